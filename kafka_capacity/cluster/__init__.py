@@ -1,0 +1,1 @@
+"""Brokers, topics, partitions and replicas as arrays; an assignment and the diff of two."""

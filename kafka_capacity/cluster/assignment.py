@@ -1,0 +1,58 @@
+"""Who holds which replica, as one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_BROKER = np.int32(-1)
+"""Pads the rows of a replica matrix; also the leader of a partition that has none (as on Kafka's wire)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Partitions:
+    """The partitions of a cluster, sorted by topic name, then partition number.
+
+    Attributes:
+        topics: the topic names, sorted.
+        topic: int32[P], position of the partition's topic in :attr:`topics`.
+        partition: int32[P], the partition number inside its topic.
+    """
+
+    topics: tuple[str, ...]
+    topic: NDArray[np.int32]
+    partition: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    def topic_slices(self) -> list[slice]:
+        """Give the rows of each topic, in the order of :attr:`topics`."""
+        bounds = np.searchsorted(self.topic, np.arange(len(self.topics) + 1))
+        return [slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+
+    def name(self, row: int) -> str:
+        """Name one partition as Kafka's tools print it, ``topic-partition``."""
+        return f"{self.topics[int(self.topic[row])]}-{int(self.partition[row])}"
+
+
+def replica_matrix(rows: Sequence[Sequence[int]]) -> NDArray[np.int32]:
+    """Pack replica lists of any length into int32[P, max length], padded with :data:`NO_BROKER`."""
+    width = max((len(row) for row in rows), default=0)
+    matrix = np.full((len(rows), width), NO_BROKER, dtype=np.int32)
+    for index, row in enumerate(rows):
+        matrix[index, : len(row)] = row
+    return matrix
+
+
+def replica_lists(matrix: NDArray[np.int32]) -> list[list[int]]:
+    """Unpack a replica matrix into lists without the padding, the preferred leader first."""
+    return [[broker for broker in row if broker >= 0] for row in matrix.tolist()]
+
+
+def replication_factors(matrix: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Count the replicas of each partition: int32[P]."""
+    return np.asarray((matrix >= 0).sum(axis=1, dtype=np.int32), dtype=np.int32)

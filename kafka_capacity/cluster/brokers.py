@@ -1,0 +1,97 @@
+"""The brokers of a cluster, observed or proposed, as parallel arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Brokers:
+    """The brokers of a cluster, ascending by id; one entry a broker in every field.
+
+    Attributes:
+        ids: int32[B], strictly ascending ``node.id``.
+        racks: ``broker.rack`` of each broker, ``None`` where it has none.
+        is_fenced: bool[B]; a fenced broker is registered but takes no leadership.
+        disk_capacity_bytes: float64[B], NaN where it is not known.
+        network_in_bytes_per_second: float64[B], NaN where it is not known.
+        network_out_bytes_per_second: float64[B], NaN where it is not known.
+    """
+
+    ids: NDArray[np.int32]
+    racks: tuple[str | None, ...]
+    is_fenced: NDArray[np.bool_]
+    disk_capacity_bytes: NDArray[np.float64]
+    network_in_bytes_per_second: NDArray[np.float64]
+    network_out_bytes_per_second: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[int],
+        racks: Sequence[str | None] | None = None,
+        *,
+        is_fenced: Sequence[bool] | None = None,
+        disk_capacity_bytes: Sequence[float | None] | None = None,
+        network_in_bytes_per_second: Sequence[float | None] | None = None,
+        network_out_bytes_per_second: Sequence[float | None] | None = None,
+    ) -> Brokers:
+        """Build from plain sequences in any order; ``None`` means not known."""
+        order = sorted(range(len(ids)), key=lambda i: ids[i])
+        given_racks = list(racks) if racks is not None else [None] * len(ids)
+
+        def figures(values: Sequence[float | None] | None) -> NDArray[np.float64]:
+            if values is None:
+                return np.full(len(ids), np.nan)
+            return np.array([np.nan if values[i] is None else values[i] for i in order], dtype=np.float64)
+
+        return cls(
+            ids=np.array([ids[i] for i in order], dtype=np.int32),
+            racks=tuple(given_racks[i] or None for i in order),
+            is_fenced=np.array([bool(is_fenced[i]) if is_fenced is not None else False for i in order], dtype=np.bool_),
+            disk_capacity_bytes=figures(disk_capacity_bytes),
+            network_in_bytes_per_second=figures(network_in_bytes_per_second),
+            network_out_bytes_per_second=figures(network_out_bytes_per_second),
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def index_of(self, broker_ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Give the position of each broker id in :attr:`ids`, -1 where it is not a broker of this list."""
+        if not len(self.ids):
+            return np.full(broker_ids.shape, -1, dtype=np.int32)
+        position = np.searchsorted(self.ids, broker_ids)
+        position[position == len(self.ids)] = 0
+        return np.where(self.ids[position] == broker_ids, position, -1).astype(np.int32)
+
+    def rack_names(self) -> tuple[str, ...]:
+        """Name the racks that brokers have, sorted, without the missing one."""
+        return tuple(sorted({rack for rack in self.racks if rack is not None}))
+
+    def rack_indexes(self) -> NDArray[np.int32]:
+        """Give int32[B], the position of each broker's rack in :meth:`rack_names`.
+
+        A broker without a rack counts as a rack of its own, numbered after the named ones.
+        """
+        names = {name: index for index, name in enumerate(self.rack_names())}
+        lone = len(names)
+        indexes = []
+        for rack in self.racks:
+            if rack is None:
+                indexes.append(lone)
+                lone += 1
+            else:
+                indexes.append(names[rack])
+        return np.array(indexes, dtype=np.int32)
+
+    def brokers_by_rack(self) -> dict[str | None, tuple[int, ...]]:
+        """Group broker ids by rack, racks sorted, brokers without one last under ``None``."""
+        grouped: dict[str | None, list[int]] = {}
+        for broker_id, rack in zip(self.ids.tolist(), self.racks, strict=True):
+            grouped.setdefault(rack, []).append(broker_id)
+        return {rack: tuple(grouped[rack]) for rack in sorted(grouped, key=lambda r: (r is None, r or ""))}

@@ -1,0 +1,52 @@
+"""The errors a user can meet, all in one tree.
+
+    KafkaCapacityError
+    ├── RequestError        a parameter is wrong; the message names the field and the mend
+    ├── InventoryError      an inventory or an input file is wrong or incomplete
+    │   └── SourceError     a live source (Kafka, Prometheus) could not be read
+    ├── PlacementError      Kafka itself would refuse this placement
+    ├── StorageError        objects could not be read or written
+    │   └── MissingManifestError   a folder without a complete manifest: it is not data yet
+    └── RenderError         a report could not be drawn
+
+An option that does not fit is not an error: it is an :class:`kafka_capacity.sizing.excuse.Excuse`.
+"""
+
+
+class KafkaCapacityError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class RequestError(KafkaCapacityError):
+    """A parameter is wrong. The message names the field, the value seen and the mend."""
+
+
+class InventoryError(KafkaCapacityError):
+    """An inventory or an input file is wrong. The message names the file or the field."""
+
+
+class SourceError(InventoryError):
+    """A live source could not be read."""
+
+
+class PlacementError(KafkaCapacityError):
+    """Kafka would refuse this placement, for the reason in the message.
+
+    ``kafka_type`` is the Java class that Kafka's own code throws here.
+    """
+
+    def __init__(self, message: str, *, kafka_type: str) -> None:
+        super().__init__(message)
+        self.kafka_type = kafka_type
+
+
+class StorageError(KafkaCapacityError):
+    """Objects could not be read or written."""
+
+
+class MissingManifestError(StorageError):
+    """A folder has no manifest, so nobody has finished writing it."""
+
+
+class RenderError(KafkaCapacityError):
+    """A report could not be drawn."""
