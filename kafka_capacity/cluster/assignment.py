@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class Partitions:
     def topic_slices(self) -> list[slice]:
         """Give the rows of each topic, in the order of :attr:`topics`."""
         bounds = np.searchsorted(self.topic, np.arange(len(self.topics) + 1))
-        return [slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [slice(a, b) for a, b in pairwise(bounds.tolist())]
 
     def name(self, row: int) -> str:
         """Name one partition as Kafka's tools print it, ``topic-partition``."""

@@ -1,0 +1,79 @@
+"""The keys of everything that is stored; no other module builds one.
+
+    inventory/cluster={c}/ds={YYYY-MM-DD}/…
+    plans/cluster={c}/ds={ds}/plan={id}/…
+    reports/cluster={c}/ds={ds}/plan={id}/…
+
+Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
+"""
+
+from __future__ import annotations
+
+import datetime
+from urllib.parse import quote, unquote
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.objects.store import ObjectStore
+
+
+def encode_value(value: str) -> str:
+    """Encode a value so that it can stand in a key: ``a/b`` becomes ``a%2Fb``, and ``..`` no longer climbs."""
+    encoded = quote(value, safe="")
+    return encoded.replace(".", "%2E") if set(encoded) <= {"."} else encoded
+
+
+def decode_value(encoded: str) -> str:
+    """Undo :func:`encode_value`."""
+    return unquote(encoded)
+
+
+def check_ds(ds: str) -> str:
+    """Return the day when it is one, else raise :class:`RequestError`."""
+    try:
+        if datetime.date.fromisoformat(ds).isoformat() == ds:
+            return ds
+    except ValueError:
+        pass
+    msg = f"ds {ds!r} is not a day; write it as YYYY-MM-DD"
+    raise RequestError(msg)
+
+
+def _below(kind: str, cluster: str, ds: str) -> str:
+    return f"{kind}/cluster={encode_value(cluster)}/ds={check_ds(ds)}/"
+
+
+def inventory_prefix(cluster: str, ds: str) -> str:
+    """Give the prefix of one day's inventory of one cluster."""
+    return _below("inventory", cluster, ds)
+
+
+def plan_prefix(cluster: str, ds: str, plan_id: str) -> str:
+    """Give the prefix of one plan's tables."""
+    return f"{_below('plans', cluster, ds)}plan={encode_value(plan_id)}/"
+
+
+def report_prefix(cluster: str, ds: str, plan_id: str) -> str:
+    """Give the prefix of one plan's report."""
+    return f"{_below('reports', cluster, ds)}plan={encode_value(plan_id)}/"
+
+
+def list_inventory_clusters(store: ObjectStore) -> list[str]:
+    """List the clusters that have any inventory."""
+    names = store.list_folders("inventory/")
+    return sorted(decode_value(name.removeprefix("cluster=")) for name in names if name.startswith("cluster="))
+
+
+def list_inventory_days(store: ObjectStore, cluster: str) -> list[str]:
+    """List the days with something below them, complete or not, oldest first."""
+    names = store.list_folders(f"inventory/cluster={encode_value(cluster)}/")
+    return sorted(name.removeprefix("ds=") for name in names if name.startswith("ds="))
+
+
+def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
+    """List ``(ds, plan id)`` of the reports of a cluster, newest day first."""
+    root = f"reports/cluster={encode_value(cluster)}/"
+    found = []
+    for day in store.list_folders(root):
+        for plan in store.list_folders(f"{root}{day}/"):
+            found.append((day.removeprefix("ds="), decode_value(plan.removeprefix("plan="))))
+    return sorted(found, reverse=True)
