@@ -1,0 +1,79 @@
+"""Runs recorded cases and counts how many come out as Kafka's did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity.conformance.cases import RecordedCase
+from kafka_capacity.conformance.registry import Answer
+from kafka_capacity.errors import KafkaCapacityError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A case that came out otherwise than Kafka's."""
+
+    case: RecordedCase
+    got: dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """How the cases of one function came out.
+
+    Attributes:
+        function: its name.
+        is_implemented: whether we answer it at all.
+        matched: cases that came out as Kafka's.
+        total: all cases.
+        first_mismatch: the first that did not.
+    """
+
+    function: str
+    is_implemented: bool
+    matched: int = 0
+    total: int = 0
+    first_mismatch: Mismatch | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every case matched."""
+        return self.is_implemented and self.matched == self.total
+
+
+def tally(cases: Iterable[RecordedCase], answers: dict[str, Answer], wanted: frozenset[str]) -> dict[str, Tally]:
+    """Run the cases of the wanted functions, of all where none is wanted in particular."""
+    tallies: dict[str, Tally] = {}
+    for case in cases:
+        if wanted and case.function not in wanted:
+            continue
+        answer = answers.get(case.function)
+        entry = tallies.setdefault(case.function, Tally(function=case.function, is_implemented=answer is not None))
+        entry.total += 1
+        if answer is None:
+            continue
+        got = run_case(answer, case)
+        if _agrees(case.expected, got):
+            entry.matched += 1
+        elif entry.first_mismatch is None:
+            entry.first_mismatch = Mismatch(case=case, got=got)
+    return tallies
+
+
+def run_case(answer: Answer, case: RecordedCase) -> dict[str, Any]:
+    """Answer one case; an error that Kafka would throw becomes an ``error`` output, a crash of ours a ``crash``."""
+    try:
+        return answer(case.given)
+    except KafkaCapacityError as error:
+        return {"error": {"type": getattr(error, "kafka_type", None), "message": str(error)}}
+    except Exception as error:  # a crash is a finding like any other: the rest still has to run
+        return {"crash": f"{type(error).__name__}: {error}"}
+
+
+def _agrees(expected: dict[str, Any], got: dict[str, Any]) -> bool:
+    if "error" not in expected or "error" not in got:
+        return expected == got
+    modelled = got["error"]["type"]
+    return modelled is None or modelled == expected["error"]["type"]

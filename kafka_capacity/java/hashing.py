@@ -1,0 +1,102 @@
+"""``hashCode`` of the keys that Kafka puts into hash maps, and the order of Java strings.
+
+Java strings are UTF-16: a character beyond the basic plane counts as its two surrogates, both when it is hashed
+and when it is compared.
+
+>>> string_hash("orders"), string_hash("😀")
+(-1008770331, 1772899)
+>>> sorted(["\ue000", "😀"], key=utf16_key) == ["😀", "\ue000"]
+True
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import numpy as np
+from numpy.typing import NDArray
+
+_INT_MASK = (1 << 32) - 1
+_LONG_MASK = (1 << 64) - 1
+
+
+def to_int(value: int) -> int:
+    """Wrap any integer to a Java ``int``: 32 bits, signed."""
+    return ((value + (1 << 31)) & _INT_MASK) - (1 << 31)
+
+
+def to_long(value: int) -> int:
+    """Wrap any integer to a Java ``long``: 64 bits, signed."""
+    return ((value + (1 << 63)) & _LONG_MASK) - (1 << 63)
+
+
+def utf16_key(text: str) -> bytes:
+    """Give a sort key under which strings sort as ``String.compareTo`` sorts them."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def string_hash(text: str) -> int:
+    """Hash as ``String.hashCode``: ``31 * hash + unit`` over the UTF-16 units."""
+    units = text.encode("ascii") if text.isascii() else np.frombuffer(utf16_key(text), dtype=">u2").tolist()
+    result = 0
+    for unit in units:
+        result = (31 * result + unit) & _INT_MASK
+    return to_int(result)
+
+
+def integer_hash(value: int) -> int:
+    """Hash as ``Integer.hashCode``: the value itself."""
+    return to_int(value)
+
+
+def long_hash(value: int) -> int:
+    """Hash as ``Long.hashCode``: the two halves, exclusive-or."""
+    return to_int(value ^ (value >> 32))
+
+
+def optional_string_hash(text: str | None) -> int:
+    """Hash as ``Optional<String>.hashCode``: that of the string, 0 for an empty one."""
+    return 0 if text is None else string_hash(text)
+
+
+def uuid_halves(text: str) -> tuple[int, int]:
+    """Read a ``org.apache.kafka.common.Uuid`` from its 22 base64url characters.
+
+    Returns:
+        The signed most and least significant 64 bits; as a sort key this is ``Uuid.compareTo``.
+
+    Raises:
+        ValueError: the text is not 16 bytes of base64url.
+    """
+    try:
+        raw = base64.urlsafe_b64decode(text + "==")
+    except binascii.Error as error:
+        raise ValueError(f"{text!r} is not a Kafka id: {error}") from error
+    if len(raw) != 16:
+        raise ValueError(f"{text!r} is not a Kafka id: it has {len(raw)} bytes, not 16")
+    return int.from_bytes(raw[:8], "big", signed=True), int.from_bytes(raw[8:], "big", signed=True)
+
+
+def uuid_hash(text: str) -> int:
+    """Hash as Kafka's ``Uuid.hashCode``: the four quarters, exclusive-or."""
+    most, least = uuid_halves(text)
+    return long_hash(most ^ least)
+
+
+def topic_partition_hash(key: tuple[str, int]) -> int:
+    """Hash as ``TopicPartition.hashCode``: ``31 * (31 + partition) + hash of the topic``."""
+    topic, partition = key
+    return to_int(31 * (31 + partition) + string_hash(topic))
+
+
+def topic_partition_hashes(topic_hashes: NDArray[np.int32], partitions: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Hash many topic partitions at once: int32[P] of the topics' string hashes and partition numbers, int32[P]."""
+    wide = 31 * (31 + partitions.astype(np.int64)) + topic_hashes
+    return wide.astype(np.int32)
+
+
+def topic_id_partition_hash(key: tuple[str, int]) -> int:
+    """Hash as the group coordinator's ``TopicIdPartition.hashCode``: ``31 * hash of the topic id + partition``."""
+    topic_id, partition = key
+    return to_int(31 * uuid_hash(topic_id) + partition)
