@@ -1,0 +1,246 @@
+"""The tables of a plan: their Arrow schemas, and how results become rows of them.
+
+A result leaves an executor as a small bundle of Arrow tables; the same functions serve Spark and the command line, so
+both store the same bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.cluster.assignment import Partitions
+from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.sizing.scenario import PlacementResult
+
+PLAN_SCHEMA_VERSION = 1
+"""Of the plan tables; readers of version N read N-1 too."""
+
+_METRIC_TYPES: dict[str, pa.DataType] = {
+    "broker_count": pa.int32(),
+    "moved_replicas": pa.int64(),
+    "moved_bytes": pa.int64(),
+    "moved_bytes_low": pa.int64(),
+    "moved_bytes_high": pa.int64(),
+    "seeds_tried": pa.int32(),
+    "changed_partitions": pa.int64(),
+    "leaders_changed": pa.int64(),
+    "total_replicas": pa.int64(),
+    "total_bytes": pa.int64(),
+    "lower_bound_bytes": pa.int64(),
+    "lower_bound_kind": pa.string(),
+    "gap_ratio": pa.float64(),
+    "balance_before": pa.float64(),
+    "balance_after": pa.float64(),
+    "leader_balance_after": pa.float64(),
+    "duration_seconds": pa.float64(),
+    "duration_peak_seconds": pa.float64(),
+    "bottleneck_broker": pa.int32(),
+    "bottleneck_direction": pa.string(),
+    "smallest_throttle_bytes_per_second": pa.float64(),
+    "smallest_throttle_peak_bytes_per_second": pa.float64(),
+    "unreachable_partitions": pa.int64(),
+}
+
+SCENARIOS = pa.schema(
+    [
+        pa.field("scenario_id", pa.string(), nullable=False),
+        pa.field("placer", pa.string(), nullable=False),
+        pa.field("target_broker_count", pa.int32(), nullable=False),
+        pa.field("target_broker_ids", pa.list_(pa.int32()), nullable=False),
+        pa.field("target_racks", pa.list_(pa.string()), nullable=False),
+        pa.field("replication_factor", pa.int32()),
+        pa.field("throttle_bytes_per_second", pa.float64(), nullable=False),
+        pa.field("rack_rule", pa.string(), nullable=False),
+        pa.field("balance", pa.string(), nullable=False),
+        pa.field("tolerance_ratio", pa.float64(), nullable=False),
+        pa.field("disk_limit_ratio", pa.float64(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("fits", pa.bool_(), nullable=False),
+        pa.field("excuses", pa.string(), nullable=False),
+        *(pa.field(name, kind) for name, kind in _METRIC_TYPES.items()),
+    ]
+)
+"""One row a scenario; ``excuses`` is a JSON list; the metrics are null when Kafka would refuse the placement."""
+
+MOVES = pa.schema(
+    [
+        pa.field("scenario_id", pa.string(), nullable=False),
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("partition", pa.int32(), nullable=False),
+        pa.field("leader", pa.int32(), nullable=False),
+        pa.field("replicas_before", pa.list_(pa.int32()), nullable=False),
+        pa.field("replicas_after", pa.list_(pa.int32()), nullable=False),
+        pa.field("added", pa.list_(pa.int32()), nullable=False),
+        pa.field("removed", pa.list_(pa.int32()), nullable=False),
+        pa.field("size_bytes", pa.int64(), nullable=False),
+        pa.field("moved_bytes", pa.int64(), nullable=False),
+        pa.field("is_leader_changed", pa.bool_(), nullable=False),
+    ]
+)
+"""One row a partition whose replica list changes; ``leader`` is who leads now, -1 for nobody."""
+
+BROKER_LOAD = pa.schema(
+    [
+        pa.field("scenario_id", pa.string(), nullable=False),
+        pa.field("broker_id", pa.int32(), nullable=False),
+        pa.field("rack", pa.string()),
+        pa.field("is_new", pa.bool_(), nullable=False),
+        pa.field("is_removed", pa.bool_(), nullable=False),
+        *(
+            pa.field(name, pa.int64(), nullable=False)
+            for name in (
+                "replicas_before",
+                "replicas_after",
+                "leaders_before",
+                "leaders_after",
+                "bytes_before",
+                "bytes_after",
+                "move_in_bytes",
+                "move_out_bytes",
+            )
+        ),
+        *(
+            pa.field(name, pa.float64(), nullable=False)
+            for name in ("peak_in_before", "peak_in_after", "peak_out_before", "peak_out_after")
+        ),
+        pa.field("disk_capacity_bytes", pa.float64()),
+        pa.field("network_in_bytes_per_second", pa.float64()),
+        pa.field("network_out_bytes_per_second", pa.float64()),
+    ]
+)
+"""One row a broker of a scenario, observed and proposed ones together; peaks are bytes per second."""
+
+PLAN_TABLES: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
+    "scenarios": (SCENARIOS, ("scenario_id",)),
+    "moves": (MOVES, ("scenario_id", "topic", "partition")),
+    "broker_load": (BROKER_LOAD, ("scenario_id", "broker_id")),
+}
+"""Every table of a plan: its schema and what it is sorted by."""
+
+
+def scenario_table(result: PlacementResult) -> pa.Table:
+    """Give the one row of ``scenarios``."""
+    scenario = result.scenario
+    row = {
+        "scenario_id": scenario.scenario_id,
+        "placer": scenario.placer,
+        "target_broker_count": len(scenario.target),
+        "target_broker_ids": scenario.target.ids.tolist(),
+        "target_racks": list(scenario.target.racks),
+        "replication_factor": scenario.replication_factor,
+        "throttle_bytes_per_second": scenario.throttle_bytes_per_second,
+        "rack_rule": str(scenario.rack_rule),
+        "balance": str(scenario.balance),
+        "tolerance_ratio": scenario.tolerance_ratio,
+        "disk_limit_ratio": scenario.disk_limit_ratio,
+        "seed": scenario.seed,
+        "fits": result.fits,
+        "excuses": json.dumps([excuse.as_dict() for excuse in result.excuses], sort_keys=True, ensure_ascii=False),
+        **(dataclasses.asdict(result.metrics) if result.metrics is not None else dict.fromkeys(_METRIC_TYPES)),
+    }
+    return pa.Table.from_pylist([row], schema=SCENARIOS)
+
+
+def _lists(matrix: np.ndarray, keep: np.ndarray) -> pa.Array:
+    """Turn the kept cells of each row into a list column, without a Python object a cell."""
+    offsets = np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix[keep].astype(np.int32)))
+
+
+def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
+    """Give the rows of ``moves`` of one result."""
+    if result.diff is None:
+        return MOVES.empty_table()
+    diff, partitions = result.diff, snapshot.partitions
+    rows = np.nonzero(diff.is_changed)[0]
+    before, after = diff.before[rows], diff.after[rows]
+    size = snapshot.partition_size_bytes()[rows]
+    columns = [
+        pa.array([result.scenario.scenario_id] * len(rows), pa.string()),
+        pa.array(partitions.topics, pa.string()).take(pa.array(partitions.topic[rows])),
+        pa.array(partitions.partition[rows]),
+        pa.array(snapshot.leader[rows]),
+        _lists(before, before >= 0),
+        _lists(after, after >= 0),
+        _lists(after, diff.added[rows]),
+        _lists(before, diff.removed[rows]),
+        pa.array(size),
+        pa.array(size * diff.added[rows].sum(axis=1)),
+        pa.array(diff.leader_changed[rows]),
+    ]
+    arrays = [column.cast(field.type) for column, field in zip(columns, MOVES, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=MOVES)
+
+
+def broker_load_table(result: PlacementResult) -> pa.Table:
+    """Give the rows of ``broker_load`` of one result."""
+    loads = result.loads
+    if loads is None:
+        return BROKER_LOAD.empty_table()
+    brokers = loads.brokers
+
+    def known(values: np.ndarray) -> pa.Array:
+        return pa.array(values, pa.float64(), mask=~np.isfinite(values))
+
+    given = {
+        "scenario_id": pa.array([result.scenario.scenario_id] * len(brokers), pa.string()),
+        "broker_id": pa.array(brokers.ids),
+        "rack": pa.array(brokers.racks, pa.string()),
+        "disk_capacity_bytes": known(brokers.disk_capacity_bytes),
+        "network_in_bytes_per_second": known(brokers.network_in_bytes_per_second),
+        "network_out_bytes_per_second": known(brokers.network_out_bytes_per_second),
+    }
+    arrays = [given.get(field.name, None) for field in BROKER_LOAD]
+    filled = [
+        array if array is not None else pa.array(getattr(loads, field.name), field.type)
+        for array, field in zip(arrays, BROKER_LOAD, strict=True)
+    ]
+    return pa.Table.from_arrays(filled, schema=BROKER_LOAD)
+
+
+def result_tables(result: PlacementResult, snapshot: Snapshot, *, has_moves: bool) -> dict[str, pa.Table]:
+    """Give all tables of one result; without ``has_moves`` that one stays empty."""
+    return {
+        "scenarios": scenario_table(result),
+        "moves": moves_table(result, snapshot) if has_moves else MOVES.empty_table(),
+        "broker_load": broker_load_table(result),
+    }
+
+
+def merge_tables(bundles: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:
+    """Join the tables of many results, sorted, so that the order they came in does not show."""
+    collected = list(bundles)
+    merged = {}
+    for name, (schema, sort_by) in PLAN_TABLES.items():
+        parts = [bundle[name].cast(schema) for bundle in collected if name in bundle]
+        table = pa.concat_tables(parts) if parts else schema.empty_table()
+        merged[name] = table.sort_by([(column, "ascending") for column in sort_by]).combine_chunks()
+    return merged
+
+
+def target_matrix(partitions: Partitions, before: np.ndarray, moves: pa.Table) -> np.ndarray:
+    """Apply the moves of one scenario to an assignment: int32[P, W] with the whole target.
+
+    Args:
+        partitions: of the snapshot that the moves were made for.
+        before: int32[P, W].
+        moves: rows of ``moves`` of one scenario only.
+    """
+    names = {name: index for index, name in enumerate(partitions.topics)}
+    lists = moves.column("replicas_after").to_pylist()
+    width = max(before.shape[1], max((len(replicas) for replicas in lists), default=0))
+    after = np.full((len(before), width), -1, dtype=np.int32)
+    after[:, : before.shape[1]] = before
+    starts = np.searchsorted(partitions.topic, np.arange(len(partitions.topics)))
+    for topic, number, replicas in zip(
+        moves.column("topic").to_pylist(), moves.column("partition").to_pylist(), lists, strict=True
+    ):
+        row = int(starts[names[topic]]) + number
+        after[row] = -1
+        after[row, : len(replicas)] = replicas
+    return after

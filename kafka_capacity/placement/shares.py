@@ -1,0 +1,196 @@
+"""What each broker's fair share is, and how much must move at the least.
+
+A fair share is not total ÷ n. Under a rack rule a small rack can hold no more than one copy of everything, and where
+the replication factor equals the number of racks each rack must hold exactly that: with racks of 4, 4 and 1 brokers the
+lone broker's share is a third of all bytes. :func:`fair_shares` finds the most even level that the rack rule permits.
+
+Worked example: three partitions of 10 bytes, RF 2, racks A (brokers 1, 2) and B (broker 3). Each partition has one copy
+in A and one in B, so 30 bytes are shared by two brokers in A and 30 are all on broker 3.
+
+    >>> import numpy as np
+    >>> fair_shares(
+    ...     total=60.0, rack=np.array([0, 0, 1]), weight=np.ones(3), rack_limit=30.0
+    ... ).tolist()
+    [15.0, 15.0, 30.0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.assignment import replication_factors
+from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BalanceLimits:
+    """Between which loads a broker counts as balanced; float64[B] each, bytes or replicas.
+
+    Attributes:
+        unit: float64[P], what one replica of the partition adds to a broker's load.
+        fair: the share of each broker.
+        lower: the least load within the tolerance.
+        upper: the most load within the tolerance.
+    """
+
+    unit: NDArray[np.float64]
+    fair: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    def widened_to(self, load: NDArray[np.float64]) -> BalanceLimits:
+        """Widen so that ``load`` is inside: what a plan that is only as balanced as this one would have to reach."""
+        return BalanceLimits(
+            unit=self.unit, fair=self.fair, lower=np.minimum(self.lower, load), upper=np.maximum(self.upper, load)
+        )
+
+    def imbalance_ratio(self, load: NDArray[np.float64]) -> float:
+        """Give the largest distance of a broker from its share, as a ratio of the share."""
+        shared = self.fair > 0
+        return float(np.max(np.abs(load[shared] / self.fair[shared] - 1.0))) if shared.any() else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowerBound:
+    """The least that any plan with this balance moves.
+
+    Attributes:
+        bytes: the bound; no assignment of the same problem inside the limits copies fewer.
+        kind: ``counting`` (replicas that must be made whatever the balance), ``surplus`` (what does not fit on the
+            brokers that hold it) or ``deficit`` (what brokers below their share must receive): the one that is largest.
+    """
+
+    bytes: int
+    kind: str
+
+
+def wanted_racks(replication_factor: NDArray[np.int32], rack_count: int, rule: RackRule) -> NDArray[np.int32]:
+    """Give int32[P], over how many racks each partition must be spread at least."""
+    possible = np.minimum(replication_factor, rack_count)
+    if rule is RackRule.STRICT:
+        return possible.astype(np.int32)
+    ceiling = 2 if rule is RackRule.TWO_RACKS else 1
+    return np.minimum(possible, ceiling).astype(np.int32)
+
+
+def fair_shares(
+    *, total: float, rack: NDArray[np.int32], weight: NDArray[np.float64], rack_limit: float
+) -> NDArray[np.float64]:
+    """Spread a total over brokers by weight, no rack above its limit, otherwise as evenly as can be.
+
+    Args:
+        total: bytes or replicas.
+        rack: int[B], the rack of each broker, numbered from 0.
+        weight: float64[B], the relative size of each broker, above 0.
+        rack_limit: the most that any one rack can hold under the rack rule.
+    """
+    racks = int(rack.max()) + 1 if len(rack) else 0
+    rack_weight = np.bincount(rack, weights=weight, minlength=racks)
+    rack_share = np.zeros(racks)
+    is_open = np.ones(racks, dtype=np.bool_)
+    rest = total
+    while is_open.any() and rest > 0:
+        share = rest * rack_weight[is_open] / rack_weight[is_open].sum()
+        over = share >= rack_limit
+        if not over.any():
+            rack_share[is_open] = share
+            break
+        full = np.nonzero(is_open)[0][over]
+        rack_share[full] = rack_limit
+        is_open[full] = False
+        rest = total - rack_share.sum()
+    return np.asarray(rack_share[rack] * weight / rack_weight[rack], dtype=np.float64)
+
+
+def balance_limits(problem: PlacementProblem) -> BalanceLimits:
+    """Give the balance a problem asks for: bytes within the tolerance, or replica counts within it or within one."""
+    is_bytes = problem.balance is Balance.BYTES
+    factor = problem.replication_factor.astype(np.float64)
+    unit = problem.size_bytes.astype(np.float64) if is_bytes else np.ones(len(factor))
+    rack = problem.target.rack_indexes()
+    rack_count = int(rack.max()) + 1 if len(rack) else 0
+    spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
+    capacity = problem.target.disk_capacity_bytes
+    weight = capacity if is_bytes and np.isfinite(capacity).all() and (capacity > 0).all() else np.ones(len(rack))
+    fair = fair_shares(
+        total=float((unit * factor).sum()),
+        rack=rack,
+        weight=weight,
+        rack_limit=float((unit * (factor - spread + 1)).sum()),
+    )
+    lower, upper = fair * (1 - problem.tolerance_ratio), fair * (1 + problem.tolerance_ratio)
+    if not is_bytes:
+        lower, upper = np.floor(lower), np.ceil(upper)
+    return BalanceLimits(unit=unit, fair=fair, lower=lower, upper=upper)
+
+
+def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Sum the load of each target broker under a replica matrix: float64[B]; replicas elsewhere are left out."""
+    index = problem.target.index_of(matrix)
+    rows, columns = np.nonzero((matrix >= 0) & (index >= 0))
+    load = np.bincount(index[rows, columns], weights=limits.unit[rows], minlength=len(problem.target))
+    return load.astype(np.float64)
+
+
+def least_new_replicas(problem: PlacementProblem) -> NDArray[np.int64]:
+    """Give int64[P], how many replicas each partition must get new whatever the balance.
+
+    Of the replicas on brokers that stay, at most ``factor`` can be kept, less one for every rack still missing.
+    """
+    index = problem.target.index_of(problem.before)
+    stays = (problem.before >= 0) & (index >= 0)
+    rack = problem.target.rack_indexes()
+    rack_count = int(rack.max()) + 1 if len(rack) else 0
+    held_racks = _distinct_count(np.where(stays, rack[index] if len(rack) else -1, -1))
+    spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
+    missing_racks = np.maximum(0, spread - held_racks)
+    keep = np.minimum(stays.sum(axis=1), problem.replication_factor - missing_racks)
+    return np.asarray(problem.replication_factor - np.maximum(keep, 0), dtype=np.int64)
+
+
+def _distinct_count(values: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the distinct values ≥ 0 in each row."""
+    if not values.shape[1]:
+        return np.zeros(len(values), dtype=np.int64)
+    ordered = np.sort(values, axis=1)
+    first = ordered[:, :1] >= 0
+    rest = (ordered[:, 1:] != ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    return np.asarray(np.concatenate([first, rest], axis=1).sum(axis=1), dtype=np.int64)
+
+
+def lower_bound(problem: PlacementProblem, limits: BalanceLimits) -> LowerBound:
+    """Bound from below the bytes that any assignment inside the limits copies.
+
+    With replica counts as the balance, a count that must move is priced at the smallest replicas there are.
+    """
+    now = broker_loads(problem, limits, problem.before)
+    total = float((limits.unit * problem.replication_factor).sum())
+    new = least_new_replicas(problem)
+    counting = int((new * problem.size_bytes).sum())
+    surplus = total - float(np.minimum(now, limits.upper).sum())
+    deficit = float(np.maximum(0.0, limits.lower - now).sum())
+    if problem.balance is Balance.BYTES:
+        bounds = {"counting": counting, "surplus": _down(surplus), "deficit": _down(deficit)}
+    else:
+        bounds = {
+            "counting": counting,
+            "surplus": _cheapest(problem, _down(surplus)),
+            "deficit": _cheapest(problem, _down(deficit)),
+        }
+    kind = max(bounds, key=lambda name: bounds[name])
+    return LowerBound(bytes=max(0, bounds[kind]), kind=kind)
+
+
+def _down(value: float) -> int:
+    """Round down past the float error of a sum, so that a bound stays one."""
+    return int(np.floor(value * (1 - 1e-12) + 1e-9)) if value > 0 else 0
+
+
+def _cheapest(problem: PlacementProblem, count: int) -> int:
+    """Sum the ``count`` smallest replicas there are: what moving that many costs at the least."""
+    copies = np.maximum(replication_factors(problem.before), problem.replication_factor)
+    sizes = np.sort(np.repeat(problem.size_bytes, copies))
+    return int(sizes[:count].sum())

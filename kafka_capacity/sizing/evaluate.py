@@ -1,0 +1,181 @@
+"""Evaluate one placement scenario: the same function for Spark, for the command line and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.assignment import replication_factors
+from kafka_capacity.cluster.diff import AssignmentDiff, diff_assignments
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.errors import PlacementError
+from kafka_capacity.placement.problem import PlacementProblem
+from kafka_capacity.placement.registry import placer
+from kafka_capacity.placement.shares import balance_limits, lower_bound
+from kafka_capacity.placement.shares import broker_loads as target_loads
+from kafka_capacity.reassignment.duration import MoveDuration, move_duration
+from kafka_capacity.sizing.constraints import placement_excuses
+from kafka_capacity.sizing.excuse import Excuse
+from kafka_capacity.sizing.loads import broker_loads
+from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
+
+GENERATE_SEEDS = 20
+"""How many seeds stand for what ``--generate`` would do: its own shuffle is not seeded, so one run says little."""
+
+
+def placement_problem(
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int
+) -> PlacementProblem:
+    """Put a scenario as the problem that placers solve."""
+    own = replication_factors(snapshot.replicas)
+    wanted = np.full(len(own), scenario.replication_factor) if scenario.replication_factor is not None else own
+    return PlacementProblem(
+        partitions=snapshot.partitions,
+        before=snapshot.replicas,
+        leader=snapshot.leader,
+        size_bytes=snapshot.partition_size_bytes(),
+        bytes_in_bytes_per_second=load.bytes_in_mean_bytes_per_second,
+        target=scenario.target,
+        replication_factor=wanted.astype(np.int32),
+        seed=seed,
+        rack_rule=scenario.rack_rule,
+        balance=scenario.balance,
+        tolerance_ratio=scenario.tolerance_ratio,
+    )
+
+
+def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> PlacementResult:
+    """Say what a scenario would move, how long it would take, and whether it fits.
+
+    Args:
+        snapshot: the cluster as it is.
+        load: its traffic, in the order of ``snapshot.partitions``.
+        scenario: what if.
+
+    Returns:
+        The result; a placement that Kafka itself would refuse is a result with an excuse, not an error.
+
+    Raises:
+        RequestError: the scenario names a placer that does not exist.
+    """
+    seeds = GENERATE_SEEDS if scenario.placer == "generate" else 1
+    problem = placement_problem(snapshot, load, scenario, seed=scenario.seed)
+    try:
+        diff, moved = _place(problem, scenario, snapshot, load, seeds)
+    except PlacementError as error:
+        return _refused(scenario, problem, error)
+    loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes)
+    metrics = _metrics(snapshot, load, scenario, problem, diff, moved, loads)
+    excuses = placement_excuses(scenario, loads, metrics)
+    return PlacementResult(
+        scenario=scenario, fits=not excuses, excuses=excuses, metrics=metrics, diff=diff, loads=loads
+    )
+
+
+def evaluate_all(
+    snapshot: Snapshot, load: PartitionLoad, scenarios: Iterable[PlacementScenario]
+) -> list[PlacementResult]:
+    """Evaluate scenarios one after another, in the order given."""
+    return [evaluate_placement(snapshot, load, scenario) for scenario in scenarios]
+
+
+def _place(
+    problem: PlacementProblem, scenario: PlacementScenario, snapshot: Snapshot, load: PartitionLoad, seeds: int
+) -> tuple[AssignmentDiff, list[int]]:
+    """Place with one seed, or with several and take the run whose moved bytes are the (lower) median."""
+    chosen = placer(scenario.placer)
+    runs: list[tuple[int, int, AssignmentDiff]] = []
+    for offset in range(seeds):
+        if offset:
+            problem = placement_problem(snapshot, load, scenario, seed=scenario.seed + offset)
+        diff = diff_assignments(problem.before, chosen.place(problem))
+        runs.append((diff.moved_bytes(problem.size_bytes), offset, diff))
+    runs.sort(key=lambda run: run[:2])
+    return runs[(len(runs) - 1) // 2][2], [run[0] for run in runs]
+
+
+def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: PlacementError) -> PlacementResult:
+    excuse = Excuse(
+        reason=str(error),
+        constraint="placement",
+        where="the whole cluster",
+        needed=float(problem.replication_factor.max(initial=0)),
+        available=float((~scenario.target.is_fenced).sum()),
+        unit="brokers",
+    )
+    return PlacementResult(scenario=scenario, fits=False, excuses=(excuse,), metrics=None, diff=None, loads=None)
+
+
+def _duration(
+    snapshot: Snapshot,
+    scenario: PlacementScenario,
+    loads: BrokerLoads,
+    diff: AssignmentDiff,
+    size_bytes: NDArray[np.int64],
+    bytes_in: NDArray[np.float64],
+) -> MoveDuration:
+    is_follower = snapshot.in_sync & (snapshot.replicas >= 0) & (snapshot.replicas != snapshot.leader[:, None])
+    return move_duration(
+        diff,
+        brokers=loads.brokers,
+        leader=snapshot.leader,
+        in_sync_followers=is_follower.sum(axis=1, dtype=np.int32),
+        size_bytes=size_bytes,
+        bytes_in_bytes_per_second=bytes_in,
+        throttle_bytes_per_second=scenario.throttle_bytes_per_second,
+    )
+
+
+def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> float:
+    rates = problem.bytes_in_bytes_per_second
+    unit = rates if (rates > 0).any() else np.ones(len(rates))
+    index = problem.target.index_of(after[:, 0]) if after.shape[1] else np.empty(0, dtype=np.int32)
+    load = np.bincount(index[index >= 0], weights=unit[: len(index)][index >= 0], minlength=len(problem.target))
+    mean = float(load.mean()) if len(load) else 0.0
+    return float(np.max(np.abs(load / mean - 1.0))) if mean > 0 else 0.0
+
+
+def _metrics(
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    scenario: PlacementScenario,
+    problem: PlacementProblem,
+    diff: AssignmentDiff,
+    moved: list[int],
+    loads: BrokerLoads,
+) -> PlacementMetrics:
+    size = problem.size_bytes
+    limits = balance_limits(problem)
+    now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
+    bound = lower_bound(problem, limits.widened_to(then))
+    moved_bytes = diff.moved_bytes(size)
+    mean = _duration(snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second)
+    peak = _duration(snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second)
+    gap = (moved_bytes - bound.bytes) / bound.bytes if bound.bytes else (0.0 if not moved_bytes else None)
+    return PlacementMetrics(
+        broker_count=len(scenario.target),
+        moved_replicas=diff.moved_replicas,
+        moved_bytes=moved_bytes,
+        moved_bytes_low=moved[0],
+        moved_bytes_high=moved[-1],
+        seeds_tried=len(moved),
+        changed_partitions=diff.changed_partitions,
+        leaders_changed=diff.preferred_leaders_changed,
+        total_replicas=int((diff.after >= 0).sum()),
+        total_bytes=int((replication_factors(diff.after).astype(np.int64) * size).sum()),
+        lower_bound_bytes=bound.bytes,
+        lower_bound_kind=bound.kind,
+        gap_ratio=gap,
+        balance_before=limits.imbalance_ratio(now),
+        balance_after=limits.imbalance_ratio(then),
+        leader_balance_after=_leader_imbalance(problem, diff.after),
+        duration_seconds=mean.seconds,
+        duration_peak_seconds=peak.seconds,
+        bottleneck_broker=mean.bottleneck_broker,
+        bottleneck_direction=mean.bottleneck_direction,
+        smallest_throttle_bytes_per_second=mean.smallest_throttle_bytes_per_second,
+        smallest_throttle_peak_bytes_per_second=peak.smallest_throttle_bytes_per_second,
+        unreachable_partitions=mean.unreachable_partitions,
+    )

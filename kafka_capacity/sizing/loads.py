@@ -1,0 +1,85 @@
+"""What every broker carries before and after a change."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.assignment import replication_factors
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.cluster.diff import (
+    AssignmentDiff,
+    bytes_per_broker,
+    preferred_leaders_per_broker,
+    replicas_per_broker,
+)
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.sizing.scenario import BrokerLoads
+
+
+def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
+    """Give the union of two lists; where a broker is in both, the target says what it is like."""
+    only_observed = [i for i, b in enumerate(observed.ids.tolist()) if b not in set(target.ids.tolist())]
+    ids = [*target.ids.tolist(), *(int(observed.ids[i]) for i in only_observed)]
+
+    def joined(name: str) -> list[float]:
+        return [*getattr(target, name).tolist(), *(float(getattr(observed, name)[i]) for i in only_observed)]
+
+    return Brokers.of(
+        ids,
+        [*target.racks, *(observed.racks[i] for i in only_observed)],
+        is_fenced=[*target.is_fenced.tolist(), *(bool(observed.is_fenced[i]) for i in only_observed)],
+        disk_capacity_bytes=joined("disk_capacity_bytes"),
+        network_in_bytes_per_second=joined("network_in_bytes_per_second"),
+        network_out_bytes_per_second=joined("network_out_bytes_per_second"),
+    )
+
+
+def _sum_at(brokers: Brokers, broker_id: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+    index = brokers.index_of(broker_id)
+    known = index >= 0
+    return np.bincount(index[known], weights=amount[known], minlength=len(brokers)).astype(np.float64)
+
+
+def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
+    rows, columns = np.nonzero(matrix >= 0)
+    return _sum_at(brokers, matrix[rows, columns], bytes_in[rows])
+
+
+def network_out(
+    brokers: Brokers,
+    matrix: NDArray[np.int32],
+    leader: NDArray[np.int32],
+    bytes_in: NDArray[np.float64],
+    bytes_out: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Give float64[B], bytes/s each leader sends: to consumers, and once to each follower."""
+    followers = np.maximum(replication_factors(matrix) - 1, 0)
+    return _sum_at(brokers, leader, bytes_out + bytes_in * followers)
+
+
+def broker_loads(
+    snapshot: Snapshot, load: PartitionLoad, target: Brokers, diff: AssignmentDiff, size_bytes: NDArray[np.int64]
+) -> BrokerLoads:
+    """Set every broker's figures before and after side by side."""
+    brokers = all_brokers(snapshot.brokers, target)
+    peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
+    leader_after = diff.after[:, 0] if diff.after.shape[1] else snapshot.leader
+    return BrokerLoads(
+        brokers=brokers,
+        is_new=snapshot.brokers.index_of(brokers.ids) < 0,
+        is_removed=target.index_of(brokers.ids) < 0,
+        replicas_before=replicas_per_broker(brokers, diff.before),
+        replicas_after=replicas_per_broker(brokers, diff.after),
+        leaders_before=preferred_leaders_per_broker(brokers, diff.before),
+        leaders_after=preferred_leaders_per_broker(brokers, diff.after),
+        bytes_before=bytes_per_broker(brokers, diff.before, size_bytes),
+        bytes_after=bytes_per_broker(brokers, diff.after, size_bytes),
+        move_in_bytes=diff.in_bytes(brokers, size_bytes),
+        move_out_bytes=diff.out_bytes(brokers, snapshot.leader, size_bytes),
+        peak_in_before=network_in(brokers, diff.before, peak_in),
+        peak_in_after=network_in(brokers, diff.after, peak_in),
+        peak_out_before=network_out(brokers, diff.before, snapshot.leader, peak_in, peak_out),
+        peak_out_after=network_out(brokers, diff.after, leader_after, peak_in, peak_out),
+    )
