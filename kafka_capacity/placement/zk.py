@@ -50,6 +50,7 @@ from kafka_capacity.placement.registry import register
 from kafka_capacity.placement.topics import cut_to_factor, topic_counts, topic_factors
 
 _LARGEST_INT = 2**31 - 1
+_PATIENCE = 8  # places tried one by one before the next rack is looked up
 
 
 class ZkRelease(StrEnum):
@@ -197,8 +198,13 @@ def _spread_over_racks(
     distinct_racks = np.ones(len(first), dtype=np.int32)
     tries = np.zeros(len(first), dtype=np.int64)
     for replica in range(1, replication_factor):
-        waiting = np.arange(len(first))
+        waiting, patience = np.arange(len(first)), _PATIENCE
         while len(waiting):
+            if not patience:
+                lacking = waiting[distinct_racks[waiting] < rack_count]
+                begin = (shifts[lacking] + tries[lacking]) % (broker_count - 1)
+                tries[lacking] += _tries_to_new_rack(first[lacking], begin, racks[:replica, lacking], rack_of)
+            patience -= 1
             step = 1 + (shifts[waiting] + tries[waiting]) % (broker_count - 1)
             place = (first[waiting] + step) % broker_count
             tries[waiting] += 1
@@ -211,6 +217,32 @@ def _spread_over_racks(
             distinct_racks[placed] += is_new_rack[will_do]
             waiting = waiting[~will_do]
     return places
+
+
+def _tries_to_new_rack(
+    first: NDArray[np.int64], begin: NDArray[np.int64], racks: NDArray[np.int32], rack_of: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Count the places to pass over until one in a rack without a replica; small racks make this long.
+
+    Args:
+        first: int64[P], place of the first replica.
+        begin: int64[P], places between it and the one to be tried next.
+        racks: int32[replicas, P], the racks used so far; not all there are.
+        rack_of: int32[B], rack number of each place.
+
+    Returns:
+        int64[P].
+    """
+    broker_count = len(rack_of)
+    nearest = np.full(len(first), broker_count, dtype=np.int64)
+    for rack in range(int(rack_of.max()) + 1):
+        places = np.flatnonzero(rack_of == rack)
+        following = places[np.searchsorted(places, np.arange(broker_count)) % len(places)]
+        distance = (following[(first + 1 + begin) % broker_count] - first) % broker_count
+        tries = (distance - 1 - begin) % (broker_count - 1)
+        is_new = (racks != rack).all(axis=0)
+        nearest = np.where(is_new, np.minimum(nearest, tries), nearest)
+    return nearest
 
 
 @register("zk")
