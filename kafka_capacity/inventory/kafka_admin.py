@@ -1,0 +1,108 @@
+"""The inventory of a live cluster, read through Kafka's admin protocol.
+
+Everything is asked in batches: one request a broker for what lies on its disks, one for all topics, one for a
+thousand topics' configs. What cannot be known is null and has a remark or, for disks, an ``error``: a broker that is
+down takes nothing else with it. No rights are needed beyond DESCRIBE on the cluster, the topics and the groups, and
+DESCRIBE_CONFIGS on the topics.
+
+How much the brokers may store and how fast their network is, no broker tells; the sizes of their volumes stand in
+``log_dirs`` (from Kafka 3.3 on), the rest is for other sources.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+from kafka.errors import KafkaError
+
+from kafka_capacity.inventory.findings import Finding, counted
+from kafka_capacity.inventory.kafka_admin_brokers import add_missing_brokers, read_brokers, read_storage
+from kafka_capacity.inventory.kafka_admin_groups import read_groups
+from kafka_capacity.inventory.kafka_admin_lags import lags_table
+from kafka_capacity.inventory.kafka_admin_session import AdminSession, open_session
+from kafka_capacity.inventory.kafka_admin_topics import (
+    read_topics,
+    remark_on_partitions,
+    replica_holders,
+    replicas_table,
+    topics_table,
+)
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.tables import TABLES
+
+SOURCE = "kafka_admin"
+
+
+def read_cluster(
+    connection: KafkaConnection, *, cluster: str, ds: str, progress: Callable[[str], None] | None = None
+) -> RawInventory:
+    """Read the inventory of a live cluster.
+
+    Args:
+        connection: how to reach it.
+        cluster: the name that the user gives it.
+        ds: the day that the inventory stands for, ``YYYY-MM-DD`` (UTC).
+        progress: told in a few words what has been read.
+
+    Raises:
+        SourceError: the cluster cannot be reached, refuses us, or does not describe itself; the message names the
+            bootstrap servers, never a secret.
+    """
+    say = progress or (lambda _: None)
+    with open_session(connection) as session:
+        captured_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        remarks: list[Finding] = []
+        version = _kafka_version(session)
+        tables = _read_tables(session, remarks, say)
+    return RawInventory(
+        cluster=cluster,
+        ds=ds,
+        captured_at=captured_at,
+        source=SOURCE,
+        kafka_version=version,
+        tables=tables,
+        remarks=tuple(remarks),
+    )
+
+
+def _read_tables(session: AdminSession, remarks: list[Finding], say: Callable[[str], None]) -> dict[str, pa.Table]:
+    brokers = read_brokers(session, remarks)
+    topics = read_topics(session, remarks)
+    add_missing_brokers(brokers, replica_holders(topics), remarks)
+    say(f"{counted(len(brokers), 'broker')}, {counted(len(topics), 'topic')}")
+    # Right after the metadata: the longer between the two, the more often they are of different moments.
+    storage = read_storage(session, brokers, remarks)
+    replicas = replicas_table(topics, storage.replicas)
+    remark_on_partitions(session, topics, remarks)
+    say(f"{counted(len(replicas), 'replica')} in {counted(len(storage.log_dirs), 'log dir')}")
+    topic_settings = topics_table(session, topics, remarks)
+    groups, members = read_groups(session, brokers, remarks)
+    lags = lags_table(session, [group["group_id"] for group in groups], topics, remarks)
+    say(f"{counted(len(groups), 'group')}, {counted(len(members), 'member')}, {counted(len(lags), 'lag')}")
+    return {
+        "brokers": _table("brokers", brokers),
+        "log_dirs": storage.log_dirs,
+        "topics": topic_settings,
+        "replicas": replicas,
+        "groups": _table("groups", groups),
+        "members": _table("members", members),
+        "lags": lags,
+    }
+
+
+def _table(name: str, rows: Sequence[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), TABLES[name].schema)
+
+
+def _kafka_version(session: AdminSession) -> str | None:
+    """Tell the version of one broker, as far as the requests that it knows give it away: ``4.3``."""
+    try:
+        node = session.try_to_ask(session.client.describe_cluster)["brokers"][0]["broker_id"]
+        data = session.try_to_ask(session.client.get_broker_version_data, node)
+    except (KafkaError, LookupError):
+        return None
+    return ".".join(str(part) for part in data.broker_version[:2])

@@ -1,0 +1,148 @@
+"""The brokers of a live cluster and what lies in their log directories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError, for_code
+
+from kafka_capacity.inventory.findings import Finding, info, some, warning
+from kafka_capacity.inventory.kafka_admin_session import AdminSession
+from kafka_capacity.inventory.tables import TABLES
+
+UNKNOWN_PATH = "(unknown)"
+"""Stands in ``log_dirs`` for the directories of a broker that did not say which it has."""
+
+_BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReplica:
+    """What a broker says about one replica that it holds."""
+
+    log_dir: str
+    size_bytes: int
+    offset_lag: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """The log directories of a cluster: the table, and what is in them by (broker, topic, partition)."""
+
+    log_dirs: pa.Table
+    replicas: dict[tuple[int, str, int], StoredReplica]
+
+
+def read_brokers(session: AdminSession, remarks: list[Finding]) -> list[dict[str, Any]]:
+    """Give the rows of ``brokers``: every registered broker, the fenced ones too."""
+    described = session.ask("describe the cluster", session.client.describe_cluster)
+    controller = _controller(session, described, remarks)
+    rows = []
+    for broker in sorted(described["brokers"], key=lambda each: each["broker_id"]):
+        rows.append(
+            {
+                "broker_id": broker["broker_id"],
+                "rack": broker.get("rack") or None,
+                "host": broker["host"],
+                "port": broker["port"],
+                # Before DescribeCluster v2 (Kafka 4.0) only brokers that are up are told.
+                "is_fenced": bool(broker.get("is_fenced", False)),
+                "is_controller": None if controller is None else broker["broker_id"] == controller,
+            }
+        )
+    return rows
+
+
+def _controller(session: AdminSession, described: dict[str, Any], remarks: list[Finding]) -> int | None:
+    """Find the active controller.
+
+    A KRaft broker that is asked names any live broker as the controller; the leader of the metadata quorum is the
+    real one. A cluster that has no quorum is of the ZooKeeper kind, where the broker's answer is true.
+    """
+    try:
+        quorum = session.try_to_ask(session.client.describe_metadata_quorum)
+    except (IncompatibleBrokerVersion, UnsupportedVersionError):
+        return int(described["controller_id"])
+    except KafkaError as error:
+        message = f"which broker is the controller is not known: the quorum does not tell ({type(error).__name__})"
+        remarks.append(info("controller_unknown", "brokers.is_controller", message))
+        return None
+    return int(quorum["topics"][0]["partitions"][0]["leader_id"])
+
+
+def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: list[Finding]) -> None:
+    """Add the brokers that hold replicas and are not told of: Kafka before 4.0 leaves out those that are down."""
+    missing = sorted(holders - {row["broker_id"] for row in rows})
+    if not missing:
+        return
+    rows += [{"broker_id": broker_id, "is_fenced": True, "is_controller": False} for broker_id in missing]
+    rows.sort(key=lambda row: row["broker_id"])
+    message = f"brokers that hold replicas and are down, their racks not known: {some(missing, len(missing))}"
+    remarks.append(warning("broker_not_registered", "brokers.broker_id", message))
+
+
+def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Finding]) -> Storage:
+    """Ask every broker what lies in its log directories; one that does not answer gets a row with the reason."""
+    with ThreadPoolExecutor(_BROKERS_AT_ONCE) as pool:
+        answers = list(pool.map(lambda broker: _ask_broker(session, broker), brokers))
+    rows: list[dict[str, Any]] = []
+    replicas: dict[tuple[int, str, int], StoredReplica] = {}
+    for broker, answer in zip(brokers, answers, strict=True):
+        broker_id = broker["broker_id"]
+        if isinstance(answer, str):
+            rows.append({"broker_id": broker_id, "path": UNKNOWN_PATH, "error": answer})
+            continue
+        for directory in answer:
+            rows.append(_log_dir_row(broker_id, directory))
+            _collect(replicas, broker_id, directory)
+    silent = [row["broker_id"] for row in rows if row.get("error")]
+    if silent:
+        message = f"sizes are not known of brokers {some(silent, len(silent))}; table log_dirs says why"
+        remarks.append(warning("log_dirs_unknown", "log_dirs.error", message))
+    rows.sort(key=lambda row: (row["broker_id"], row["path"]))
+    return Storage(log_dirs=pa.Table.from_pylist(rows, TABLES["log_dirs"].schema), replicas=replicas)
+
+
+def _ask_broker(session: AdminSession, broker: dict[str, Any]) -> list[dict[str, Any]] | str:
+    """Give the log directories of one broker, or why there are none."""
+    if broker["is_fenced"]:
+        return "the broker is fenced"
+    try:
+        (answer,) = session.try_to_ask(session.client.describe_log_dirs, brokers=[broker["broker_id"]])
+    except KafkaError as error:
+        return f"the broker does not answer: {type(error).__name__}"
+    directories: list[dict[str, Any]] = answer["log_dirs"]
+    if not directories:
+        # The client does not pass on why; every broker that may be asked has at least one directory.
+        return "the broker names none: reading them needs DESCRIBE on the cluster"
+    return directories
+
+
+def _log_dir_row(broker_id: int, directory: dict[str, Any]) -> dict[str, Any]:
+    code = directory["error_code"]
+    return {
+        "broker_id": broker_id,
+        "path": directory["log_dir"],
+        "total_bytes": _known(directory.get("total_bytes", -1)),
+        "usable_bytes": _known(directory.get("usable_bytes", -1)),
+        "error": for_code(code).__name__ if code else None,
+    }
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number
+
+
+def _collect(found: dict[tuple[int, str, int], StoredReplica], broker_id: int, directory: dict[str, Any]) -> None:
+    path = directory["log_dir"]
+    for topic in directory["topics"]:
+        name = topic["name"]
+        for partition in topic["partitions"]:
+            # A future replica is a second copy, on its way from one directory of this broker to another.
+            if not partition["is_future_key"]:
+                key = (broker_id, name, partition["partition_index"])
+                found[key] = StoredReplica(path, partition["partition_size"], partition["offset_lag"])

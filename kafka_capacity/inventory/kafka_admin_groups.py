@@ -1,0 +1,198 @@
+"""The groups of a live cluster and their members, in both protocols.
+
+A group is listed and described by its coordinator, so each broker is asked for the groups that it has. Groups of the
+classic protocol and of the consumer protocol (KIP-848) take different requests. Share and streams groups, and classic
+groups that are not of consumers (Kafka Connect's), are listed with their state and without members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka.errors import KafkaError, for_code
+
+from kafka_capacity.inventory.findings import Finding, counted, info, some, warning
+from kafka_capacity.inventory.kafka_admin_messages import ConsumerGroupDescribeRequest
+from kafka_capacity.inventory.kafka_admin_session import AdminSession
+
+_GROUPS_AT_ONCE = 100
+_MOVED = ("NotCoordinator", "CoordinatorNotAvailable", "CoordinatorLoadInProgress")
+
+
+def read_groups(
+    session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Finding]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Give the rows of ``groups`` and of ``members``."""
+    listed = _list(session, brokers, remarks)
+    groups, members = {group_id: _listed_row(group) for group_id, group in listed.items()}, []
+    failed: list[str] = []
+    for group_id, description in _describe(session, listed, failed):
+        groups[group_id] |= {name: value for name, value in description["group"].items() if value}
+        members += description["members"]
+    if failed:
+        message = f"members are not known of {counted(len(failed), 'group')}: {some(sorted(failed), len(failed))}"
+        remarks.append(warning("group_not_described", "members.member_id", message))
+    by_hand = [group_id for group_id, group in listed.items() if _kind(group) is None]
+    if by_hand:
+        message = (
+            f"{counted(len(by_hand), 'group')} of another kind than consumers, listed without members: "
+            f"{some(sorted(by_hand), len(by_hand))}"
+        )
+        remarks.append(info("group_of_another_kind", "groups.group_type", message))
+    members.sort(key=lambda row: (row["group_id"], row["member_id"]))
+    return [groups[group_id] for group_id in sorted(groups)], members
+
+
+def _list(
+    session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Finding]
+) -> dict[str, dict[str, Any]]:
+    """List the groups by id, each with the broker that coordinates it."""
+    found: dict[str, dict[str, Any]] = {}
+    silent: list[int] = []
+    for broker in brokers:
+        if broker["is_fenced"]:
+            continue
+        try:
+            groups = session.try_to_ask(session.client.list_groups, broker_ids=[broker["broker_id"]])
+        except KafkaError:
+            silent.append(broker["broker_id"])
+            continue
+        found |= {group["group_id"]: group | {"coordinator": broker["broker_id"]} for group in groups}
+    if silent:
+        message = f"the groups that these brokers coordinate are not known: {some(silent, len(silent))}"
+        remarks.append(warning("groups_not_listed", "groups.group_id", message))
+    return found
+
+
+def _listed_row(group: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "group_id": group["group_id"],
+        "state": group.get("group_state") or None,
+        # Before ListGroups v5 there was one protocol.
+        "group_type": (group.get("group_type") or "classic").lower(),
+        "protocol_type": group["protocol_type"] or None,
+        "assignor": None,
+    }
+
+
+def _kind(group: dict[str, Any]) -> str | None:
+    """Say by which request a group is described: ``classic``, ``consumer``, or none."""
+    kind = (group.get("group_type") or "classic").lower()
+    if kind == "classic" and group["protocol_type"] in ("consumer", ""):
+        return "classic"
+    return "consumer" if kind == "consumer" else None
+
+
+def _describe(
+    session: AdminSession, listed: dict[str, dict[str, Any]], failed: list[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    batches: dict[tuple[int, str], list[str]] = {}
+    for group_id, group in sorted(listed.items()):
+        kind = _kind(group)
+        if kind is not None:
+            batches.setdefault((group["coordinator"], kind), []).append(group_id)
+    for (coordinator, kind), group_ids in batches.items():
+        ask = _ask_classic if kind == "classic" else _ask_consumer
+        for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
+            batch = group_ids[start : start + _GROUPS_AT_ONCE]
+            yield from _describe_batch(session, ask, batch, coordinator, failed)
+
+
+def _describe_batch(
+    session: AdminSession, ask: Any, group_ids: list[str], coordinator: int, failed: list[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Describe some groups at once, and where that fails one by one, so that one bad group spoils no other."""
+    try:
+        answers = session.try_to_ask(ask, session, group_ids, coordinator)
+    except Exception:  # kafka-python decodes what members sent, which can be anything
+        if len(group_ids) == 1:
+            failed.extend(group_ids)
+            return
+        for group_id in group_ids:
+            yield from _describe_batch(session, ask, [group_id], coordinator, failed)
+        return
+    for group_id in group_ids:
+        if group_id in answers:
+            yield group_id, answers[group_id]
+        else:
+            failed.append(group_id)
+
+
+def _ask_classic(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+    described = session.client.describe_groups(group_ids, group_coordinator_id=coordinator)
+    moved = [group_id for group_id, group in described.items() if _has_moved(group.get("error"))]
+    if moved:
+        described |= session.client.describe_groups(moved)
+    return {
+        group_id: {
+            "group": {
+                "state": group["group_state"],
+                "protocol_type": group["protocol_type"],
+                "assignor": group["protocol_data"],
+            },
+            "members": [_classic_member(group_id, member) for member in group["members"]],
+        }
+        for group_id, group in described.items()
+        if not group.get("error")
+    }
+
+
+def _has_moved(error: str | None) -> bool:
+    return error is not None and any(name in error for name in _MOVED)
+
+
+def _classic_member(group_id: str, member: dict[str, Any]) -> dict[str, Any]:
+    subscription = member["member_metadata"] or {}
+    assignment = member["member_assignment"] or {}
+    return {
+        "group_id": group_id,
+        "member_id": member["member_id"],
+        "client_id": member["client_id"],
+        "host": member["client_host"],
+        "instance_id": member.get("group_instance_id") or None,
+        "rack": subscription.get("rack_id") or None,
+        "subscribed": sorted(subscription.get("topics") or []),
+        "assigned": _assigned(
+            (each["topic"], each["partitions"]) for each in assignment.get("assigned_partitions") or []
+        ),
+    }
+
+
+def _ask_consumer(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+    request = ConsumerGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
+
+    async def send() -> Any:
+        return await session.client._manager.send(request, node_id=coordinator)
+
+    response = session.client._manager.run(send)
+    for group in response.groups:
+        error = for_code(group.error_code)
+        if error.retriable:
+            raise error(group.error_message)
+    return {
+        group.group_id: {
+            "group": {"state": group.group_state, "protocol_type": "consumer", "assignor": group.assignor_name},
+            "members": [_consumer_member(group.group_id, member) for member in group.members],
+        }
+        for group in response.groups
+        if not group.error_code
+    }
+
+
+def _consumer_member(group_id: str, member: Any) -> dict[str, Any]:
+    return {
+        "group_id": group_id,
+        "member_id": member.member_id,
+        "client_id": member.client_id,
+        "host": member.client_host,
+        "instance_id": member.instance_id or None,
+        "rack": member.rack_id or None,
+        "subscribed": sorted(member.subscribed_topic_names or []),
+        "assigned": _assigned((each.topic_name, each.partitions) for each in member.assignment.topic_partitions),
+    }
+
+
+def _assigned(topics: Iterator[tuple[str, Sequence[int]]]) -> list[dict[str, Any]]:
+    pairs = sorted((topic, partition) for topic, partitions in topics for partition in partitions)
+    return [{"topic": topic, "partition": partition} for topic, partition in pairs]

@@ -1,0 +1,114 @@
+"""How far the groups of a live cluster are behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from kafka import TopicPartition
+from kafka.admin import OffsetSpec
+from kafka.errors import KafkaError
+
+from kafka_capacity.inventory.findings import Finding, counted, some, warning
+from kafka_capacity.inventory.kafka_admin_session import AdminSession
+from kafka_capacity.inventory.tables import TABLES
+
+_GROUPS_AT_ONCE = 50
+_PARTITIONS_AT_ONCE = 5000  # the client describes their topics first, so that a request costs what it asks for
+
+Committed = dict[str, dict[TopicPartition, int]]
+
+
+def lags_table(
+    session: AdminSession, group_ids: Sequence[str], topics: Sequence[dict[str, Any]], remarks: list[Finding]
+) -> pa.Table:
+    """Build the table ``lags``: one row for each partition that a group has committed an offset of."""
+    committed = _read_committed(session, group_ids, remarks)
+    leaders = {
+        TopicPartition(topic["name"], partition["partition_index"]): partition["leader_id"]
+        for topic in topics
+        for partition in topic["partitions"]
+        if partition["leader_id"] >= 0
+    }
+    wanted = sorted({partition for offsets in committed.values() for partition in offsets} & leaders.keys())
+    ends = _read_ends(session, wanted, leaders, remarks)
+    columns: dict[str, list[Any]] = {name: [] for name in TABLES["lags"].schema.names}
+    for group_id in sorted(committed):
+        for partition, offset in sorted(committed[group_id].items()):
+            end = ends.get(partition)
+            columns["group_id"].append(group_id)
+            columns["topic"].append(partition.topic)
+            columns["partition"].append(partition.partition)
+            columns["committed_offset"].append(offset)
+            columns["log_end_offset"].append(end)
+            # Below zero when records were lost, or written between the two questions: nothing is waiting then.
+            columns["lag_records"].append(None if end is None else max(end - offset, 0))
+    return pa.table(columns, schema=TABLES["lags"].schema)
+
+
+def _read_committed(session: AdminSession, group_ids: Sequence[str], remarks: list[Finding]) -> Committed:
+    found: Committed = {}
+    failed: list[str] = []
+    for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
+        found |= _committed_of(session, list(group_ids[start : start + _GROUPS_AT_ONCE]), failed)
+    if failed:
+        message = f"committed offsets are not known of {counted(len(failed), 'group')}: {some(failed, len(failed))}"
+        remarks.append(warning("offsets_unknown", "lags.committed_offset", message))
+    return found
+
+
+def _committed_of(session: AdminSession, group_ids: list[str], failed: list[str]) -> Committed:
+    """Read the offsets of some groups at once, and where that fails one by one."""
+    try:
+        answers = session.try_to_ask(session.client.list_group_offsets, group_ids)
+    except KafkaError:
+        if len(group_ids) == 1:
+            failed.extend(group_ids)
+            return {}
+        found: Committed = {}
+        for group_id in group_ids:
+            found |= _committed_of(session, [group_id], failed)
+        return found
+    return {
+        group_id: {partition: each.offset for partition, each in offsets.items() if each.offset >= 0}
+        for group_id, offsets in answers.items()
+    }
+
+
+def _read_ends(
+    session: AdminSession, wanted: list[TopicPartition], leaders: dict[TopicPartition, int], remarks: list[Finding]
+) -> dict[TopicPartition, int]:
+    ends: dict[TopicPartition, int] = {}
+    failed: list[TopicPartition] = []
+    for start in range(0, len(wanted), _PARTITIONS_AT_ONCE):
+        chunk = wanted[start : start + _PARTITIONS_AT_ONCE]
+        try:
+            ends |= _ends_of(session, chunk)
+        except KafkaError:
+            # One partition spoils the whole answer: at least those of the other leaders are saved.
+            for part in _by_leader(chunk, leaders):
+                try:
+                    ends |= _ends_of(session, part)
+                except KafkaError:
+                    failed += part
+    if failed:
+        names = [f"{partition.topic}-{partition.partition}" for partition in sorted(failed)]
+        message = f"the ends of {counted(len(names), 'partition')} are not known: {some(names, len(names))}"
+        remarks.append(warning("log_ends_unknown", "lags.log_end_offset", message))
+    return ends
+
+
+def _ends_of(session: AdminSession, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+    latest = dict.fromkeys(partitions, OffsetSpec.LATEST)
+    answers = session.try_to_ask(session.client.list_partition_offsets, latest)
+    return {partition: each.offset for partition, each in answers.items()}
+
+
+def _by_leader(
+    partitions: Sequence[TopicPartition], leaders: dict[TopicPartition, int]
+) -> Iterator[list[TopicPartition]]:
+    grouped: dict[int, list[TopicPartition]] = {}
+    for partition in partitions:
+        grouped.setdefault(leaders[partition], []).append(partition)
+    yield from grouped.values()

@@ -1,0 +1,17 @@
+"""Kafka messages that kafka-python does not bring: describing the groups of the consumer protocol (KIP-848).
+
+kafka-python makes its message classes from schemas in Kafka's own notation; the two schemas beside this file are read
+by the same means. Fields are those of Kafka 4.3, versions 0 and 1.
+"""
+
+from __future__ import annotations
+
+from kafka.protocol.api_message import ApiMessage
+
+
+class ConsumerGroupDescribeRequest(ApiMessage, load_json=__name__):  # type: ignore[call-arg, misc]
+    """Asks a coordinator for groups, their members, and what each is to read."""
+
+
+class ConsumerGroupDescribeResponse(ApiMessage, load_json=__name__):  # type: ignore[call-arg, misc]
+    """The answer; one error code a group."""

@@ -1,0 +1,140 @@
+"""The topics of a live cluster: what is set for them, their partitions and replicas."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import KafkaError, for_code
+
+from kafka_capacity.inventory.findings import Finding, counted, some, warning
+from kafka_capacity.inventory.kafka_admin_brokers import StoredReplica
+from kafka_capacity.inventory.kafka_admin_session import AdminSession
+from kafka_capacity.inventory.tables import TABLES
+
+_COLUMN_OF_CONFIG = {
+    "min.insync.replicas": "min_insync_replicas",
+    "retention.bytes": "retention_bytes",
+    "retention.ms": "retention_ms",
+    "segment.bytes": "segment_bytes",
+    "cleanup.policy": "cleanup_policy",
+    "unclean.leader.election.enable": "unclean_leader_election_enable",
+}
+_TOPICS_AT_ONCE = 1000
+
+
+def read_topics(session: AdminSession, remarks: list[Finding]) -> list[dict[str, Any]]:
+    """Give the cluster's topics as its metadata tells them, sorted by name."""
+    topics = session.ask("describe the topics", session.client.describe_topics)
+    readable = [topic for topic in topics if not topic["error_code"]]
+    if len(readable) < len(topics):
+        wrong = [
+            f"{topic['name']} ({for_code(topic['error_code']).__name__})" for topic in topics if topic["error_code"]
+        ]
+        message = f"{counted(len(wrong), 'topic')} left out: {some(wrong, len(wrong))}"
+        remarks.append(warning("topic_not_described", "topics.topic", message))
+    return sorted(readable, key=lambda topic: str(topic["name"]))
+
+
+def topics_table(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Finding]) -> pa.Table:
+    """Build the table ``topics``."""
+    configs = _read_configs(session, [topic["name"] for topic in topics])
+    blank = [name for name, values in configs.items() if not values]
+    if blank:
+        message = f"what is set for {counted(len(blank), 'topic')} may not be read: {some(blank, len(blank))}"
+        remarks.append(warning("topic_configs_unknown", "topics.retention_bytes", message))
+    rows = [
+        {"topic": topic["name"], "topic_id": _topic_id(topic), "is_internal": bool(topic["is_internal"])}
+        | _typed(configs[topic["name"]])
+        for topic in topics
+    ]
+    return pa.Table.from_pylist(rows, TABLES["topics"].schema)
+
+
+def replicas_table(topics: Sequence[dict[str, Any]], stored: dict[tuple[int, str, int], StoredReplica]) -> pa.Table:
+    """Build the table ``replicas``; a replica that its broker told nothing of has no size."""
+    columns: dict[str, list[Any]] = {name: [] for name in TABLES["replicas"].schema.names}
+    for topic in topics:
+        name = topic["name"]
+        for partition in sorted(topic["partitions"], key=lambda each: int(each["partition_index"])):
+            number, leader, in_sync = partition["partition_index"], partition["leader_id"], partition["isr_nodes"]
+            for position, broker_id in enumerate(partition["replica_nodes"]):
+                found = stored.get((broker_id, name, number))
+                columns["topic"].append(name)
+                columns["partition"].append(number)
+                columns["position"].append(position)
+                columns["broker_id"].append(broker_id)
+                columns["is_leader"].append(broker_id == leader)
+                columns["is_in_sync"].append(broker_id in in_sync)
+                columns["log_dir"].append(found.log_dir if found else None)
+                columns["size_bytes"].append(found.size_bytes if found else None)
+                columns["offset_lag"].append(found.offset_lag if found else None)
+    return pa.table(columns, schema=TABLES["replicas"].schema)
+
+
+def replica_holders(topics: Sequence[dict[str, Any]]) -> set[int]:
+    """Name every broker that stands in a replica list."""
+    return {broker for topic in topics for partition in topic["partitions"] for broker in partition["replica_nodes"]}
+
+
+def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Finding]) -> None:
+    """Tell of partitions that are offline, and of those on their way from broker to broker."""
+    offline = [
+        f"{topic['name']}-{partition['partition_index']}"
+        for topic in topics
+        for partition in topic["partitions"]
+        if partition["leader_id"] < 0
+    ]
+    if offline:
+        message = f"{counted(len(offline), 'partition')} without a leader: {some(offline, len(offline))}"
+        remarks.append(warning("partition_offline", "replicas.is_leader", message))
+    try:
+        moving = session.try_to_ask(session.client.list_partition_reassignments)
+    except KafkaError:
+        return  # needs a right that nothing else here needs
+    if moving:
+        names = [f"{partition.topic}-{partition.partition}" for partition in sorted(moving)]
+        message = (
+            f"{counted(len(names), 'partition')} being reassigned right now, its replica list holds old and new "
+            f"brokers: {some(names, len(names))}; read the inventory again when the move is done"
+        )
+        remarks.append(warning("reassignment_under_way", "replicas.broker_id", message))
+
+
+def _read_configs(session: AdminSession, names: list[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for start in range(0, len(names), _TOPICS_AT_ONCE):
+        resources = [
+            ConfigResource(ConfigResourceType.TOPIC, name, list(_COLUMN_OF_CONFIG))
+            for name in names[start : start + _TOPICS_AT_ONCE]
+        ]
+        answer = session.ask(
+            "describe the topics' configs", session.client.describe_configs, resources, config_filter="all"
+        )
+        found.update(answer["topic"])
+    return found
+
+
+def _typed(config: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for key, column in _COLUMN_OF_CONFIG.items():
+        value = config[key]["value"] if key in config else None
+        if value is None or column == "cleanup_policy":
+            row[column] = value
+        elif column == "unclean_leader_election_enable":
+            row[column] = value == "true"
+        else:
+            row[column] = int(value)
+    return row
+
+
+def _topic_id(topic: dict[str, Any]) -> str | None:
+    """Spell the id as Kafka's own tools do; clusters before 2.8 have none."""
+    if not topic.get("topic_id"):
+        return None
+    number = uuid.UUID(str(topic["topic_id"]))
+    return base64.urlsafe_b64encode(number.bytes).rstrip(b"=").decode() if number.int else None

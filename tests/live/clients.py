@@ -1,0 +1,72 @@
+"""What clients do to a cluster in the live tests: make topics, write, read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from kafka import KafkaConsumer, KafkaProducer
+
+from tests.live.cluster import KafkaCluster
+
+
+def make_topics(cluster: KafkaCluster, topics: Mapping[str, tuple[int, int]], **configs: str) -> None:
+    """Make topics of so many partitions and replicas; configs with underscores for dots."""
+    settings = {name.replace("_", "."): value for name, value in configs.items()}
+    wanted = {
+        name: {"num_partitions": partitions, "replication_factor": replicas, "configs": settings}
+        for name, (partitions, replicas) in topics.items()
+    }
+    with cluster.admin() as admin:
+        admin.create_topics(wanted, wait_for_metadata=True)
+
+
+def produce(cluster: KafkaCluster, topic: str, bytes_by_partition: Mapping[int, int], seed: int = 7) -> None:
+    """Write about so many bytes to each partition, in records of 10 kB that do not compress, and wait for all acks."""
+    draw = random.Random(seed)
+    producer = KafkaProducer(bootstrap_servers=cluster.bootstrap_servers().split(","), acks="all")
+    try:
+        for partition, total in bytes_by_partition.items():
+            for _ in range(max(total // 10_000, 1)):
+                producer.send(topic, draw.randbytes(10_000), partition=partition)
+        producer.flush(60)
+    finally:
+        producer.close()
+
+
+@contextmanager
+def consumer(cluster: KafkaCluster, topic: str, group: str, **options: Any) -> Iterator[KafkaConsumer]:
+    """Join a group, read something, commit, and stay a member."""
+    client = KafkaConsumer(
+        topic,
+        bootstrap_servers=cluster.bootstrap_servers().split(","),
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        **options,
+    )
+    try:
+        read = 0
+        cluster.wait_for(lambda: _read_some(client) or read > 0, f"{group} reads {topic}", seconds=30)
+        client.commit()
+        yield client
+    finally:
+        client.close(autocommit=False)
+
+
+def _read_some(client: KafkaConsumer) -> bool:
+    return bool(client.poll(timeout_ms=500, max_records=20))
+
+
+def wait_for_quiet_disks(cluster: KafkaCluster, read_sizes: Callable[[], Any]) -> Any:
+    """Read sizes until two answers in a row are the same: followers write a moment after their leaders."""
+    seen: list[Any] = [read_sizes()]
+
+    def is_quiet() -> bool:
+        seen.append(read_sizes())
+        return bool(seen[-1] == seen[-2])
+
+    cluster.wait_for(is_quiet, "sizes that stay as they are", seconds=30)
+    return seen[-1]
