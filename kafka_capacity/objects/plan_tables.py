@@ -195,7 +195,7 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
         "network_in_bytes_per_second": known(brokers.network_in_bytes_per_second),
         "network_out_bytes_per_second": known(brokers.network_out_bytes_per_second),
     }
-    arrays = [given.get(field.name, None) for field in BROKER_LOAD]
+    arrays = [given.get(field.name) for field in BROKER_LOAD]
     filled = [
         array if array is not None else pa.array(getattr(loads, field.name), field.type)
         for array, field in zip(arrays, BROKER_LOAD, strict=True)

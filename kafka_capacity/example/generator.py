@@ -1,0 +1,246 @@
+"""Make an example inventory from a seed: the same seed gives the same bytes.
+
+Sizes follow from rates and retention, rates have a day, a week, a slow growth and noise, partitions of a topic are
+skewed, and replicas are where Kafka's rack-alternating rule would have put them when each topic was created.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.assignment import Partitions
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.errors import RequestError
+from kafka_capacity.example.groups import group_tables
+from kafka_capacity.example.shapes import SHAPES, ExampleShape, TopicKind
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
+from kafka_capacity.placement.registry import placer
+
+EXAMPLES = {name: shape.about for name, shape in SHAPES.items()}
+"""The examples there are: cluster name to what it is."""
+
+EXAMPLE_DS = "2026-11-15"
+"""The day the examples stand for, unless another is asked for."""
+
+HISTORY_HOURS = 28 * 24
+GROWTH_PER_WEEK_RATIO = 0.012
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Topics:
+    """Topics sorted by name, and their partitions."""
+
+    names: tuple[str, ...]
+    kinds: tuple[TopicKind, ...]
+    partitions: Partitions
+    mean_in: NDArray[np.float64]
+
+
+def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None) -> RawInventory:
+    """Make one example inventory with groups and four weeks of hourly rates.
+
+    Args:
+        cluster: a name of :data:`EXAMPLES`.
+        ds: the day it stands for; the history ends where this day begins.
+        seed: another seed gives another cluster of the same shape.
+
+    Raises:
+        RequestError: there is no such example.
+    """
+    if cluster not in SHAPES:
+        msg = f"example: {cluster!r} is not known; choose one of {', '.join(SHAPES)}"
+        raise RequestError(msg)
+    shape = SHAPES[cluster]
+    rng = np.random.default_rng(shape.seed if seed is None else seed)
+    topics = _make_topics(shape, rng)
+    sizes = _sizes(topics, rng)
+    matrix = _place(shape, topics)
+    tables = {
+        "brokers": _brokers_table(shape),
+        "topics": _topics_table(topics),
+        "replicas": _replicas_table(shape, topics, matrix, sizes, rng),
+        "metrics": _metrics_table(topics, ds, rng),
+        **group_tables(topics.names, topics.partitions, topics.mean_in, shape.group_count, rng),
+    }
+    tables["log_dirs"] = _log_dirs_table(shape, tables["replicas"])
+    day = datetime.date.fromisoformat(ds)
+    captured = datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC).isoformat()
+    return RawInventory(
+        cluster=shape.cluster, ds=ds, captured_at=captured, source="example", kafka_version="4.3.1", tables=tables
+    )
+
+
+def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> _Topics:
+    made: list[tuple[str, TopicKind, int, float]] = []
+    for kind in shape.kinds:
+        for index, rest in enumerate(kind.names):
+            count = kind.partitions[index % len(kind.partitions)]
+            rate = kind.mean_bytes_in_per_second * float(rng.lognormal(0.0, kind.spread))
+            made.append((kind.prefix + rest, kind, count, rate))
+    made.sort(key=lambda topic: topic[0])
+    counts = np.array([topic[2] for topic in made])
+    shares = []
+    for _, kind, count, rate in made:
+        share = rng.lognormal(0.0, kind.skew, count)
+        shares.append(rate * share / share.sum())
+    return _Topics(
+        names=tuple(topic[0] for topic in made),
+        kinds=tuple(topic[1] for topic in made),
+        partitions=Partitions(
+            topics=tuple(topic[0] for topic in made),
+            topic=np.repeat(np.arange(len(made)), counts).astype(np.int32),
+            partition=np.concatenate([np.arange(count) for count in counts]).astype(np.int32),
+        ),
+        mean_in=np.concatenate(shares),
+    )
+
+
+def _per_partition(topics: _Topics, name: str) -> NDArray[np.float64]:
+    return np.array([float(getattr(kind, name)) for kind in topics.kinds])[topics.partitions.topic]
+
+
+def _sizes(topics: _Topics, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Size of one replica: what arrives during the retention; a compacted topic keeps a fifth of a month."""
+    kept = np.where(
+        _per_partition(topics, "is_compacted") > 0, 0.2 * 30 * 86_400, _per_partition(topics, "retention_seconds")
+    )
+    return np.asarray(topics.mean_in * kept * rng.uniform(0.92, 1.08, len(kept)), dtype=np.int64)
+
+
+def _place(shape: ExampleShape, topics: _Topics) -> NDArray[np.int32]:
+    factor = _per_partition(topics, "replication_factor").astype(np.int32)
+    count = len(factor)
+    problem = PlacementProblem(
+        partitions=topics.partitions,
+        before=np.full((count, int(factor.max())), -1, dtype=np.int32),
+        leader=np.full(count, -1, dtype=np.int32),
+        size_bytes=np.zeros(count, dtype=np.int64),
+        bytes_in_bytes_per_second=np.zeros(count),
+        target=Brokers.of(shape.broker_ids, shape.racks),
+        replication_factor=factor,
+        seed=shape.seed,
+        rack_rule=RackRule.STRICT,
+        balance=Balance.REPLICAS,
+        tolerance_ratio=0.0,
+    )
+    return placer("zk").place(problem)
+
+
+def _table(name: str, columns: dict[str, object]) -> pa.Table:
+    schema = TABLES[name].schema
+    rows = len(next(iter(columns.values())))  # type: ignore[arg-type]  # every column is an array or a list
+    arrays = [pa.array(columns.get(field.name, [None] * rows), type=field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _brokers_table(shape: ExampleShape) -> pa.Table:
+    count = len(shape.broker_ids)
+    return _table(
+        "brokers",
+        {
+            "broker_id": list(shape.broker_ids),
+            "rack": list(shape.racks),
+            "host": [f"kafka-{broker}.example.net" for broker in shape.broker_ids],
+            "port": [9092] * count,
+            "is_fenced": [False] * count,
+            "is_controller": [False] * count,
+            "disk_capacity_bytes": [shape.disk_capacity_bytes] * count,
+            "network_in_bytes_per_second": [shape.network_bytes_per_second] * count,
+            "network_out_bytes_per_second": [shape.network_bytes_per_second] * count,
+            "cpu_cores": [shape.cpu_cores] * count,
+        },
+    )
+
+
+def _topics_table(topics: _Topics) -> pa.Table:
+    kinds = topics.kinds
+    return _table(
+        "topics",
+        {
+            "topic": list(topics.names),
+            "is_internal": [name.startswith("__") for name in topics.names],
+            "min_insync_replicas": [kind.min_insync_replicas for kind in kinds],
+            "retention_bytes": [-1] * len(kinds),
+            "retention_ms": [-1 if kind.is_compacted else kind.retention_seconds * 1000 for kind in kinds],
+            "segment_bytes": [1 << 30] * len(kinds),
+            "cleanup_policy": ["compact" if kind.is_compacted else "delete" for kind in kinds],
+            "unclean_leader_election_enable": [False] * len(kinds),
+        },
+    )
+
+
+def _replicas_table(
+    shape: ExampleShape,
+    topics: _Topics,
+    matrix: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> pa.Table:
+    rows, position = np.nonzero(matrix >= 0)
+    # A follower's files differ a little: segments roll and are deleted on their own clock.
+    jitter = np.where(position == 0, 1.0, rng.uniform(0.998, 1.002, len(rows)))
+    return _table(
+        "replicas",
+        {
+            "topic": pa.array(topics.names).take(pa.array(topics.partitions.topic[rows])),
+            "partition": topics.partitions.partition[rows],
+            "position": position.astype(np.int32),
+            "broker_id": matrix[rows, position],
+            "is_leader": position == 0,
+            "is_in_sync": np.ones(len(rows), dtype=np.bool_),
+            "log_dir": pa.array(["/var/lib/kafka/data"] * len(rows)),
+            "size_bytes": (sizes[rows] * jitter).astype(np.int64),
+            "offset_lag": np.zeros(len(rows), dtype=np.int64),
+        },
+    )
+
+
+def _log_dirs_table(shape: ExampleShape, replicas: pa.Table) -> pa.Table:
+    broker = replicas.column("broker_id").to_numpy()
+    size = replicas.column("size_bytes").to_numpy()
+    used = [int(size[broker == broker_id].sum()) for broker_id in shape.broker_ids]
+    total = int(shape.disk_capacity_bytes)
+    return _table(
+        "log_dirs",
+        {
+            "broker_id": list(shape.broker_ids),
+            "path": ["/var/lib/kafka/data"] * len(used),
+            "total_bytes": [total] * len(used),
+            "usable_bytes": [max(0, total - held) for held in used],
+        },
+    )
+
+
+def _metrics_table(topics: _Topics, ds: str, rng: np.random.Generator) -> pa.Table:
+    day = datetime.date.fromisoformat(ds)
+    end = int(datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC).timestamp())
+    hours = end - 3600 * np.arange(HISTORY_HOURS, 0, -1)
+    hour_of_day = (hours // 3600) % 24
+    weekday = (hours // 86_400 + 3) % 7  # day 0 of the epoch was a Thursday
+    # Highest in the evening, lowest at four in the morning, a tenth less at the weekend.
+    wave = np.cos((hour_of_day - 20) / 24 * 2 * np.pi)
+    week = np.where(weekday >= 5, 0.9, 1.04)
+    growth = 1 + GROWTH_PER_WEEK_RATIO * (np.arange(HISTORY_HOURS) - HISTORY_HOURS) / (7 * 24)
+    swing = _per_partition(topics, "day_swing")[:, None]
+    count = len(topics.mean_in)
+    noise = rng.lognormal(0.0, 0.08, (count, HISTORY_HOURS)).astype(np.float32)
+    bytes_in = np.rint(topics.mean_in[:, None] * (1 + swing * wave) * week * growth * noise).astype(np.float32)
+    bytes_out = np.rint(bytes_in * _per_partition(topics, "fan_out")[:, None]).astype(np.float32)
+    rows = np.repeat(np.arange(count), HISTORY_HOURS)
+    return _table(
+        "metrics",
+        {
+            "topic": pa.array(topics.names).take(pa.array(topics.partitions.topic[rows])),
+            "partition": topics.partitions.partition[rows],
+            "hour": pa.array(np.tile(hours, count), pa.int64()).cast(pa.timestamp("s", tz="UTC")),
+            "bytes_in_bytes_per_second": bytes_in.ravel(),
+            "bytes_out_bytes_per_second": bytes_out.ravel(),
+        },
+    )

@@ -1,0 +1,159 @@
+"""What the example clusters are made of: their brokers and kinds of topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TIB = 1024.0**4
+DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicKind:
+    """Topics that are alike.
+
+    Attributes:
+        prefix: their names start with it.
+        names: the rest of each name.
+        partitions: the counts they take in turn.
+        replication_factor: of each.
+        mean_bytes_in_per_second: produced to a topic on average.
+        spread: sigma of the log-normal factor between topics.
+        skew: sigma of the log-normal factor between a topic's partitions.
+        retention_seconds: how long records are kept.
+        is_compacted: whether the topic is compacted.
+        fan_out: how often each record is read.
+        min_insync_replicas: of each.
+        day_swing: how much higher the rate is at the top of the day than on average, 0.5 for a half.
+    """
+
+    prefix: str
+    names: tuple[str, ...]
+    partitions: tuple[int, ...]
+    replication_factor: int
+    mean_bytes_in_per_second: float
+    spread: float
+    skew: float
+    retention_seconds: int
+    is_compacted: bool
+    fan_out: float
+    min_insync_replicas: int
+    day_swing: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleShape:
+    """One example cluster."""
+
+    cluster: str
+    about: str
+    broker_ids: tuple[int, ...]
+    racks: tuple[str, ...]
+    disk_capacity_bytes: float
+    network_bytes_per_second: float
+    cpu_cores: float
+    kinds: tuple[TopicKind, ...]
+    group_count: int
+    seed: int
+
+
+def _kind(prefix: str, names: tuple[str, ...], partitions: tuple[int, ...], **changes: object) -> TopicKind:
+    given: dict[str, object] = {
+        "replication_factor": 3,
+        "mean_bytes_in_per_second": 300e3,
+        "spread": 0.9,
+        "skew": 0.35,
+        "retention_seconds": 3 * DAY_SECONDS,
+        "is_compacted": False,
+        "fan_out": 2.0,
+        "min_insync_replicas": 2,
+        "day_swing": 0.6,
+        **changes,
+    }
+    return TopicKind(prefix=prefix, names=names, partitions=partitions, **given)  # type: ignore[arg-type]  # the fields of _kind's keywords are checked by the dataclass
+
+
+_OFFSETS = _kind(
+    "__",
+    ("consumer_offsets",),
+    (50,),
+    mean_bytes_in_per_second=40e3,
+    is_compacted=True,
+    retention_seconds=7 * DAY_SECONDS,
+    fan_out=0.0,
+    day_swing=0.2,
+)
+
+_DOMAINS = ("orders", "payments", "stock", "prices", "carts", "shipping", "returns", "search", "media", "accounts")
+_EVENTS = ("created", "changed", "closed", "audited")
+
+JUMBO_LIKE = ExampleShape(
+    cluster="metrics-uneven",
+    about="9 brokers in racks of 4, 4 and 1, about 400 partitions",
+    # The uneven racks of a real public cluster: four brokers in E, four in F, one in A.
+    broker_ids=(1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018),
+    racks=("E", "E", "E", "F", "F", "F", "E", "F", "A"),
+    disk_capacity_bytes=12 * TIB,
+    network_bytes_per_second=1.25e9,
+    cpu_cores=16.0,
+    kinds=(
+        _OFFSETS,
+        _kind("web.", ("pageview", "click", "error"), (48, 36, 24), mean_bytes_in_per_second=3e6, skew=0.5),
+        _kind("app.", _DOMAINS, (16, 24, 16, 12), mean_bytes_in_per_second=0.6e6, retention_seconds=7 * DAY_SECONDS),
+        _kind(
+            "state.",
+            ("users", "devices", "sessions"),
+            (16, 16, 8),
+            is_compacted=True,
+            fan_out=1.0,
+            mean_bytes_in_per_second=80e3,
+        ),
+        _kind("raw.", ("import", "replay"), (12, 6), replication_factor=2, min_insync_replicas=1),
+        _kind("debug.", ("trace",), (4,), replication_factor=1, min_insync_replicas=1, fan_out=0.2),
+    ),
+    group_count=12,
+    seed=9,
+)
+
+SHOP = ExampleShape(
+    cluster="shop-eu",
+    about="12 brokers in 3 racks, about 6,000 partitions",
+    broker_ids=tuple(range(1, 13)),
+    racks=("eu-1a", "eu-1b", "eu-1c") * 4,
+    disk_capacity_bytes=5.5 * TIB,
+    network_bytes_per_second=1.25e9,
+    cpu_cores=16.0,
+    kinds=(
+        _OFFSETS,
+        _kind(
+            "",
+            tuple(f"{domain}.{event}" for domain in _DOMAINS for event in _EVENTS),
+            (64, 48, 96, 32),
+            mean_bytes_in_per_second=420e3,
+        ),
+        _kind(
+            "clicks.",
+            tuple(f"{site}-{device}" for site in ("de", "fr", "it", "es", "nl", "pl") for device in ("web", "app")),
+            (128, 96),
+            mean_bytes_in_per_second=1.9e6,
+            skew=0.5,
+            retention_seconds=2 * DAY_SECONDS,
+            day_swing=0.9,
+        ),
+        _kind(
+            "cdc.",
+            tuple(f"{domain}.{table}" for domain in _DOMAINS for table in ("main", "history", "keys")),
+            (24, 36, 48),
+            mean_bytes_in_per_second=180e3,
+            is_compacted=True,
+            retention_seconds=7 * DAY_SECONDS,
+            fan_out=1.0,
+        ),
+        _kind("logs.", tuple(_DOMAINS), (80, 96, 120), mean_bytes_in_per_second=700e3, fan_out=1.0, skew=0.2),
+    ),
+    group_count=40,
+    seed=12,
+)
+
+SHAPES = {shape.cluster: shape for shape in (JUMBO_LIKE, SHOP)}
+"""Every example by the name of its cluster."""

@@ -1,0 +1,94 @@
+"""Traps in the layout of a cluster, each with the figure that makes it matter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.brokers import Brokers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopologyWarning:
+    """One trap.
+
+    Attributes:
+        severity: ``warning`` or ``info``.
+        code: its short name.
+        where: the rack, or the option, that it is about.
+        message: a sentence with the figures.
+    """
+
+    severity: str
+    code: str
+    where: str
+    message: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Give plain data."""
+        return {"severity": self.severity, "code": self.code, "where": self.where, "message": self.message}
+
+
+def topology_warnings(
+    brokers: Brokers, replication_factor: NDArray[np.int32], *, what: str
+) -> tuple[TopologyWarning, ...]:
+    """Look for rack traps.
+
+    Args:
+        brokers: observed or proposed.
+        replication_factor: int32[P], of every partition.
+        what: names these brokers in ``where``, such as ``today`` or ``15 brokers``.
+    """
+    if not len(replication_factor):
+        return ()
+    usual = int(np.bincount(replication_factor).argmax())
+    sizes = Counter(rack for rack in brokers.racks if rack is not None)
+    found: list[TopologyWarning] = []
+    if sizes and sum(sizes.values()) < len(brokers):
+        lacking = [int(b) for b, rack in zip(brokers.ids, brokers.racks, strict=True) if rack is None]
+        found.append(
+            TopologyWarning(
+                severity="warning",
+                code="racks-incomplete",
+                where=what,
+                message=(
+                    f"{len(lacking)} of {len(brokers)} brokers have no rack ({', '.join(map(str, lacking[:5]))}): "
+                    "Kafka's rack-aware placement refuses such a list"
+                ),
+            )
+        )
+        return tuple(found)
+    if 1 < len(sizes) < usual:
+        found.append(
+            TopologyWarning(
+                severity="warning",
+                code="rf-above-racks",
+                where=what,
+                message=(
+                    f"replication factor {usual} is above the {len(sizes)} racks: losing one rack takes more than one "
+                    f"replica of many partitions"
+                ),
+            )
+        )
+    return (*found, *_uneven(sizes, usual, len(brokers), what))
+
+
+def _uneven(sizes: Counter[str], factor: int, count: int, what: str) -> list[TopologyWarning]:
+    if len(sizes) < 2 or len(set(sizes.values())) == 1:
+        return []
+    rack, size = min(sizes.items(), key=lambda item: (item[1], item[0]))
+    layout = ", ".join(f"{name} × {sizes[name]}" for name in sorted(sizes))
+    even = factor / count
+    if factor >= len(sizes):
+        share = 1.0 / size
+        text = (
+            f"racks are uneven ({layout}): with replication factor {factor} every partition has a replica in rack "
+            f"{rack}, so each of its {size} broker{'s' if size > 1 else ''} holds {share:.0%} of all partitions "
+            f"where an even share would be {min(1.0, even):.0%}"
+        )
+        return [TopologyWarning(severity="warning", code="uneven-racks", where=what, message=text)]
+    text = f"racks are uneven ({layout}); rack {rack} can hold at most one replica of each partition"
+    return [TopologyWarning(severity="info", code="uneven-racks", where=what, message=text)]
