@@ -8,6 +8,7 @@ Sizes are bytes, rates are bytes per second, times are UTC. A null means "not kn
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,7 +26,7 @@ class TableSpec:
     is_required: bool
 
 
-def _required(name: str, kind: pa.DataType) -> pa.Field:
+def _required(name: str, kind: pa.DataType) -> pa.Field[Any]:
     return pa.field(name, kind, nullable=False)
 
 

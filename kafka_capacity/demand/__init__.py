@@ -1,0 +1,1 @@
+"""What the partitions carry: load profiles, growth, forecasts."""

@@ -1,0 +1,99 @@
+"""Brokers, their racks and what they can carry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.inventory.column_values import floats, ints, known, values
+from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+
+_CAPACITIES = {
+    # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s or 4,096 cores does not exist yet.
+    "disk_capacity_bytes": 2.0**60,
+    "network_in_bytes_per_second": 1e12,
+    "network_out_bytes_per_second": 1e12,
+    "cpu_cores": 4096.0,
+}
+
+
+def check_brokers(brokers: pa.Table) -> Iterator[Finding]:
+    """Check the table of brokers by itself."""
+    if not len(brokers):
+        yield fatal("no_brokers", "brokers", "there is no broker; list at least one")
+        return
+    ids = ints(brokers.column("broker_id"))
+    distinct, count = np.unique(ids, return_counts=True)
+    twice = distinct[count > 1]
+    if len(twice):
+        yield fatal(
+            "duplicate_broker",
+            "brokers.broker_id",
+            f"{counted(len(twice), 'broker id')} given more than once ({some(twice, len(twice))}); keep one entry each",
+        )
+    negative = distinct[distinct < 0]
+    if len(negative):
+        yield fatal(
+            "negative_broker_id",
+            "brokers.broker_id",
+            f"{counted(len(negative), 'broker id')} below 0 ({some(negative, len(negative))}); Kafka's start at 0",
+        )
+    yield from _check_racks(brokers)
+    yield from _check_capacities(brokers)
+
+
+def _check_racks(brokers: pa.Table) -> Iterator[Finding]:
+    ids, racks = values(brokers.column("broker_id")), values(brokers.column("rack"))
+    without = [broker_id for broker_id, rack in zip(ids, racks, strict=True) if not rack]
+    if len(without) == len(ids):
+        return
+    if without:
+        yield warning(
+            "rack_missing",
+            "brokers.rack",
+            f"{len(without)} of {counted(len(ids), 'broker')} without a rack ({some(without, len(without))}): Kafka's "
+            "rack-aware placement refuses such a mix; set broker.rack on all or on none",
+        )
+    sizes = Counter(rack for rack in racks if rack)
+    if len(sizes) > 1 and min(sizes.values()) != max(sizes.values()):
+        smallest = min(sorted(sizes), key=lambda rack: sizes[rack])
+        largest = max(sorted(sizes), key=lambda rack: sizes[rack])
+        shown = some((f"{rack!r} {sizes[rack]}" for rack in sorted(sizes)), len(sizes))
+        yield warning(
+            "uneven_racks",
+            "brokers.rack",
+            f"racks of unequal size ({shown}): where the replication factor is {len(sizes)} or more, each rack holds "
+            f"every partition, so a broker of {smallest!r} carries 1/{sizes[smallest]} of them and one of {largest!r} "
+            f"1/{sizes[largest]}; make the racks equal",
+        )
+
+
+def _check_capacities(brokers: pa.Table) -> Iterator[Finding]:
+    ids = ints(brokers.column("broker_id"))
+    for name, greatest in _CAPACITIES.items():
+        column = brokers.column(name)
+        given = floats(column)
+        is_known = known(column)
+        wrong = is_known & ~(given > 0)
+        if wrong.any():
+            shown = some((f"{v:g} on broker {b}" for v, b in zip(given[wrong], ids[wrong], strict=True)), wrong.sum())
+            yield fatal(
+                "capacity_not_positive", f"brokers.{name}", f"{name} must be above 0, got {shown}; mend or drop it"
+            )
+        absurd = is_known & (given > greatest)
+        if absurd.any():
+            shown = some(
+                (f"{v:g} on broker {b}" for v, b in zip(given[absurd], ids[absurd], strict=True)), absurd.sum()
+            )
+            yield warning("absurd_capacity", f"brokers.{name}", f"{name} above {greatest:g}: {shown}; check its unit")
+    if brokers.column("disk_capacity_bytes").null_count:
+        unknown = ids[~known(brokers.column("disk_capacity_bytes"))]
+        yield info(
+            "disk_capacity_unknown",
+            "brokers.disk_capacity_bytes",
+            f"{counted(len(unknown), 'broker')} without disk_capacity_bytes ({some(unknown, len(unknown))}): the sizes "
+            "of their log dirs are used where known, and nobody can say when the disk of the others is full",
+        )

@@ -1,0 +1,125 @@
+"""Replicas: which brokers hold which, and whether the numbers make a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.inventory.column_values import Flags, Ints, values
+from kafka_capacity.inventory.findings import Finding, counted, fatal, some, warning
+from kafka_capacity.inventory.replica_columns import ReplicaColumns
+
+
+def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Finding]:
+    """Check the replicas against the brokers and the topics, and their own numbering."""
+    yield from _check_references(replicas, brokers, topics)
+    yield from _check_numbering(replicas)
+    yield from _check_duplicates(replicas)
+    yield from _check_factors(replicas, brokers)
+
+
+def named(replicas: ReplicaColumns, partitions: Flags) -> str:
+    """Count these partitions and name a few."""
+    chosen = np.flatnonzero(partitions)
+    return f"{counted(len(chosen), 'partition')} ({some((replicas.name(i) for i in chosen), len(chosen))})"
+
+
+def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Finding]:
+    broker_ids = np.array(values(brokers.column("broker_id")), dtype=np.int64)
+    unknown = ~np.isin(replicas.broker, broker_ids)
+    if unknown.any():
+        missing = np.unique(replicas.broker[unknown])
+        of = named(replicas, replicas.per_partition(unknown) > 0)
+        yield fatal(
+            "unknown_broker",
+            "replicas.broker_id",
+            f"{counted(int(unknown.sum()), 'replica')} on brokers that are not listed ({some(missing, len(missing))}), "
+            f"of {of}; add the brokers to the list",
+        )
+    listed = set(values(topics.column("topic")))
+    absent = [name for name in replicas.topics if name not in listed]
+    if absent:
+        yield fatal(
+            "unknown_topic",
+            "replicas.topic",
+            f"replicas of {counted(len(absent), 'topic')} that the table of topics lacks ({some(absent, len(absent))}"
+            "); add a row for each",
+        )
+    if not len(replicas.topic):
+        yield fatal("no_replicas", "replicas", "there is no replica; an inventory needs at least one partition")
+
+
+def _check_numbering(replicas: ReplicaColumns) -> Iterator[Finding]:
+    """Partition numbers must be 0 to n - 1 in each topic, positions 0 to RF - 1 in each partition."""
+    starts = replicas.starts
+    topic, partition = replicas.topic[starts], replicas.partition[starts]
+    first_of_topic = np.searchsorted(topic, topic)
+    wrong_number = partition != np.arange(len(starts)) - first_of_topic
+    if wrong_number.any():
+        names = [replicas.topics[code] for code in np.unique(topic[wrong_number])]
+        yield fatal(
+            "partition_gap",
+            "replicas.partition",
+            f"partition numbers of {counted(len(names), 'topic')} do not run from 0 without a gap "
+            f"({some(names, len(names))}); export every partition of a topic",
+        )
+    wrong_position = replicas.position != np.arange(len(replicas.topic)) - starts[replicas.partition_of_row]
+    if wrong_position.any():
+        yield fatal(
+            "replica_positions",
+            "replicas.position",
+            f"positions do not run from 0 without a gap or a repeat in "
+            f"{named(replicas, replicas.per_partition(wrong_position) > 0)}; give each its place in Kafka's list",
+        )
+
+
+def _check_duplicates(replicas: ReplicaColumns) -> Iterator[Finding]:
+    key = (replicas.partition_of_row << 32) | (replicas.broker + 2**31)
+    key = np.sort(key)
+    repeated = np.unique(key[1:][np.diff(key) == 0] >> 32)
+    if len(repeated):
+        twice = np.zeros(replicas.partition_count, dtype=np.bool_)
+        twice[repeated] = True
+        yield fatal(
+            "duplicate_replica",
+            "replicas.broker_id",
+            f"a broker holds more than one replica of {named(replicas, twice)}; Kafka allows one each",
+        )
+
+
+def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Finding]:
+    factors = replicas.replication_factors()
+    mixed = _mixed_topics(replicas, factors)
+    if mixed:
+        yield warning(
+            "rf_mismatch",
+            "replicas",
+            f"partitions of unequal replication factor in {counted(len(mixed), 'topic')} ({some(mixed, len(mixed))}): "
+            "a reassignment may be under way; each partition keeps its own",
+        )
+    broker_count = len(set(values(brokers.column("broker_id"))))
+    above = factors > broker_count
+    if broker_count and above.any():
+        yield fatal(
+            "rf_above_brokers",
+            "replicas",
+            f"more replicas than the {counted(broker_count, 'listed broker')} on {named(replicas, above)}; "
+            "list them all",
+        )
+    racks = {rack for rack in values(brokers.column("rack")) if rack}
+    crowded = factors > len(racks)
+    if racks and crowded.any():
+        yield warning(
+            "rf_above_racks",
+            "replicas",
+            f"more replicas than racks ({len(racks)}) on {named(replicas, crowded)}: some racks hold two, "
+            "and losing one may lose the majority",
+        )
+
+
+def _mixed_topics(replicas: ReplicaColumns, factors: Ints) -> list[str]:
+    topic = replicas.topic[replicas.starts]
+    differs = (np.diff(topic) == 0) & (np.diff(factors) != 0)
+    return [replicas.topics[code] for code in np.unique(topic[1:][differs])]

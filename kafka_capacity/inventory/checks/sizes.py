@@ -1,0 +1,115 @@
+"""The sizes of replicas, by themselves and against the disks that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.inventory.checks.placement import named
+from kafka_capacity.inventory.column_values import Flags, Ints, floats, ints
+from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
+from kafka_capacity.inventory.replica_columns import ReplicaColumns
+
+ABSURD_BYTES = 2**60  # an EiB in one replica
+FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker
+FOLLOWER_GAP_BYTES = 2**30  # below a GiB, Kafka's default segment, the active segment alone makes such a gap
+
+
+def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table) -> Iterator[Finding]:
+    """Check that sizes are there, possible, and fit the disks."""
+    size, is_known = replicas.ints("size_bytes"), replicas.known("size_bytes")
+    missing = int((~is_known).sum())
+    if missing:
+        share = f"{missing / len(size):.1%}" if missing < len(size) else "all"
+        yield warning(
+            "missing_sizes",
+            "replicas.size_bytes",
+            f"the size of {counted(missing, 'replica')} ({share}) is not known; they count as 0 bytes, so disk use and "
+            "moves are underestimated: add the output of kafka-log-dirs",
+        )
+    if (negative := size < 0).any():
+        yield fatal(
+            "negative_size",
+            "replicas.size_bytes",
+            f"sizes below 0 on {named(replicas, replicas.per_partition(negative) > 0)}; leave them out where unknown",
+        )
+    if (absurd := size > ABSURD_BYTES).any():
+        yield warning(
+            "absurd_size",
+            "replicas.size_bytes",
+            f"replicas above 1 EiB on {named(replicas, replicas.per_partition(absurd) > 0)}; check the unit",
+        )
+    yield from _check_followers(replicas, size, is_known)
+    yield from _check_brokers_hold(replicas, size, brokers)
+    yield from _check_dirs_hold(replicas, size, log_dirs)
+    if ((lag := replicas.ints("offset_lag")) < 0).any():
+        yield warning(
+            "negative_offset_lag",
+            "replicas.offset_lag",
+            f"offset_lag below 0 on {named(replicas, replicas.per_partition(lag < 0) > 0)}; it counts as 0",
+        )
+
+
+def _check_followers(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> Iterator[Finding]:
+    leads = replicas.flags("is_leader") & is_known
+    leader_size = np.full(replicas.partition_count, -1, dtype=np.int64)
+    leader_size[replicas.partition_of_row[leads]] = size[leads]
+    expected = leader_size[replicas.partition_of_row]
+    gap = np.abs(size - expected)
+    far = is_known & (expected >= 0) & (gap > FOLLOWER_GAP_BYTES) & (gap > FOLLOWER_GAP_RATIO * expected)
+    if far.any():
+        yield info(
+            "follower_size_differs",
+            "replicas.size_bytes",
+            f"a follower's size is more than half off its leader's on "
+            f"{named(replicas, replicas.per_partition(far) > 0)}; it may be catching up",
+        )
+
+
+def _check_brokers_hold(replicas: ReplicaColumns, size: Ints, brokers: pa.Table) -> Iterator[Finding]:
+    ids, first = np.unique(ints(brokers.column("broker_id")), return_index=True)
+    capacity = floats(brokers.column("disk_capacity_bytes"))[first]
+    if not len(ids):
+        return
+    place = np.searchsorted(ids, replicas.broker).clip(max=len(ids) - 1)
+    on_listed = ids[place] == replicas.broker
+    used = np.bincount(place[on_listed], weights=size[on_listed].astype(np.float64), minlength=len(ids))
+    full = np.flatnonzero(used > capacity)
+    if len(full):
+        shown = some((f"broker {ids[i]}: {used[i]:.0f} of {capacity[i]:.0f}" for i in full), len(full))
+        yield warning(
+            "size_above_capacity",
+            "brokers.disk_capacity_bytes",
+            f"replicas larger than disk_capacity_bytes on {counted(len(full), 'broker')} ({shown}); check the capacity",
+        )
+
+
+def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Finding]:
+    if not len(log_dirs):
+        return
+    place = log_dir_of_replicas(replicas, log_dirs)
+    if (lost := replicas.known("log_dir") & (place < 0)).any():
+        yield warning(
+            "unknown_log_dir",
+            "replicas.log_dir",
+            f"replicas in log dirs that are not listed, of {named(replicas, replicas.per_partition(lost) > 0)}; "
+            "add the log dirs of their brokers",
+        )
+    found = place >= 0
+    used = np.bincount(place[found], weights=size[found].astype(np.float64), minlength=len(log_dirs))
+    full = np.flatnonzero(used > floats(log_dirs.column("total_bytes")))
+    if len(full):
+        rows = log_dirs.take(pa.array(full)).to_pylist()
+        shown = (
+            f"{row['path']!r} of broker {row['broker_id']}: {used[i]:.0f} of {row['total_bytes']}"
+            for i, row in zip(full, rows, strict=True)
+        )
+        yield warning(
+            "size_above_log_dir",
+            "log_dirs.total_bytes",
+            f"replicas larger than total_bytes in {counted(len(full), 'log dir')} ({some(shown, len(full))}); "
+            "check total_bytes",
+        )

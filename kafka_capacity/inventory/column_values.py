@@ -1,0 +1,54 @@
+"""Columns of Arrow tables as numpy arrays and plain lists."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+# pyarrow's type stubs know the type of a column only where it was made in the same function.
+Column: TypeAlias = Any
+Ints: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+def encode(column: Column) -> tuple[list[str], Ints]:
+    """Number the texts of a column by their order: the sorted distinct texts, and int64[N] places among them."""
+    encoded = column.combine_chunks().dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return [names[i] for i in order], rank[codes] if len(names) else codes
+
+
+def ints(column: Column, *, null: int = 0) -> Ints:
+    """Give a column of whole numbers, with this in place of its nulls."""
+    filled = column.fill_null(null) if column.null_count else column
+    return np.asarray(filled.to_numpy(), dtype=np.int64)
+
+
+def flags(column: Column) -> Flags:
+    """Give a column of booleans; null is false."""
+    filled = column.fill_null(False) if column.null_count else column
+    return np.asarray(filled.to_numpy(), dtype=np.bool_)
+
+
+def known(column: Column) -> Flags:
+    """Tell which rows are not null."""
+    if not column.null_count:
+        return np.ones(len(column), dtype=np.bool_)
+    return np.asarray(column.is_valid().to_numpy(), dtype=np.bool_)
+
+
+def floats(column: Column) -> NDArray[np.float64]:
+    """Give a column of numbers; null is NaN."""
+    return np.asarray(column.cast("float64").to_numpy(), dtype=np.float64)
+
+
+def values(column: Column) -> list[Any]:
+    """Give the values of a column as a list; null is ``None``."""
+    found: list[Any] = column.to_pylist()
+    return found

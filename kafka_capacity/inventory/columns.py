@@ -1,0 +1,108 @@
+"""Bring Arrow tables that others wrote to the inventory's schema, column by column, or say why it cannot be.
+
+What is taken: a narrower or wider integer, a whole number in a float column (that is how pandas writes integers with
+nulls), any encoding of text, any resolution of time. What is refused: text for a number, a number for text, a value
+that would lose something, a column that the format does not have.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity.inventory.tables import TABLES
+
+
+def conform(table: pa.Table, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
+    """Give a table with exactly the schema of ``TABLES[name]``, or every mistake in it.
+
+    Args:
+        table: as read from a file.
+        name: of the table.
+        file: how to name the file in messages.
+    """
+    schema = TABLES[name].schema
+    mistakes = _column_mistakes(table, schema, file)
+    columns: list[pa.ChunkedArray[Any]] = []
+    for field in schema:
+        if field.name not in table.column_names:
+            columns.append(pa.chunked_array([pa.nulls(len(table), field.type)]))
+            continue
+        column, mistake = _conform_column(table.column(field.name), field, file)
+        if mistake is None and column is not None:
+            columns.append(column)
+        elif mistake is not None:
+            mistakes.append(mistake)
+    return (None, mistakes) if mistakes else (pa.table(columns, schema=schema), [])
+
+
+def _column_mistakes(table: pa.Table, schema: pa.Schema, file: str) -> list[str]:
+    mistakes = []
+    for column in table.column_names:
+        if column not in schema.names:
+            known = ", ".join(schema.names)
+            mistakes.append(f"{file}: there is no column {column!r}; remove it or mend its name, known are {known}")
+    twice = sorted({column for column in table.column_names if table.column_names.count(column) > 1})
+    mistakes += [f"{file}: column {column!r} is there twice; keep one" for column in twice if column in schema.names]
+    for field in schema:
+        if not field.nullable and field.name not in table.column_names:
+            mistakes.append(f"{file}: column {field.name!r} is missing; add it as {field.type}")
+    return mistakes
+
+
+def _conform_column(
+    column: pa.ChunkedArray[Any], field: pa.Field[Any], file: str
+) -> tuple[pa.ChunkedArray[Any] | None, str | None]:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not _may_become(column.type, field.type):
+        return None, f"{file}: column {field.name!r} is {column.type}; write it as {field.type}"
+    if column.null_count and not field.nullable:
+        row = int(pc.index(pc.is_null(column), True).as_py())
+        return None, f"{file}, row {row}, {field.name}: null; give it a value, every row needs one"
+    try:
+        return column.cast(field.type), None
+    except pa.ArrowInvalid:
+        row = _first_that_fails(column, field.type)
+        value = column[row].as_py()
+        return None, f"{file}, row {row}, {field.name}: {value!r} does not fit {field.type}; mend the value"
+
+
+def _first_that_fails(column: pa.ChunkedArray[Any], kind: pa.DataType) -> int:
+    """Find the first row that cannot be cast, by halving."""
+    low, high = 0, len(column)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            column.slice(low, middle - low).cast(kind)
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low
+
+
+def _may_become(found: Any, wanted: Any) -> bool:
+    """Tell whether values of one type can mean values of the other."""
+    kinds = pa.types
+    if kinds.is_null(found):
+        return True
+    if kinds.is_integer(wanted) or kinds.is_floating(wanted):
+        return bool(kinds.is_integer(found) or kinds.is_floating(found))
+    if kinds.is_string(wanted):
+        return bool(kinds.is_string(found) or kinds.is_large_string(found) or kinds.is_string_view(found))
+    if kinds.is_timestamp(wanted):
+        return bool(kinds.is_timestamp(found))
+    if kinds.is_list(wanted):
+        is_list = kinds.is_list(found) or kinds.is_large_list(found)
+        return bool(is_list) and _may_become(found.value_type, wanted.value_type)
+    if kinds.is_struct(wanted):
+        return bool(kinds.is_struct(found)) and _same_fields(found, wanted)
+    return bool(found.equals(wanted))
+
+
+def _same_fields(found: Any, wanted: Any) -> bool:
+    kinds = {found.field(i).name: found.field(i).type for i in range(found.num_fields)}
+    fields = [wanted.field(i) for i in range(wanted.num_fields)]
+    return set(kinds) == {f.name for f in fields} and all(_may_become(kinds[f.name], f.type) for f in fields)

@@ -1,0 +1,125 @@
+"""Native snapshot files: a folder with ``cluster.json`` and one file a table.
+
+A table is ``<table>.parquet`` or ``<table>.json``. ``cluster.json`` is written last and taken away first, so that a
+folder that has one is whole.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.columns import conform
+from kafka_capacity.inventory.json_rows import table_from_json, table_to_json
+from kafka_capacity.inventory.raw import (
+    CLUSTER_DOCUMENT,
+    RawInventory,
+    cluster_document,
+    parse_cluster_document,
+    raw_from_document,
+)
+from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.objects.dataset import canonical_json, content_type_of, parquet_bytes
+from kafka_capacity.objects.store import ObjectStore, open_store
+
+SnapshotFormat = Literal["parquet", "json"]
+
+FORMATS: tuple[SnapshotFormat, ...] = ("parquet", "json")
+
+
+def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
+    """Read a native snapshot.
+
+    Args:
+        source: the folder, as a path, an ``s3://`` address, or an opened store.
+
+    Raises:
+        InventoryError: a file is missing, given twice, or wrong; the message has one line for each mistake, with the
+            file, the row, the column, the value and the mend.
+    """
+    store = _opened(source)
+    names = [key for key in store.list_keys("") if "/" not in key]
+    if CLUSTER_DOCUMENT not in names:
+        msg = f"{store.uri(CLUSTER_DOCUMENT)} is missing; a snapshot is a folder with {CLUSTER_DOCUMENT} and its tables"
+        raise InventoryError(msg)
+    document = parse_cluster_document(store.read_bytes(CLUSTER_DOCUMENT), store.uri(CLUSTER_DOCUMENT))
+    files, mistakes = _table_files(store, names)
+    tables: dict[str, pa.Table] = {}
+    for name, file in files.items():
+        table, wrong = _read_table(store.read_bytes(file), name, store.uri(file))
+        mistakes += wrong
+        if table is not None:
+            tables[name] = table
+    if mistakes:
+        raise InventoryError("\n".join(mistakes))
+    return raw_from_document(document, tables)
+
+
+def write_snapshot_files(
+    raw: RawInventory, target: Path | str | ObjectStore, *, file_format: SnapshotFormat = "parquet"
+) -> None:
+    """Write a native snapshot, in place of one that is there.
+
+    Args:
+        raw: what to write; optional tables without rows get no file.
+        target: the folder, as a path, an ``s3://`` address, or an opened store.
+        file_format: of the tables.
+    """
+    store = _opened(target)
+    contents = {
+        f"{name}.{file_format}": _table_bytes(raw.table(name), name, file_format)
+        for name, spec in TABLES.items()
+        if spec.is_required or len(raw.table(name))
+    }
+    store.delete(CLUSTER_DOCUMENT)
+    for name in TABLES:
+        for ending in FORMATS:
+            if f"{name}.{ending}" not in contents:
+                store.delete(f"{name}.{ending}")
+    for file, data in contents.items():
+        store.write_bytes(file, data, content_type=content_type_of(file))
+    document = canonical_json(cluster_document(raw))
+    store.write_bytes(CLUSTER_DOCUMENT, document, content_type=content_type_of(CLUSTER_DOCUMENT))
+
+
+def _opened(place: Path | str | ObjectStore) -> ObjectStore:
+    return open_store(str(place)) if isinstance(place, Path | str) else place
+
+
+def _table_files(store: ObjectStore, names: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Say which file holds which table, and what is wrong with the choice of files."""
+    files: dict[str, str] = {}
+    mistakes = []
+    for file in names:
+        name, _, ending = file.rpartition(".")
+        if file == CLUSTER_DOCUMENT or ending not in FORMATS:
+            continue
+        if name not in TABLES:
+            mistakes.append(f"{store.uri(file)}: is no table of a snapshot; known are {', '.join(TABLES)}")
+        elif name in files:
+            mistakes.append(f"{store.uri(file)}: the table is given by {files[name]} too; remove one of the two")
+        else:
+            files[name] = file
+    for name, spec in TABLES.items():
+        if spec.is_required and name not in files:
+            mistakes.append(f"{store.uri(name)}.parquet or .json is missing; every snapshot has the table {name!r}")
+    return files, mistakes
+
+
+def _read_table(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
+    if file.endswith(".json"):
+        return table_from_json(data, name, file)
+    try:
+        table = pq.read_table(io.BytesIO(data))
+    except (pa.ArrowException, OSError) as error:
+        return None, [f"{file}: is not a Parquet file that can be read ({error}); write it again"]
+    return conform(table, name, file)
+
+
+def _table_bytes(table: pa.Table, name: str, file_format: SnapshotFormat) -> bytes:
+    return parquet_bytes(table) if file_format == "parquet" else table_to_json(table, name)

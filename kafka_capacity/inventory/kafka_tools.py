@@ -1,0 +1,296 @@
+"""An inventory from what Kafka's own tools print, for those who cannot let a program near their cluster.
+
+    kafka-reassign-partitions.sh --bootstrap-server … --topics-to-move-json-file all.json --broker-list 1,2,3 --generate
+    kafka-log-dirs.sh --bootstrap-server … --describe
+
+These tell who holds which replica and how large it is. They do not tell leaders, in-sync replicas, topic settings,
+groups or rates: the first replica is taken for the leader, and the rest stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.border import Text, describe_mistakes
+from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
+from kafka_capacity.inventory.findings import Finding, counted, info, some, warning
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.text_files import read_text_file
+from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
+
+ANY_LOG_DIR = "any"
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Kafka's own; ``Topic.INTERNAL_TOPICS`` and the state of share groups."""
+
+_Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+_Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+
+class _Printed(BaseModel):
+    """What a tool prints; it is Kafka's format and not ours, so fields that a later version adds are left alone."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class _Partition(_Printed):
+    topic: Text
+    partition: _Int32
+    replicas: list[_Int32]
+    log_dirs: list[Text] | None = None
+
+
+class _Assignment(_Printed):
+    version: Literal[1]
+    partitions: list[_Partition]
+
+
+class _LogPartition(_Printed):
+    partition: Text
+    size: _Int64
+    offsetLag: _Int64
+    isFuture: bool
+
+
+class _LogDir(_Printed):
+    logDir: Text
+    error: Text | None
+    partitions: list[_LogPartition]
+
+
+class _LogBroker(_Printed):
+    broker: _Int32
+    logDirs: list[_LogDir]
+
+
+class _LogDirs(_Printed):
+    version: Literal[1]
+    brokers: list[_LogBroker]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Log:
+    """One replica on disk."""
+
+    log_dir: str
+    size_bytes: int
+    offset_lag: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Disks:
+    """What the log dirs hold, by topic, partition and broker."""
+
+    dirs: list[dict[str, Any]] = field(default_factory=list)
+    logs: dict[tuple[str, int, int], _Log] = field(default_factory=dict)
+    remarks: list[Finding] = field(default_factory=list)
+
+
+def read_kafka_tools(
+    *,
+    cluster: str,
+    ds: str,
+    assignment: Path,
+    brokers: Path,
+    log_dirs: Path | None = None,
+    captured_at: str | None = None,
+) -> RawInventory:
+    """Read the files that people saved.
+
+    Args:
+        cluster: how to name the cluster.
+        ds: the day it stands for.
+        assignment: what ``kafka-reassign-partitions`` printed, or a reassignment file.
+        brokers: the list of brokers, or Cruise Control's ``capacity.json``.
+        log_dirs: what ``kafka-log-dirs`` printed; without it no size is known.
+        captured_at: when the tools ran, ISO 8601 in UTC.
+
+    Raises:
+        InventoryError: a file cannot be read as what it should be. What is odd about the cluster itself is for
+            ``validate`` to say.
+    """
+    return import_kafka_tools(
+        cluster=cluster,
+        ds=ds,
+        assignment=(read_text_file(assignment), str(assignment)),
+        brokers=(read_text_file(brokers), str(brokers)),
+        log_dirs=(read_text_file(log_dirs), str(log_dirs)) if log_dirs is not None else None,
+        captured_at=captured_at,
+    )
+
+
+def import_kafka_tools(
+    *,
+    cluster: str,
+    ds: str,
+    assignment: tuple[str, str],
+    brokers: tuple[str, str],
+    log_dirs: tuple[str, str] | None = None,
+    captured_at: str | None = None,
+) -> RawInventory:
+    """Do what :func:`read_kafka_tools` does with texts, each given with the name it has in errors."""
+    partitions = _parse_assignment(*assignment)
+    disks = _parse_log_dirs(*log_dirs) if log_dirs is not None else _Disks()
+    listed = parse_brokers_file(*brokers)
+    seen = sorted({broker for partition in partitions for broker in partition.replicas})
+    seen = sorted(set(seen) | {row["broker_id"] for row in disks.dirs})
+    remarks = [*disks.remarks, *_unassigned_logs(partitions, disks), _leader_remark(partitions)]
+    return RawInventory(
+        cluster=cluster,
+        ds=ds,
+        captured_at=captured_at,
+        source="kafka_tools",
+        tables={
+            "brokers": listed_brokers_table(listed, brokers[1], seen),
+            "log_dirs": _log_dirs_table(disks, listed),
+            "topics": _topics_table(partitions),
+            "replicas": _replicas_table(partitions, disks.logs),
+        },
+        remarks=tuple(remarks),
+    )
+
+
+def _parse_assignment(text: str, file: str) -> list[_Partition]:
+    document = current_assignment(text, file)
+    try:
+        partitions = _Assignment.model_validate(document).partitions
+    except ValidationError as error:
+        raise InventoryError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+    for entry in partitions:
+        if entry.log_dirs is not None and len(entry.log_dirs) != len(entry.replicas):
+            msg = (
+                f"{file}: {entry.topic}-{entry.partition} has {len(entry.replicas)} replicas and "
+                f"{len(entry.log_dirs)} log_dirs; give one log dir a replica, or none at all"
+            )
+            raise InventoryError(msg)
+    return partitions
+
+
+def _parse_log_dirs(text: str, file: str) -> _Disks:
+    document = log_dirs_document(text, file)
+    try:
+        brokers = _LogDirs.model_validate(document).brokers
+    except ValidationError as error:
+        raise InventoryError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+    disks = _Disks()
+    futures, unreadable = [], []
+    for broker in brokers:
+        for log_dir in broker.logDirs:
+            disks.dirs.append({"broker_id": broker.broker, "path": log_dir.logDir, "error": log_dir.error})
+            for entry in log_dir.partitions:
+                topic, _, number = entry.partition.rpartition("-")
+                if not (topic and number.isascii() and number.isdecimal()):
+                    unreadable.append(entry.partition)
+                elif entry.isFuture:
+                    futures.append(f"{entry.partition} on broker {broker.broker}")
+                else:
+                    disks.logs[topic, int(number), broker.broker] = _Log(
+                        log_dir=log_dir.logDir, size_bytes=entry.size, offset_lag=entry.offsetLag
+                    )
+    disks.remarks.extend(_log_remarks(futures, unreadable))
+    return disks
+
+
+def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Finding]:
+    remarks = []
+    if futures:
+        remarks.append(
+            warning(
+                "future_replica",
+                "log_dirs",
+                f"{counted(len(futures), 'replica')} moving between log dirs ({some(sorted(futures), len(futures))}); "
+                "the new copies are left out, wait until the move is done",
+            )
+        )
+    if unreadable:
+        remarks.append(
+            warning(
+                "unreadable_log",
+                "log_dirs",
+                f"{counted(len(unreadable), 'log')} whose name is not topic-partition "
+                f"({some(map(repr, sorted(unreadable)), len(unreadable))}); they are left out",
+            )
+        )
+    return remarks
+
+
+def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Finding]:
+    held = {(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas}
+    loose = {key: log.size_bytes for key, log in disks.logs.items() if key not in held}
+    if not loose:
+        return []
+    topics = sorted({topic for topic, _, _ in loose})
+    return [
+        warning(
+            "unassigned_log",
+            "log_dirs",
+            f"{counted(len(loose), 'replica')} of {counted(len(topics), 'topic')} on disk that the assignment lacks "
+            f"({some(topics, len(topics))}), {sum(loose.values())} bytes in all; they are left out, name every topic "
+            "in --topics-to-move-json-file",
+        )
+    ]
+
+
+def _leader_remark(partitions: list[_Partition]) -> Finding:
+    return info(
+        "leader_assumed",
+        "replicas.is_leader",
+        f"the tools do not tell the leader of {counted(len(partitions), 'partition')}; the first replica is assumed to "
+        "lead",
+    )
+
+
+def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
+    rows = [dict(row) for row in disks.dirs]
+    if listed.capacities is not None:
+        for row in rows:
+            capacity = listed.capacities.of(row["broker_id"])
+            if capacity is not None:
+                row["total_bytes"] = capacity.log_dir_bytes.get(row["path"])
+    return _table("log_dirs", {name: [row.get(name) for row in rows] for name in TABLES["log_dirs"].schema.names})
+
+
+def _topics_table(partitions: list[_Partition]) -> pa.Table:
+    topics = sorted({entry.topic for entry in partitions})
+    return _table("topics", {"topic": topics, "is_internal": [topic in INTERNAL_TOPICS for topic in topics]})
+
+
+def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], _Log]) -> pa.Table:
+    factor = [len(entry.replicas) for entry in partitions]
+    keys = [(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas]
+    found = [logs.get(key) for key in keys]
+    named = list(chain.from_iterable(entry.log_dirs or [ANY_LOG_DIR] * len(entry.replicas) for entry in partitions))
+    position = list(chain.from_iterable(range(count) for count in factor))
+    dirs = [
+        log.log_dir if log is not None else (None if name == ANY_LOG_DIR else name)
+        for log, name in zip(found, named, strict=True)
+    ]
+    return _table(
+        "replicas",
+        {
+            "topic": [topic for topic, _, _ in keys],
+            "partition": [partition for _, partition, _ in keys],
+            "position": position,
+            "broker_id": [broker for _, _, broker in keys],
+            "is_leader": [place == 0 for place in position],
+            "log_dir": dirs,
+            "size_bytes": [None if log is None else log.size_bytes for log in found],
+            "offset_lag": [None if log is None else log.offset_lag for log in found],
+        },
+    )
+
+
+def _table(name: str, columns: Mapping[str, list[Any]]) -> pa.Table:
+    """Make a table of the inventory; columns that are not given are null."""
+    schema = TABLES[name].schema
+    rows = len(next(iter(columns.values())))
+    arrays = [pa.array(columns.get(column.name, [None] * rows), column.type) for column in schema]
+    return pa.table(arrays, schema=schema)

@@ -1,0 +1,200 @@
+"""An inventory as its source gave it: one Arrow table each, not judged yet."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.border import Text, describe_mistakes
+from kafka_capacity.inventory.findings import Finding, finding_from_json, finding_to_json
+from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
+
+CLUSTER_DOCUMENT = "cluster.json"
+"""The file of a snapshot that says which cluster and which day it is of; a snapshot without it is not complete."""
+
+OLDEST_READABLE_VERSION = max(1, SCHEMA_VERSION - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RawInventory:
+    """What a source says about one cluster on one day.
+
+    Attributes:
+        cluster: the name that the user gives it.
+        ds: the day it stands for, ``YYYY-MM-DD`` (UTC).
+        captured_at: when it was read, ISO 8601 in UTC, ``None`` where nobody wrote that down.
+        source: what it was read with, such as ``files``, ``kafka_admin``, ``kafka_tools``.
+        kafka_version: of the brokers, where known.
+        tables: by name, each with exactly the schema of :data:`TABLES`; optional ones may be left out and are
+            then empty.
+        remarks: what the source noticed while it read.
+    """
+
+    cluster: str
+    ds: str
+    captured_at: str | None = None
+    source: str
+    kafka_version: str | None = None
+    tables: Mapping[str, pa.Table]
+    remarks: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Fill in the optional tables and refuse any table that is not of the format."""
+        unknown = sorted(set(self.tables) - set(TABLES))
+        if unknown:
+            msg = f"an inventory has no table {unknown[0]!r}; its tables are {', '.join(TABLES)}"
+            raise InventoryError(msg)
+        missing = [name for name, spec in TABLES.items() if spec.is_required and name not in self.tables]
+        if missing:
+            msg = f"the inventory lacks the table {missing[0]!r}; {', '.join(_required_names())} must be there"
+            raise InventoryError(msg)
+        for name, table in self.tables.items():
+            _check_schema(name, table)
+        complete = {name: self.tables[name] if name in self.tables else empty_table(name) for name in TABLES}
+        object.__setattr__(self, "tables", complete)
+
+    def table(self, name: str) -> pa.Table:
+        """Give one table by name."""
+        return self.tables[name]
+
+
+def _required_names() -> list[str]:
+    return [name for name, spec in TABLES.items() if spec.is_required]
+
+
+def _check_schema(name: str, table: pa.Table) -> None:
+    schema = TABLES[name].schema
+    if not table.schema.equals(schema):
+        msg = f"table {name!r} is not of the inventory's schema: expected {_brief(schema)}, got {_brief(table.schema)}"
+        raise InventoryError(msg)
+    for field in schema:
+        if not field.nullable and table.column(field.name).null_count:
+            row = table.column(field.name).is_null().to_numpy().argmax()
+            msg = f"table {name!r}, row {row}, {field.name}: null; it must have a value in every row"
+            raise InventoryError(msg)
+
+
+def _brief(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}{'' if field.nullable else ' not null'}" for field in schema)
+
+
+class ClusterDocument(BaseModel):
+    """``cluster.json``: what a snapshot says about itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    schema_version: int = Field(description="of the native snapshot format")
+    cluster: Text = Field(min_length=1, description="the name of the cluster")
+    ds: str = Field(description="the day that the snapshot stands for, YYYY-MM-DD in UTC")
+    captured_at: str | None = Field(default=None, description="when it was read, ISO 8601 with its offset from UTC")
+    source: Text = Field(default="files", min_length=1, description="what it was read with")
+    kafka_version: str | None = Field(default=None, description="of the brokers")
+    remarks: list[dict[str, str]] = Field(default_factory=list, description="what the source noticed while it read")
+
+    @field_validator("ds")
+    @classmethod
+    def _is_a_day(cls, value: str) -> str:
+        if not is_day(value):
+            msg = "write the day as YYYY-MM-DD"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("captured_at")
+    @classmethod
+    def _is_a_moment(cls, value: str | None) -> str | None:
+        if value is not None and not is_utc_moment(value):
+            msg = "write the moment as ISO 8601 in UTC, such as 2026-11-20T03:00:00Z"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("remarks")
+    @classmethod
+    def _are_findings(cls, value: list[dict[str, str]]) -> list[dict[str, str]]:
+        for remark in value:
+            finding_from_json(remark)
+        return value
+
+
+def is_day(text: str) -> bool:
+    """Tell whether this is a day, written as ``YYYY-MM-DD``."""
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def is_utc_moment(text: str) -> bool:
+    """Tell whether this is a moment in UTC, written as ISO 8601."""
+    try:
+        return datetime.datetime.fromisoformat(text).utcoffset() == datetime.timedelta(0)
+    except ValueError:
+        return False
+
+
+def cluster_document(raw: RawInventory) -> dict[str, Any]:
+    """Give what ``cluster.json`` says about an inventory."""
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "cluster": raw.cluster,
+        "ds": raw.ds,
+        "captured_at": raw.captured_at,
+        "source": raw.source,
+        "kafka_version": raw.kafka_version,
+    }
+    if raw.remarks:
+        document["remarks"] = [finding_to_json(remark) for remark in raw.remarks]
+    return document
+
+
+def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
+    """Parse ``cluster.json``.
+
+    Args:
+        data: its bytes.
+        name: how to name it in errors.
+
+    Raises:
+        InventoryError: it is not JSON, a field is wrong, or it is of a version that this program does not read.
+    """
+    # The version is looked at first: a newer format may well have fields that this one would call mistakes.
+    version = _version_of(data, name)
+    if not OLDEST_READABLE_VERSION <= version <= SCHEMA_VERSION:
+        readable = " and ".join(str(v) for v in range(OLDEST_READABLE_VERSION, SCHEMA_VERSION + 1))
+        mend = "use a newer kafka-capacity" if version > SCHEMA_VERSION else "export the snapshot again"
+        msg = f"{name}: schema_version is {version}, this program reads {readable}; {mend}"
+        raise InventoryError(msg)
+    try:
+        return ClusterDocument.model_validate_json(data)
+    except ValidationError as error:
+        raise InventoryError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
+
+
+class _Versioned(BaseModel):
+    model_config = ConfigDict(strict=True)
+    schema_version: int
+
+
+def _version_of(data: bytes, name: str) -> int:
+    try:
+        return _Versioned.model_validate_json(data).schema_version
+    except ValidationError as error:
+        raise InventoryError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
+
+
+def raw_from_document(document: ClusterDocument, tables: Mapping[str, pa.Table]) -> RawInventory:
+    """Put a parsed ``cluster.json`` and its tables together."""
+    return RawInventory(
+        cluster=document.cluster,
+        ds=document.ds,
+        captured_at=document.captured_at,
+        source=document.source,
+        kafka_version=document.kafka_version,
+        tables=tables,
+        remarks=tuple(finding_from_json(remark) for remark in document.remarks),
+    )

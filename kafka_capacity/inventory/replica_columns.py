@@ -1,0 +1,151 @@
+"""The table of replicas as sorted numpy columns, and partitions found by name; what checks and snapshots share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_capacity.inventory.column_values import Column, Flags, Ints, encode, flags, ints, known
+
+_PARTITION_BITS = np.int64(32)
+_PARTITION_SHIFT = np.int64(2**31)  # so that a negative number, which is wrong, still sorts before the others
+
+
+def partition_keys(topic: Any, partition: Any) -> Any:
+    """Give one number for each (topic code, partition) that sorts as the pair does."""
+    return (topic << _PARTITION_BITS) | (partition + _PARTITION_SHIFT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReplicaColumns:
+    """The replicas sorted by topic, partition, position; N rows of P partitions.
+
+    Attributes:
+        topics: the names that occur, sorted.
+        topic: int64[N], place in :attr:`topics`.
+        partition: int64[N].
+        position: int64[N].
+        broker: int64[N].
+        starts: int64[P], the first row of each partition.
+        partition_of_row: int64[N], 0 to P - 1.
+        order: int64[N], the rows of the table in this order; ``None`` where the table is sorted already.
+        table: the table itself, in its own order.
+    """
+
+    topics: list[str]
+    topic: Ints
+    partition: Ints
+    position: Ints
+    broker: Ints
+    starts: Ints
+    partition_of_row: Ints
+    order: Ints | None
+    table: pa.Table
+
+    @classmethod
+    def of(cls, table: pa.Table) -> ReplicaColumns:
+        """Sort the table of replicas."""
+        names, topic = encode(table.column("topic"))
+        partition, position = ints(table.column("partition")), ints(table.column("position"))
+        broker = ints(table.column("broker_id"))
+        key = partition_keys(topic, partition)
+        order = None
+        steps = np.diff(key)
+        if (steps < 0).any() or (np.diff(position)[steps == 0] < 0).any():
+            order = np.lexsort((position, key)).astype(np.int64)
+            topic, partition, position, broker, key = (a[order] for a in (topic, partition, position, broker, key))
+        is_start = np.ones(len(key), dtype=np.bool_)
+        is_start[1:] = np.diff(key) != 0
+        return cls(
+            topics=names,
+            topic=topic,
+            partition=partition,
+            position=position,
+            broker=broker,
+            starts=np.flatnonzero(is_start).astype(np.int64),
+            partition_of_row=np.cumsum(is_start).astype(np.int64) - 1,
+            order=order,
+            table=table,
+        )
+
+    @property
+    def partition_count(self) -> int:
+        """How many partitions there are."""
+        return len(self.starts)
+
+    def _in_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values if self.order is None else values[self.order]
+
+    def ints(self, column: str, *, null: int = 0) -> Ints:
+        """Give another column of whole numbers in the sorted order."""
+        return self._in_order(ints(self.table.column(column), null=null))
+
+    def flags(self, column: str) -> Flags:
+        """Give another column of booleans in the sorted order; null is false."""
+        return self._in_order(flags(self.table.column(column)))
+
+    def known(self, column: str) -> Flags:
+        """Tell which rows of another column are not null, in the sorted order."""
+        return self._in_order(known(self.table.column(column)))
+
+    def per_partition(self, values: Flags) -> Ints:
+        """Count the rows of each partition for which this holds."""
+        if not self.partition_count:
+            return np.zeros(0, dtype=np.int64)
+        return np.add.reduceat(values.astype(np.int64), self.starts)
+
+    def replication_factors(self) -> Ints:
+        """Count the replicas of each partition."""
+        return np.diff(np.append(self.starts, len(self.topic)))
+
+    def name(self, index: int | np.integer) -> str:
+        """Name a partition as Kafka's tools print it."""
+        row = self.starts[int(index)]
+        return f"{self.topics[int(self.topic[row])]}-{int(self.partition[row])}"
+
+    def index(self) -> PartitionIndex:
+        """Give what finds these partitions by name."""
+        return PartitionIndex.of(self.topics, self.topic[self.starts], self.partition[self.starts])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartitionIndex:
+    """Finds partitions by name: the codes of topics, and int64[P] sorted keys."""
+
+    topic_codes: Mapping[str, int]
+    keys: Ints
+
+    @classmethod
+    def of(cls, topics: Sequence[str], topic: Ints, partition: Ints) -> PartitionIndex:
+        """Index partitions that are sorted by topic code, then number."""
+        return cls(topic_codes={name: code for code, name in enumerate(topics)}, keys=partition_keys(topic, partition))
+
+    def has(self, topic: str, partition: int) -> bool:
+        """Tell whether there is such a partition."""
+        code = self.topic_codes.get(topic)
+        if code is None:
+            return False
+        key = partition_keys(np.int64(code), np.int64(partition))
+        place = int(np.searchsorted(self.keys, key))
+        return place < len(self.keys) and bool(self.keys[place] == key)
+
+    def find(self, topic: Column, partition: Column) -> Ints:
+        """Give the place of each (topic, partition), -1 where there is no such partition."""
+        names, codes = encode(topic)
+        translated = np.array([self.topic_codes.get(name, -1) for name in names], dtype=np.int64)
+        topic_code = translated[codes] if len(names) else codes
+        if not len(self.keys):
+            return np.full(len(topic_code), -1, dtype=np.int64)
+        wanted = partition_keys(topic_code, ints(partition))
+        # Rows of one partition stand together in most tables: look up each run once.
+        is_start = np.ones(len(wanted), dtype=np.bool_)
+        is_start[1:] = np.diff(wanted) != 0
+        heads = wanted[is_start]
+        place = np.minimum(np.searchsorted(self.keys, heads), len(self.keys) - 1)
+        found = np.where(self.keys[place] == heads, place, -1)
+        return np.asarray(found[np.cumsum(is_start) - 1], dtype=np.int64) if len(wanted) else found.astype(np.int64)

@@ -1,0 +1,223 @@
+"""From the tables of a validated inventory to the arrays that everything is computed on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.assignment import NO_BROKER, Partitions
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.cluster.snapshot import (
+    Group,
+    LogDirs,
+    Member,
+    PartitionLag,
+    PartitionLoad,
+    Snapshot,
+    Topics,
+)
+from kafka_capacity.demand.profile import GroupProfile, profile_groups
+from kafka_capacity.inventory.brokers_file import brokers_of
+from kafka_capacity.inventory.column_values import Ints, flags, floats, ints, values
+from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.replica_columns import PartitionIndex, ReplicaColumns
+
+DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
+NO_OFFSET = -1  # a group that has committed nothing on a partition, as on Kafka's wire
+_COMPACT = "compact"
+
+
+def build_snapshot(raw: RawInventory) -> Snapshot:
+    """Give the arrays of an inventory that has no fatal findings.
+
+    What is not known is filled in as the findings say: a partition without leader flags is led by its first replica,
+    one without ISR flags has all replicas in sync, an unknown size is 0.
+    """
+    replicas = ReplicaColumns.of(raw.table("replicas"))
+    log_dirs = raw.table("log_dirs")
+    log_dirs = log_dirs.filter(pa.array(np.isin(ints(log_dirs.column("broker_id")), _broker_ids(raw))))
+    log_dirs = log_dirs.sort_by([("broker_id", "ascending"), ("path", "ascending")])
+    width = int(replicas.replication_factors().max(initial=0))
+    row = replicas.partition_of_row
+    slot = np.arange(len(row)) - replicas.starts[row]
+
+    def spread(column: NDArray[Any], padding: Any, kind: Any) -> NDArray[Any]:
+        matrix = np.full((replicas.partition_count, width), padding, dtype=kind)
+        matrix[row, slot] = column
+        return matrix
+
+    return Snapshot(
+        cluster=raw.cluster,
+        ds=raw.ds,
+        brokers=_brokers(raw.table("brokers"), log_dirs),
+        log_dirs=_log_dirs(log_dirs),
+        partitions=_partitions(replicas),
+        topics=_topics(raw.table("topics"), replicas.topics),
+        replicas=spread(replicas.broker, NO_BROKER, np.int32),
+        in_sync=spread(_in_sync(replicas), False, np.bool_),
+        size_bytes=spread(replicas.ints("size_bytes"), 0, np.int64),
+        log_dir=spread(log_dir_of_replicas(replicas, log_dirs), -1, np.int32),
+        leader=_leaders(replicas),
+        groups=_groups(raw, replicas.index()),
+    )
+
+
+def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
+    """Give the traffic of each partition: mean and 99th percentile of its hourly rates.
+
+    Hours that are missing or not known are left out of both; values that cannot be a rate (negative, infinite) count
+    as not known. The percentile is numpy's linear one, see :mod:`kafka_capacity.demand.profile`.
+    """
+    metrics = raw.table("metrics")
+    partitions = snapshot.partitions
+    index = PartitionIndex.of(
+        partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
+    )
+    place = index.find(metrics.column("topic"), metrics.column("partition"))
+    is_ours = place >= 0
+    if not is_ours.any():
+        return PartitionLoad.unknown(len(partitions))
+    bytes_in = _profile(metrics, "bytes_in_bytes_per_second", place, len(partitions))
+    bytes_out = _profile(metrics, "bytes_out_bytes_per_second", place, len(partitions))
+    return PartitionLoad(
+        bytes_in_mean_bytes_per_second=bytes_in.mean,
+        bytes_in_peak_bytes_per_second=bytes_in.peak,
+        bytes_out_mean_bytes_per_second=bytes_out.mean,
+        bytes_out_peak_bytes_per_second=bytes_out.peak,
+        hours=len(metrics.column("hour").filter(pa.array(is_ours)).unique()),
+    )
+
+
+def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupProfile:
+    rate = np.asarray(metrics.column(column).to_numpy(), dtype=np.float32)
+    usable = (place >= 0) & np.isfinite(rate) & (rate >= 0)
+    return profile_groups(place[usable], rate[usable], count)
+
+
+def _broker_ids(raw: RawInventory) -> Ints:
+    return ints(raw.table("brokers").column("broker_id"))
+
+
+def _brokers(table: pa.Table, log_dirs: pa.Table) -> Brokers:
+    """Take the sizes of the log dirs for the capacity of a broker that has none given, where all of them are known."""
+    totals: dict[int, float] = defaultdict(float)
+    for broker_id, total in zip(
+        values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True
+    ):
+        totals[broker_id] += float(total)
+    given = values(table.column("disk_capacity_bytes"))
+    ids = values(table.column("broker_id"))
+    filled = [totals.get(i, np.nan) if capacity is None else capacity for i, capacity in zip(ids, given, strict=True)]
+    place = table.schema.get_field_index("disk_capacity_bytes")
+    return brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
+
+
+def _log_dirs(table: pa.Table) -> LogDirs:
+    return LogDirs(
+        broker_id=ints(table.column("broker_id")).astype(np.int32),
+        path=tuple(values(table.column("path"))),
+        total_bytes=floats(table.column("total_bytes")),
+        usable_bytes=floats(table.column("usable_bytes")),
+    )
+
+
+def _partitions(replicas: ReplicaColumns) -> Partitions:
+    return Partitions(
+        topics=tuple(replicas.topics),
+        topic=replicas.topic[replicas.starts].astype(np.int32),
+        partition=replicas.partition[replicas.starts].astype(np.int32),
+    )
+
+
+def _topics(table: pa.Table, names: list[str]) -> Topics:
+    """Give the settings of the topics that have replicas, in their order."""
+    place = {name: row for row, name in enumerate(values(table.column("topic")))}
+    chosen = table.take(pa.array([place.get(name) for name in names], pa.int64()))
+    policy = values(chosen.column("cleanup_policy"))
+    return Topics(
+        min_insync_replicas=ints(chosen.column("min_insync_replicas"), null=DEFAULT_MIN_INSYNC_REPLICAS).astype(
+            np.int32
+        ),
+        is_internal=flags(chosen.column("is_internal")),
+        retention_bytes=_limit(chosen, "retention_bytes"),
+        retention_seconds=_limit(chosen, "retention_ms") / 1000,
+        is_compacted=np.array([_COMPACT in (text or "") for text in policy], dtype=np.bool_),
+        allows_unclean_election=flags(chosen.column("unclean_leader_election_enable")),
+    )
+
+
+def _limit(table: pa.Table, column: str) -> NDArray[np.float64]:
+    limit = floats(table.column(column))
+    return np.where(limit >= 0, limit, np.nan)
+
+
+def _in_sync(replicas: ReplicaColumns) -> NDArray[np.bool_]:
+    is_known = replicas.known("is_in_sync")
+    has_isr = replicas.per_partition(is_known) > 0
+    return replicas.flags("is_in_sync") | ~has_isr[replicas.partition_of_row]
+
+
+def _leaders(replicas: ReplicaColumns) -> NDArray[np.int32]:
+    has_flags = replicas.per_partition(replicas.known("is_leader")) > 0
+    leader = np.where(has_flags, np.int64(NO_BROKER), replicas.broker[replicas.starts])
+    leads = replicas.flags("is_leader")
+    leader[replicas.partition_of_row[leads]] = replicas.broker[leads]
+    return leader.astype(np.int32)
+
+
+def _groups(raw: RawInventory, partitions: PartitionIndex) -> tuple[Group, ...]:
+    members, lags = _members(raw.table("members"), partitions), _lags(raw.table("lags"), partitions)
+    return tuple(
+        Group(
+            group_id=row["group_id"],
+            state=row["state"] or "",
+            protocol_type=row["protocol_type"] or "",
+            assignor=row["assignor"],
+            members=tuple(members.get(row["group_id"], ())),
+            lags=tuple(lags.get(row["group_id"], ())),
+        )
+        for row in raw.table("groups").sort_by("group_id").to_pylist()
+    )
+
+
+def _members(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Member]]:
+    found: dict[str, list[Member]] = defaultdict(list)
+    for row in table.sort_by([("group_id", "ascending"), ("member_id", "ascending")]).to_pylist():
+        assigned = sorted((item["topic"], item["partition"]) for item in row["assigned"] or ())
+        found[row["group_id"]].append(
+            Member(
+                member_id=row["member_id"],
+                client_id=row["client_id"] or "",
+                host=row["host"] or "",
+                instance_id=row["instance_id"],
+                rack=row["rack"],
+                subscribed=tuple(sorted(topic for topic in row["subscribed"] or () if topic is not None)),
+                assigned=tuple(pair for pair in assigned if partitions.has(*pair)),
+            )
+        )
+    return found
+
+
+def _lags(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[PartitionLag]]:
+    found: dict[str, list[PartitionLag]] = defaultdict(list)
+    order = [("group_id", "ascending"), ("topic", "ascending"), ("partition", "ascending")]
+    for row in table.sort_by(order).to_pylist():
+        lag, committed, end = row["lag_records"], row["committed_offset"], row["log_end_offset"]
+        if lag is None and committed is not None and end is not None:
+            lag = end - committed
+        if lag is None or not partitions.has(row["topic"], row["partition"]):
+            continue
+        found[row["group_id"]].append(
+            PartitionLag(
+                topic=row["topic"],
+                partition=row["partition"],
+                committed_offset=NO_OFFSET if committed is None else committed,
+                lag_records=max(lag, 0),
+            )
+        )
+    return found

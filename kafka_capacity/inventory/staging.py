@@ -1,0 +1,175 @@
+"""Inventories where every task finds them: Parquet below the prefix of a cluster and a day, the manifest last."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from kafka_capacity.errors import InventoryError, MissingManifestError
+from kafka_capacity.inventory.columns import conform
+from kafka_capacity.inventory.findings import Findings
+from kafka_capacity.inventory.raw import (
+    CLUSTER_DOCUMENT,
+    RawInventory,
+    cluster_document,
+    is_day,
+    parse_cluster_document,
+    raw_from_document,
+)
+from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
+from kafka_capacity.inventory.validation import validate
+from kafka_capacity.objects.dataset import (
+    Manifest,
+    canonical_json,
+    has_manifest,
+    read_document,
+    read_manifest,
+    read_table,
+    write_dataset,
+)
+from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days
+from kafka_capacity.objects.store import ObjectStore
+
+KIND = "inventory"
+FINDINGS_DOCUMENT = "findings.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InventoryRef:
+    """One version of one staged inventory; small enough to hand from task to task.
+
+    Attributes:
+        cluster: the name that the user gave it.
+        ds: the day it stands for.
+        prefix: where it is below the root of the store.
+        manifest_sha256: which version of it: staging other content for the same day gives another one.
+    """
+
+    cluster: str
+    ds: str
+    prefix: str
+    manifest_sha256: str
+
+
+def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
+    """Check an inventory and write it; the same inventory gives the same bytes.
+
+    Args:
+        raw: as a source gave it.
+        store: where to.
+
+    Raises:
+        InventoryError: it has fatal findings; what was staged for that day before stays as it was.
+    """
+    findings = validate(raw)
+    findings.raise_if_fatal()
+    prefix = inventory_prefix(raw.cluster, raw.ds)
+    manifest = write_dataset(
+        store,
+        prefix,
+        kind=KIND,
+        schema_version=SCHEMA_VERSION,
+        tables={name: sorted_table(raw.table(name), name) for name in TABLES},
+        documents={
+            CLUSTER_DOCUMENT: canonical_json(cluster_document(raw)),
+            FINDINGS_DOCUMENT: canonical_json(findings.to_json()),
+        },
+        facts={"cluster": raw.cluster, "ds": raw.ds, "source": raw.source, "captured_at": raw.captured_at},
+    )
+    return _ref(raw.cluster, raw.ds, manifest)
+
+
+def sorted_table(table: pa.Table, name: str) -> pa.Table:
+    """Give the one order of rows that a table of the inventory is stored in."""
+    return table.sort_by([(column, "ascending") for column in TABLES[name].sort_by]).combine_chunks()
+
+
+def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
+    """Find a staged inventory.
+
+    Raises:
+        InventoryError: there is none for that day, or it is not complete.
+    """
+    return _ref(cluster, ds, _manifest(store, cluster, ds))
+
+
+def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> RawInventory:
+    """Read a staged inventory.
+
+    Args:
+        store: where from.
+        cluster: its name.
+        ds: its day.
+        manifest_sha256: the version that the caller pinned.
+
+    Raises:
+        InventoryError: there is none for that day, or it is another version than the pinned one.
+        StorageError: a file is damaged or of a schema version that this program does not read.
+    """
+    manifest = _manifest(store, cluster, ds)
+    if manifest_sha256 is not None and manifest.sha256 != manifest_sha256:
+        msg = (
+            f"the inventory of cluster {cluster!r} on {ds} was staged again (manifest {manifest.sha256[:12]}, pinned "
+            f"{manifest_sha256[:12]}); start the run again"
+        )
+        raise InventoryError(msg)
+    place = store.uri(manifest.prefix)
+    document = parse_cluster_document(read_document(store, manifest, CLUSTER_DOCUMENT), place + CLUSTER_DOCUMENT)
+    tables: dict[str, pa.Table] = {}
+    mistakes: list[str] = []
+    for name in manifest.tables:
+        table, wrong = conform(read_table(store, manifest, name), name, place + name)
+        mistakes += wrong
+        if table is not None:
+            tables[name] = table
+    if mistakes:
+        raise InventoryError("\n".join(mistakes))
+    return raw_from_document(document, tables)
+
+
+def load_findings(store: ObjectStore, cluster: str, ds: str) -> Findings:
+    """Read what was found when an inventory was staged."""
+    manifest = _manifest(store, cluster, ds)
+    return Findings.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
+
+
+def newest_complete(
+    store: ObjectStore, cluster: str, *, not_after: datetime.date, not_before: datetime.date | None = None
+) -> str:
+    """Give the day of the newest inventory that is complete.
+
+    Args:
+        store: where to look.
+        cluster: its name.
+        not_after: the last day that counts.
+        not_before: the first day that counts, for who wants no old one.
+
+    Raises:
+        InventoryError: there is none.
+    """
+    days = [ds for ds in list_inventory_days(store, cluster) if is_day(ds)]
+    first = not_before.isoformat() if not_before is not None else ""
+    for ds in reversed(days):
+        if first <= ds <= not_after.isoformat() and has_manifest(store, inventory_prefix(cluster, ds)):
+            return ds
+    span = f"from {first} to {not_after}" if first else f"up to {not_after}"
+    complete = [ds for ds in days if has_manifest(store, inventory_prefix(cluster, ds))]
+    there = f"; there is one of {complete[-1]}" if complete else ""
+    msg = f"cluster {cluster!r} has no complete inventory {span}{there}: stage one first"
+    raise InventoryError(msg)
+
+
+def _manifest(store: ObjectStore, cluster: str, ds: str) -> Manifest:
+    prefix = inventory_prefix(cluster, ds)
+    try:
+        return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION)
+    except MissingManifestError as error:
+        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}); stage one first"
+        raise InventoryError(msg) from error
+
+
+def _ref(cluster: str, ds: str, manifest: Manifest) -> InventoryRef:
+    return InventoryRef(cluster=cluster, ds=ds, prefix=manifest.prefix, manifest_sha256=manifest.sha256)
