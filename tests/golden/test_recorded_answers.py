@@ -1,0 +1,36 @@
+"""Every recorded answer of Kafka's comes out the same."""
+
+from pathlib import Path
+
+import pytest
+
+from kafka_capacity.conformance.cases import case_files, read_cases
+from kafka_capacity.conformance.compare import tally
+from kafka_capacity.conformance.registry import load_answers
+
+CASES = Path(__file__).parent / "cases"
+TOTALS = {
+    "admin_assign_replicas": 303,
+    "admin_assign_replicas_0_10": 301,
+    "java_hash": 120,
+    "java_hashmap_order": 300,
+    "java_random": 120,
+    "kraft_reassignment_replicas": 300,
+    "reassign_generate": 300,
+    "reassign_moves": 300,
+    "striped_replica_placer": 301,
+}
+
+
+@pytest.mark.parametrize("function", TOTALS)
+def test_all_recorded_answers_match(function):
+    entry = tally(read_cases(CASES / f"{function}.jsonl.gz"), load_answers(), frozenset())[function]
+
+    assert entry.first_mismatch is None
+    assert (entry.matched, entry.total) == (TOTALS[function], TOTALS[function])
+
+
+def test_every_file_of_cases_has_a_total_here_or_in_a_test_of_its_own():
+    counted = {file.name.removesuffix(".jsonl.gz") for file in case_files(CASES)}
+
+    assert set(TOTALS) <= counted
