@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +109,7 @@ def write_dataset(
     documents: Mapping[str, bytes],
     facts: Mapping[str, Any],
     has_plain_names: bool = False,
+    kept_folders: Sequence[str] = (),
 ) -> Manifest:
     """Write tables and documents below a prefix, the manifest last, then drop what it no longer names.
 
@@ -122,6 +123,7 @@ def write_dataset(
         facts: plain data about it that a reader may want without opening a table.
         has_plain_names: store the documents under their plain names, for people to find (reports); then writing
             other content over an older version is only safe because a prefix that names its content never does.
+        kept_folders: folders below the prefix that have manifests of their own, each with a trailing ``/``.
 
     Returns:
         The manifest that stands there now.
@@ -150,16 +152,17 @@ def write_dataset(
     )
     store.write_bytes(prefix + MANIFEST, body, content_type="application/json")
     manifest = _parse(prefix, body)
-    _drop_orphans(store, manifest)
+    _drop_orphans(store, manifest, tuple(kept_folders))
     return manifest
 
 
-def _drop_orphans(store: ObjectStore, manifest: Manifest) -> None:
+def _drop_orphans(store: ObjectStore, manifest: Manifest, kept_folders: tuple[str, ...]) -> None:
     """Remove parts of earlier versions; a reader that still holds the older manifest gets a clear error."""
     named = {part.key for parts in manifest.tables.values() for part in parts}
     named |= {part.key for part in manifest.documents.values()} | {MANIFEST}
     for key in store.list_keys(manifest.prefix):
-        if key.removeprefix(manifest.prefix) not in named:
+        below = key.removeprefix(manifest.prefix)
+        if below not in named and not below.startswith(kept_folders):
             store.delete(key)
 
 

@@ -3,6 +3,7 @@
     inventory/cluster={c}/ds={YYYY-MM-DD}/…
     plans/cluster={c}/ds={ds}/plan={id}/…
     reports/cluster={c}/ds={ds}/plan={id}/…
+    requests/cluster={c}/ds={ds}/plan={id}/request.json
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
@@ -77,3 +78,8 @@ def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
         for plan in store.list_folders(f"{root}{day}/"):
             found.append((day.removeprefix("ds="), decode_value(plan.removeprefix("plan="))))
     return sorted(found, reverse=True)
+
+
+def request_key(cluster: str, ds: str, plan_id: str) -> str:
+    """Give the key of what a plan was asked, with its inventory pinned."""
+    return f"{_below('requests', cluster, ds)}plan={encode_value(plan_id)}/request.json"

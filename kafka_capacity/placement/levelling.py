@@ -110,7 +110,7 @@ class Leveller:
             donor = int(np.argmax(np.where(can_give, ratio, -np.inf)))
             need = self._lower[receiver] - self._load[receiver]
             amount = min(need, spare[donor], self._step(can_give, ratio, donor, need))
-            self._transfer(donor, receiver, amount, room=min(need * 2, spare[donor]))
+            self._transfer(donor, receiver, amount, room=spare[donor])
 
     def _step(self, can_give: NDArray[np.bool_], ratio: NDArray[np.float64], donor: int, need: float) -> float:
         """How much to take from the fullest donor at once: down to the next one, but not in crumbs."""

@@ -86,8 +86,8 @@ def _uneven(sizes: Counter[str], factor: int, count: int, what: str) -> list[Top
         share = 1.0 / size
         text = (
             f"racks are uneven ({layout}): with replication factor {factor} every partition has a replica in rack "
-            f"{rack}, so each of its {size} broker{'s' if size > 1 else ''} holds {share:.0%} of all partitions "
-            f"where an even share would be {min(1.0, even):.0%}"
+            f"{rack}, so {'its only broker' if size == 1 else f'each of its {size} brokers'} holds {share:.0%} of all "
+            f"partitions where an even share would be {min(1.0, even):.0%}"
         )
         return [TopologyWarning(severity="warning", code="uneven-racks", where=what, message=text)]
     text = f"racks are uneven ({layout}); rack {rack} can hold at most one replica of each partition"

@@ -1,0 +1,139 @@
+"""Pin what a plan rests on, once: nothing after this step reads a date or looks for an inventory."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.inventory.brokers_file import brokers_of
+from kafka_capacity.inventory.staging import KIND, find, newest_complete
+from kafka_capacity.inventory.tables import SCHEMA_VERSION
+from kafka_capacity.objects.dataset import canonical_json, read_manifest, read_table
+from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.sizing.grid import placement_grid, scenario_from_json, scenario_to_json
+from kafka_capacity.sizing.scenario import PlacementScenario
+
+DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
+"""Parameters that say who gets the plan, not what it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedPlan:
+    """What a plan rests on; small enough to hand from task to task.
+
+    Attributes:
+        cluster: its name.
+        ds: the day of the inventory.
+        inventory_sha256: of the inventory's manifest.
+        plan_id: the hash of request, inventory and model version.
+    """
+
+    cluster: str
+    ds: str
+    inventory_sha256: str
+    plan_id: str
+
+    @property
+    def request_key(self) -> str:
+        """Where the request and its scenarios are."""
+        return request_key(self.cluster, self.ds, self.plan_id)
+
+    @property
+    def plan_prefix(self) -> str:
+        """Where the plan's tables are."""
+        return plan_prefix(self.cluster, self.ds, self.plan_id)
+
+    @property
+    def report_prefix(self) -> str:
+        """Where the report is."""
+        return report_prefix(self.cluster, self.ds, self.plan_id)
+
+    def as_dict(self) -> dict[str, str]:
+        """Give plain data."""
+        return {
+            "cluster": self.cluster,
+            "ds": self.ds,
+            "inventory_sha256": self.inventory_sha256,
+            "plan_id": self.plan_id,
+        }
+
+
+def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date) -> PinnedPlan:
+    """Find the inventory, name the plan, and write down what it is asked.
+
+    Args:
+        store: where inventories and plans are.
+        request: what is asked.
+        run_date: without a date in the request, the newest complete inventory that is not younger counts.
+
+    Raises:
+        InventoryError: there is no such inventory.
+        RequestError: the request cannot be asked of this cluster.
+    """
+    ds = request.ds.isoformat() if request.ds else newest_complete(store, request.cluster, not_after=run_date)
+    inventory = find(store, request.cluster, ds)
+    manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
+    observed = brokers_of(read_table(store, manifest, "brokers"))
+    _check_racks(request, observed)
+    pinned = PinnedPlan(
+        cluster=request.cluster,
+        ds=ds,
+        inventory_sha256=inventory.manifest_sha256,
+        plan_id=request.plan_id(ds=ds, inventory_sha256=inventory.manifest_sha256),
+    )
+    document = {
+        "pinned": pinned.as_dict(),
+        "request": request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}),
+        "scenarios": [scenario_to_json(scenario) for scenario in placement_grid(observed, request.grid())],
+        "code_version": __version__,
+        "model_version": MODEL_VERSION,
+    }
+    store.write_bytes(pinned.request_key, canonical_json(document), content_type="application/json")
+    return pinned
+
+
+def _check_racks(request: PlanRequest, observed: Brokers) -> None:
+    if request.new_broker_racks and not observed.rack_names():
+        msg = (
+            f"new_broker_racks: {list(request.new_broker_racks)!r} is refused: no broker of cluster "
+            f"{request.cluster!r} has a rack, and Kafka places by racks only when all have one; leave it empty"
+        )
+        raise RequestError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInputs:
+    """What was written down when a plan was pinned."""
+
+    pinned: PinnedPlan
+    request: dict[str, Any]
+    scenarios: tuple[PlacementScenario, ...]
+    code_version: str
+    model_version: str
+
+
+def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
+    """Read what :func:`pin_plan` wrote.
+
+    Raises:
+        InventoryError: it cannot be understood.
+    """
+    try:
+        document = json.loads(store.read_bytes(key))
+        return PlanInputs(
+            pinned=PinnedPlan(**document["pinned"]),
+            request=document["request"],
+            scenarios=tuple(scenario_from_json(item) for item in document["scenarios"]),
+            code_version=document["code_version"],
+            model_version=document["model_version"],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        msg = f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again"
+        raise InventoryError(msg) from error
