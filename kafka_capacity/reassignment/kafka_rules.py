@@ -157,7 +157,7 @@ class ReassignmentReplicas:
             return None
         in_sync = tuple(broker for broker in isr if broker not in self.removing)
         target = tuple(broker for broker in self.replicas if broker not in self.removing)
-        if self.removing and not (in_sync and target):
+        if not target:
             return None
         must_be_in_sync = target if len(self.adding) < len(self.removing) else self.adding
         if not {*self.adding, *must_be_in_sync} <= set(in_sync):

@@ -45,6 +45,18 @@ def test_ordering_computed_keys_in_bulk_is_computing_one_by_one(hashes, capacity
     assert [hashes[i] for i in order] == list(table)
 
 
+@pytest.mark.parametrize("size", [12, 13, 24, 25, 48, 49, 96, 97])
+@pytest.mark.parametrize("is_called_again", [False, True])
+def test_both_ways_agree_where_the_table_doubles(size, is_called_again):
+    hashes = [7 * n * n for n in range(size)]
+    table = JavaHashMap[int, None](integer_hash)
+    for code in [*hashes, *hashes[: int(is_called_again)]]:
+        table.compute_if_absent(code, lambda: None)
+
+    assert [hashes[i] for i in computed_order(hashes, is_called_again=is_called_again)] == list(table)
+    assert [hashes[i] for i in put_order(hashes)] == list(filled(hashes))
+
+
 def test_put_appends_and_compute_goes_to_the_front_of_the_bucket():
     assert list(filled([32, 16, 0])) == [32, 16, 0]
     assert computed_order([32, 16, 0]).tolist() == [2, 1, 0]
@@ -110,6 +122,13 @@ def test_all_keys_put_at_once_into_a_used_map_double_it_for_themselves_alone():
     assert list(table) == [*range(13), 16]
     table.put_all([(code, None) for code in range(100, 125)])  # 25 doubles 32 buckets before any is put
     assert list(table)[:14] == [*range(13), 16]
+
+
+def test_a_used_map_doubles_before_the_keys_put_at_once_make_a_bucket_long():
+    table = filled([0])
+    table.put_all([(code, None) for code in [*range(32, 257, 32), 1, 2, 3, 4, 5]])
+
+    assert list(table) == [0, 64, 128, 192, 256, 1, 2, 3, 4, 5, 32, 96, 160, 224]
 
 
 def test_a_set_of_a_collection_is_sized_for_it():

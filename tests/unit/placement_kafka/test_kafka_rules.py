@@ -52,6 +52,7 @@ def test_a_partition_without_replicas_cannot_move():
         ([1, 2, 3], [1, 2], [2, 1], ([1, 2], [2, 1])),
         ([1], [1, 2], [2], ([1, 2], [2])),
         ([1, 2], [1], [2], None),  # nobody would be left in sync
+        ([1, 2], [], [1, 2], None),  # nobody would be left at all
     ],
 )
 def test_when_a_reassignment_is_over(current, target, isr, completed):

@@ -11,6 +11,8 @@ import pytest
 import kafka_capacity
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import PlacementError, RequestError
+from kafka_capacity.java.hash_map import JavaHashMap
+from kafka_capacity.java.hashing import string_hash, topic_partition_hash
 from kafka_capacity.java.random import JavaRandom
 from kafka_capacity.placement import RackRule, placer, placer_names
 from kafka_capacity.placement.generate import generate_order
@@ -110,6 +112,22 @@ def test_generate_places_topics_in_the_order_of_the_hash_map():
 
     assert topic[deciding].tolist() == order.tolist()
     assert placer("generate").place(asked).tolist() == [*expected[0], *expected[1], *expected[2]]
+
+
+@pytest.mark.parametrize("topics", [1, 12, 13, 24, 25, 49])
+def test_generate_walks_two_hash_maps(topics):
+    keys = [(f"topic{number}", partition) for number in range(topics) for partition in (0, 1)]
+    partitions, by_topic = JavaHashMap(topic_partition_hash), JavaHashMap(string_hash)
+    for row, key in enumerate(keys):
+        partitions.put(key, row)
+    for (topic, _), row in partitions.items():
+        by_topic.compute_if_absent(topic, lambda row=row: row)
+
+    names = [f"topic{number}" for number in range(topics)]
+    rows = np.arange(2 * topics, dtype=np.int32)
+    order, deciding = generate_order(names, rows // 2, rows % 2)
+    assert [names[index] for index in order] == list(by_topic)
+    assert deciding.tolist() == list(by_topic.values())
 
 
 def test_generate_refuses_mixed_racks_unless_racks_are_off():
