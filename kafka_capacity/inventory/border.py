@@ -41,7 +41,7 @@ def describe_mistakes(error: ValidationError) -> list[str]:
         if mistake["type"] == "missing":
             lines.append(f"{where} is missing; add it")
         elif mistake["type"] == "json_invalid":
-            lines.append(f"{what}; mend the JSON")
+            lines.append(f"{what[:1].lower()}{what[1:]}; mend the JSON")
         else:
             lines.append(f"{where} is {_shown(mistake['input'])}: {what[:1].lower()}{what[1:]}")
     return lines

@@ -62,12 +62,13 @@ def _check_racks(brokers: pa.Table) -> Iterator[Finding]:
         smallest = min(sorted(sizes), key=lambda rack: sizes[rack])
         largest = max(sorted(sizes), key=lambda rack: sizes[rack])
         shown = some((f"{rack!r} {sizes[rack]}" for rack in sorted(sizes)), len(sizes))
+        most, least = (f"1/{n}" if n > 1 else "all" for n in (sizes[smallest], sizes[largest]))
         yield warning(
             "uneven_racks",
             "brokers.rack",
             f"racks of unequal size ({shown}): where the replication factor is {len(sizes)} or more, each rack holds "
-            f"every partition, so a broker of {smallest!r} carries 1/{sizes[smallest]} of them and one of {largest!r} "
-            f"1/{sizes[largest]}; make the racks equal",
+            f"every partition, so a broker of {smallest!r} carries {most} of them and one of {largest!r} {least}; make "
+            "the racks equal",
         )
 
 

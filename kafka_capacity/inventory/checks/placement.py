@@ -36,7 +36,7 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
             "unknown_broker",
             "replicas.broker_id",
             f"{counted(int(unknown.sum()), 'replica')} on brokers that are not listed ({some(missing, len(missing))}), "
-            f"of {of}; add the brokers to the list",
+            f"of {of}; add them to the list",
         )
     listed = set(values(topics.column("topic")))
     absent = [name for name in replicas.topics if name not in listed]

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.kafka_tools import import_kafka_tools, read_kafka_tools
+from kafka_capacity.inventory.validation import validate
+
+DATA = Path(__file__).parent / "data"
+BROKERS = ('[{"id": 1}, {"id": 2}, {"id": 3}]', "B.json")
+PLAIN = '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2]}]}'
+
+
+def read(assignment="generate.txt", brokers="brokers.json", log_dirs="log-dirs.txt"):
+    return read_kafka_tools(
+        cluster="payments",
+        ds="2026-11-20",
+        assignment=DATA / assignment,
+        brokers=DATA / brokers,
+        log_dirs=DATA / log_dirs if log_dirs else None,
+    )
+
+
+def import_text(assignment=PLAIN, brokers=BROKERS, log_dirs=None):
+    return import_kafka_tools(
+        cluster="c",
+        ds="2026-11-20",
+        assignment=(assignment, "A.json"),
+        brokers=brokers,
+        log_dirs=(log_dirs, "L.json") if log_dirs else None,
+    )
+
+
+def fails(**texts):
+    with pytest.raises(InventoryError) as caught:
+        import_text(**texts)
+    return str(caught.value)
+
+
+def test_the_current_assignment_of_generate_counts_not_the_proposed_one():
+    replicas = read().table("replicas").to_pylist()
+    lists = {}
+    for row in replicas:
+        lists.setdefault((row["topic"], row["partition"]), []).append(row["broker_id"])
+    assert lists == {
+        ("__consumer_offsets", 0): [2, 3, 1],
+        ("card-payments", 0): [1, 2, 3],
+        ("card-payments", 1): [2, 3, 4],
+        ("card-payments", 2): [3, 4, 1],
+    }
+    assert [row["is_leader"] for row in replicas[:3]] == [True, False, False]
+    assert {row["is_in_sync"] for row in replicas} == {None}
+
+
+def test_sizes_come_from_the_log_dirs_and_future_copies_do_not_count():
+    rows = {(r["topic"], r["partition"], r["broker_id"]): r for r in read().table("replicas").to_pylist()}
+    leader = rows["card-payments", 0, 1]
+    assert (leader["size_bytes"], leader["log_dir"], leader["offset_lag"]) == (5368709120, "/data/a", 0)
+    assert rows["card-payments", 2, 1]["offset_lag"] == 12
+    assert rows["card-payments", 2, 4]["size_bytes"] is None
+    assert rows["card-payments", 2, 4]["log_dir"] is None
+
+
+def test_topics_are_those_of_the_assignment():
+    topics = [(row["topic"], row["is_internal"]) for row in read().table("topics").to_pylist()]
+    assert topics == [("__consumer_offsets", True), ("card-payments", False)]
+
+
+def test_what_the_tools_cannot_tell_is_said():
+    assert [(f.severity.value, f.code, f.message) for f in validate(read())] == [
+        (
+            "warning",
+            "future_replica",
+            "1 replica moving between log dirs (card-payments-0 on broker 1); the new copies are left out, wait until "
+            "the move is done",
+        ),
+        (
+            "warning",
+            "log_dir_offline",
+            "1 log dir offline: '/data/b' of broker 2; their replicas cannot be read, replace the disks before "
+            "anything moves",
+        ),
+        (
+            "warning",
+            "missing_sizes",
+            "the size of 1 replica (8.3%) is not known; they count as 0 bytes, so disk use and moves are "
+            "underestimated: add the output of kafka-log-dirs",
+        ),
+        (
+            "warning",
+            "no_metrics",
+            "there is no history of rates; all traffic counts as 0, so only disks are judged: add the table of metrics",
+        ),
+        (
+            "warning",
+            "unassigned_log",
+            "1 replica of 1 topic on disk that the assignment lacks (audit-log-2026), 700 bytes in all; they are left "
+            "out, name every topic in --topics-to-move-json-file",
+        ),
+        (
+            "warning",
+            "uneven_racks",
+            "racks of unequal size ('az-a' 2, 'az-b' 1, 'az-c' 1): where the replication factor is 3 or more, "
+            "each rack holds every partition, so a broker of 'az-b' carries all of them and one of 'az-a' 1/2; "
+            "make the racks equal",
+        ),
+        (
+            "info",
+            "isr_assumed",
+            "the ISR of 4 partitions is not known; all replicas are assumed in sync",
+        ),
+        (
+            "info",
+            "leader_assumed",
+            "the tools do not tell the leader of 4 partitions; the first replica is assumed to lead",
+        ),
+        (
+            "info",
+            "min_isr_assumed",
+            "min.insync.replicas is not known of 2 topics; Kafka's default, 1, is assumed",
+        ),
+    ]
+
+
+def test_the_rollback_document_of_execute_counts_and_its_log_dirs_too():
+    rows = read("execute.txt", log_dirs=None).table("replicas").to_pylist()
+    assert [(row["broker_id"], row["log_dir"]) for row in rows] == [(1, "/data/a"), (2, None), (3, None)]
+
+
+def test_capacity_json_names_the_brokers_and_their_log_dirs():
+    raw = read(brokers="capacity.json")
+    brokers = raw.table("brokers").to_pylist()
+    assert [row["broker_id"] for row in brokers] == [1, 2, 3, 4]
+    assert brokers[0]["disk_capacity_bytes"] == 750000 * 2**20
+    assert brokers[0]["cpu_cores"] == 16
+    assert brokers[0]["network_out_bytes_per_second"] == 2000.5 * 1024
+    assert brokers[3]["disk_capacity_bytes"] == 1000000 * 2**20
+    assert brokers[3]["cpu_cores"] is None
+    totals = {(row["broker_id"], row["path"]): row["total_bytes"] for row in raw.table("log_dirs").to_pylist()}
+    assert totals[1, "/data/a"] == 500000 * 2**20
+    assert totals[2, "/data/a"] is None
+
+
+def test_an_unlisted_broker_is_a_finding_and_no_crash():
+    raw = import_text('{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,9]}]}')
+    assert [f.message for f in validate(raw).fatal] == [
+        "1 replica on brokers that are not listed (9), of 1 partition (t-0); add them to the list"
+    ]
+
+
+def test_a_partition_given_twice_is_a_finding():
+    entry = '{"topic":"t","partition":0,"replicas":[1,2]}'
+    raw = import_text(f'{{"version":1,"partitions":[{entry},{entry}]}}')
+    assert {f.code for f in validate(raw).fatal} >= {"duplicate_replica", "replica_positions"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_files_are_read_as_shells_save_them(tmp_path, encoding):
+    file = tmp_path / "A.json"
+    file.write_text(PLAIN.replace("\n", "\r\n"), encoding=encoding)
+    (tmp_path / "B.json").write_text(BROKERS[0])
+    raw = read_kafka_tools(cluster="c", ds="2026-11-20", assignment=file, brokers=tmp_path / "B.json")
+    assert raw.table("replicas").num_rows == 2
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InventoryError, match=re.escape(f"{tmp_path}/no: cannot be read (No such file or directory)")):
+        read_kafka_tools(cluster="c", ds="2026-11-20", assignment=tmp_path / "no", brokers=tmp_path / "no")
+
+
+def test_a_binary_file_is_refused(tmp_path):
+    file = tmp_path / "A.json"
+    file.write_bytes(b"{\xff\xfe}")
+    with pytest.raises(InventoryError) as caught:
+        read_kafka_tools(cluster="c", ds="2026-11-20", assignment=file, brokers=file)
+    assert str(caught.value) == f"{file}: is not utf-8 text (byte 1); save the tool's output as UTF-8"
+
+
+def test_pretty_printed_json_is_taken():
+    raw = import_text('{\n  "version": 1,\n  "partitions": [\n {"topic": "t", "partition": 0, "replicas": [1]}\n]\n}\n')
+    assert raw.table("replicas").num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        (
+            "Status of partition reassignment:\nReassignment of partition t-0 is completed.\n",
+            "A.json: holds no JSON object; save the whole output of the tool",
+        ),
+        (
+            '{"version":1,"topics":[{"topic":"t"}]}',
+            "A.json: holds no current assignment, a JSON object with 'partitions'; give what "
+            "kafka-reassign-partitions --generate prints",
+        ),
+        (
+            f"Proposed partition reassignment configuration\n{PLAIN}\n",
+            "A.json: holds no current assignment, a JSON object with 'partitions'; give what "
+            "kafka-reassign-partitions --generate prints",
+        ),
+        (
+            f"{PLAIN}\n{PLAIN}\n",
+            "A.json: holds 2 assignments and nothing says which one is current; keep that one",
+        ),
+        (
+            'Current partition replica assignment\n{"version":1,"partitions":[',
+            "A.json: the JSON that starts on line 2 cannot be read (Expecting value: line 2 column 28 (char 64)); "
+            "save the tool's whole output",
+        ),
+        ('{"version":2,"partitions":[]}', "A.json: version is 2: input should be 1"),
+        (
+            '{"version":1,"partitions":[{"topic":"t","partition":"0","replicas":[1.5]},{"topic":"\\ud800"}]}',
+            "A.json: partitions.0.partition is '0': write a whole number\n"
+            "A.json: partitions.0.replicas.0 is 1.5: write a whole number\n"
+            "A.json: partitions.1.topic is '\\ud800': it has half of a surrogate pair, which is no text; mend it\n"
+            "A.json: partitions.1.partition is missing; add it\n"
+            "A.json: partitions.1.replicas is missing; add it",
+        ),
+        (
+            '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2],"log_dirs":["any"]}]}',
+            "A.json: t-0 has 2 replicas and 1 log_dirs; give one log dir a replica, or none at all",
+        ),
+    ],
+)
+def test_a_wrong_assignment_is_refused(assignment, message):
+    assert fails(assignment=assignment) == message
+
+
+@pytest.mark.parametrize(
+    ("log_dirs", "message"),
+    [
+        (
+            PLAIN,
+            "L.json: holds no JSON object with 'brokers'; give what one run of kafka-log-dirs --describe prints",
+        ),
+        (
+            '{"version":1,"brokers":[]}\n{"version":1,"brokers":[]}',
+            "L.json: holds 2 JSON objects with 'brokers'; give what one run of kafka-log-dirs --describe prints",
+        ),
+        (
+            '{"version":1,"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","error":null,"partitions":'
+            '[{"partition":"t-0","size":"big","offsetLag":0,"isFuture":false}]}]}]}',
+            "L.json: brokers.0.logDirs.0.partitions.0.size is 'big': write a whole number",
+        ),
+    ],
+)
+def test_wrong_log_dirs_are_refused(log_dirs, message):
+    assert fails(log_dirs=log_dirs) == message
+
+
+def test_a_log_without_a_partition_number_is_left_out_and_said():
+    raw = import_text(
+        log_dirs='{"version":1,"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","error":null,"partitions":'
+        '[{"partition":"odd","size":1,"offsetLag":0,"isFuture":false}]}]}]}'
+    )
+    assert raw.remarks[0].message == "1 log whose name is not topic-partition ('odd'); they are left out"

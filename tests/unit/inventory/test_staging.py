@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+import pytest
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.staging import find, load, load_findings, newest_complete, sorted_table, stage
+from kafka_capacity.inventory.validation import validate
+from kafka_capacity.objects.store import open_store
+from tests.builders import DS, cluster, rows_of, topic, with_rows
+
+DAY = datetime.date.fromisoformat(DS)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return open_store(str(tmp_path))
+
+
+def contents(store):
+    return {key: store.read_bytes(key) for key in store.list_keys("")}
+
+
+def test_what_is_staged_is_loaded_again(store):
+    raw = cluster(topics=[topic("orders"), topic("audit", rf=1, min_insync_replicas=1)], brokers=5)
+    ref = stage(raw, store)
+    assert ref.prefix == "inventory/cluster=payments/ds=2026-11-20/"
+    assert ref == find(store, "payments", DS)
+    back = load(store, "payments", DS, manifest_sha256=ref.manifest_sha256)
+    assert (back.cluster, back.ds, back.captured_at, back.kafka_version) == (
+        "payments",
+        DS,
+        "2026-11-20T03:00:00Z",
+        "4.3.0",
+    )
+    for name in raw.tables:
+        assert back.table(name).equals(sorted_table(raw.table(name), name))
+    assert load_findings(store, "payments", DS) == validate(raw)
+
+
+def test_the_same_inventory_in_any_order_gives_the_same_bytes(store):
+    raw = cluster()
+    turned = raw
+    for name in raw.tables:
+        turned = with_rows(turned, name, rows_of(raw, name)[::-1])
+    first = stage(raw, store)
+    before = contents(store)
+    assert stage(turned, store) == first
+    assert contents(store) == before
+
+
+def test_fatal_findings_leave_what_was_there_before(store):
+    stage(cluster(), store)
+    before = contents(store)
+    broken = with_rows(cluster(), "brokers", [row | {"broker_id": 1} for row in rows_of(cluster(), "brokers")])
+    with pytest.raises(InventoryError, match=r"^1 broker id given more than once"):
+        stage(broken, store)
+    assert contents(store) == before
+
+
+def test_a_pinned_version_that_is_gone_is_refused(store):
+    old = stage(cluster(), store)
+    new = stage(cluster(brokers=3), store)
+    with pytest.raises(InventoryError) as caught:
+        load(store, "payments", DS, manifest_sha256=old.manifest_sha256)
+    assert str(caught.value) == (
+        f"the inventory of cluster 'payments' on {DS} was staged again (manifest {new.manifest_sha256[:12]}, pinned "
+        f"{old.manifest_sha256[:12]}); start the run again"
+    )
+
+
+def test_a_day_without_a_manifest_is_not_data(store):
+    stage(cluster(), store)
+    prefix = "inventory/cluster=payments/ds=2026-11-21/"
+    store.write_bytes(prefix + "brokers/part-00000.parquet", b"half")
+    with pytest.raises(InventoryError) as caught:
+        load(store, "payments", "2026-11-21")
+    assert str(caught.value) == (
+        f"cluster 'payments' has no complete inventory of 2026-11-21 ({store.uri(prefix)} has no manifest.json, "
+        f"so it is "
+        "not complete; run the task that writes it again); stage one first"
+    )
+    assert newest_complete(store, "payments", not_after=datetime.date(2026, 12, 1)) == DS
+
+
+def test_the_newest_complete_day_is_found(store):
+    for ds in ("2026-11-18", "2026-11-20", "2026-11-22"):
+        stage(replace(cluster(), ds=ds), store)
+    assert newest_complete(store, "payments", not_after=DAY) == "2026-11-20"
+    assert newest_complete(store, "payments", not_after=datetime.date(2026, 11, 19)) == "2026-11-18"
+    with pytest.raises(InventoryError) as caught:
+        newest_complete(store, "payments", not_after=datetime.date(2026, 11, 1))
+    assert str(caught.value) == (
+        "cluster 'payments' has no complete inventory up to 2026-11-01; there is one of 2026-11-22: stage one first"
+    )
+    with pytest.raises(InventoryError) as caught:
+        newest_complete(store, "nobody", not_after=DAY, not_before=datetime.date(2026, 11, 19))
+    assert str(caught.value) == (
+        "cluster 'nobody' has no complete inventory from 2026-11-19 to 2026-11-20: stage one first"
+    )
+
+
+@pytest.mark.parametrize("name", ["a/../../b", "..", "päyments <script>", "cluster=x"])
+def test_a_cluster_of_any_name_stays_in_its_own_folder(store, name):
+    ref = stage(replace(cluster(), cluster=name), store)
+    assert ref.prefix.count("/") == 3
+    assert load(store, name, DS).cluster == name
