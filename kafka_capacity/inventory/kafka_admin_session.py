@@ -7,14 +7,24 @@ session is open those lines are held back, whatever level the user's logging is 
 from __future__ import annotations
 
 import logging
+import re
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from kafka.admin import KafkaAdminClient
-from kafka.errors import AuthorizationError, KafkaError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError
+from kafka.errors import (
+    AuthorizationError,
+    KafkaError,
+    KafkaTimeoutError,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+)
 from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
 
 from kafka_capacity.errors import SourceError
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
@@ -22,9 +32,11 @@ from kafka_capacity.inventory.kafka_connection import KafkaConnection
 T = TypeVar("T")
 
 _WIRE_LOGGERS = ("kafka.admin.client", "kafka.net.connection", "kafka.protocol.parser")
-_CONNECT_LOGGER = "kafka.net.manager"
 _ATTEMPTS = 6
 _FIRST_PAUSE_SECONDS = 0.05  # doubled each time: 3 s in all, what a coordinator takes to move
+_SILENT_BROKERS = 3  # that may be met by chance before somebody answers
+_NAMES_IN_FRONT = re.compile(r"^(\[Error -?\d+\] )?(\w+Error: )*")
+_CERTIFICATE_REFUSED = "CERTIFICATE_VERIFY_FAILED"  # OpenSSL's word for a broker that is not who it should be
 _CREDENTIALS_REFUSED = (AuthorizationError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError)
 
 
@@ -36,31 +48,34 @@ class AdminSession:
         self.client = client
 
     def ask(self, what: str, question: Callable[..., T], *args: Any, **options: Any) -> T:
-        """Ask the cluster something, again where it is busy with an election or a coordinator's move.
+        """Ask any broker something; one that is silent is not the end, the next is asked.
 
         Raises:
             SourceError: there is no answer.
         """
         try:
-            return self.try_to_ask(question, *args, **options)
+            return self._repeat(_SILENT_BROKERS, lambda: question(*args, **options))
         except KafkaError as error:
             msg = f"Kafka at {self._connection.servers}: {what}: {explain(error, self._connection)}"
             raise SourceError(msg) from error
 
     def try_to_ask(self, question: Callable[..., T], *args: Any, **options: Any) -> T:
-        """Do the same, and let Kafka's own error through.
+        """Ask something that can be done without, or that one broker alone knows: one timeout is enough.
 
         Raises:
             KafkaError: there is no answer.
         """
-        deadline = time.monotonic() + self._connection.request_timeout_seconds
+        return self._repeat(1, lambda: question(*args, **options))
+
+    def _repeat(self, timeouts: int, question: Callable[[], T]) -> T:
+        """Ask again while the cluster is busy with an election or a coordinator's move."""
+        deadline = time.monotonic() + timeouts * self._connection.request_timeout_seconds
         attempt = 0
         while True:
             try:
-                return question(*args, **options)
+                return question()
             except KafkaError as error:
                 attempt += 1
-                # Who was silent for a whole timeout is not asked again.
                 if not error.retriable or attempt == _ATTEMPTS or time.monotonic() > deadline:
                     raise
             time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
@@ -74,8 +89,8 @@ def open_session(connection: KafkaConnection) -> Iterator[AdminSession]:
         SourceError: it cannot be reached, or refuses us; the message names the bootstrap servers, never a secret.
     """
     context = connection.ssl_context()
-    with _wire_kept_out_of_logs(), _watch_connecting() as failures:
-        client = _connect(connection, context, failures)
+    with _wire_kept_out_of_logs():
+        client = _connect(connection, context)
         try:
             yield AdminSession(connection, client)
         finally:
@@ -84,19 +99,48 @@ def open_session(connection: KafkaConnection) -> Iterator[AdminSession]:
 
 def explain(error: BaseException, connection: KafkaConnection) -> str:
     """Say an error in one line, without a secret even if a broker should echo one."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    name = type(error).__name__
+    said = _NAMES_IN_FRONT.sub("", " ".join(str(error).split()))
+    text = f"{name}: {said}" if said and said != name else name
     for secret in (connection.password, connection.ssl_key_password):
         if secret is not None and secret.get_secret_value():
             text = text.replace(secret.get_secret_value(), "***")
     return text
 
 
-def _connect(connection: KafkaConnection, context: Any, failures: list[str]) -> KafkaAdminClient:
-    opened: list[KafkaNetClient] = []
+class _Connections(KafkaConnectionManager):  # type: ignore[misc]
+    """Knows why connections fail, and does not try again what cannot end well.
+
+    By itself the client tries until its time is up, and then says no more than that; a wrong password tried for half
+    a minute can also lock an account.
+    """
+
+    def __init__(self, net: NetworkSelector, **config: Any) -> None:
+        super().__init__(net, **config)
+        self.failures: list[Exception] = []
+        self._final: dict[Any, Exception] = {}
+
+    def get_connection(self, node_id: Any, *args: Any, **options: Any) -> Any:
+        """Open a connection, or give the one there is."""
+        if node_id in self._final:
+            raise self._final[node_id]
+        connection = super().get_connection(node_id, *args, **options)
+        connection.init_future.add_errback(lambda error: self._note(node_id, error))
+        return connection
+
+    def _note(self, node_id: Any, error: Exception) -> None:
+        self.failures.append(error)
+        if isinstance(error, _CREDENTIALS_REFUSED) or _CERTIFICATE_REFUSED in str(error):
+            self._final[node_id] = error
+
+
+def _connect(connection: KafkaConnection, context: ssl.SSLContext | None) -> KafkaAdminClient:
+    opened: list[_Connections] = []
 
     def open_network(**config: Any) -> KafkaNetClient:
-        opened.append(KafkaNetClient(**config))
-        return opened[0]
+        net = NetworkSelector(**config)
+        opened.append(_Connections(net, **config))
+        return KafkaNetClient(net=net, manager=opened[0])
 
     timeout_ms = round(connection.request_timeout_seconds * 1000)
     try:
@@ -116,20 +160,22 @@ def _connect(connection: KafkaConnection, context: Any, failures: list[str]) -> 
         )
     except (KafkaError, OSError, ValueError) as error:
         # A client that fails to connect leaves its thread and its sockets behind.
-        for network in opened:
-            network.close()
-            network._net.stop()
-        raise SourceError(_why_not_connected(error, connection, failures)) from error
+        for manager in opened:
+            manager.close()
+            manager._net.close()
+            manager._net.stop()
+        last = opened[0].failures[-1:] if opened else []
+        raise SourceError(_why_not_connected(last[0] if last else error, connection)) from error
 
 
-def _why_not_connected(error: Exception, connection: KafkaConnection, failures: list[str]) -> str:
+def _why_not_connected(error: Exception, connection: KafkaConnection) -> str:
     head = f"Kafka at {connection.servers} ({connection.security_protocol})"
     if isinstance(error, _CREDENTIALS_REFUSED):
         who = f"user {connection.username!r}" if connection.username else "this client"
         return f"{head} refuses {who}: {explain(error, connection)}"
-    last = failures[-1] if failures else explain(error, connection)
-    text = explain(Exception(last), connection)
-    return f"{head} could not be reached within {connection.request_timeout_seconds:g} s: {text}"
+    if isinstance(error, KafkaTimeoutError):
+        return f"{head} did not answer within {connection.request_timeout_seconds:g} s"
+    return f"{head} could not be reached: {explain(error, connection)}"
 
 
 class _Hidden(str):
@@ -157,27 +203,3 @@ def _wire_kept_out_of_logs() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeFilter(no_debug)
-
-
-class _Failures(logging.Handler):
-    """Keeps why connections fail: the client tries again until its time is up, and then says no more than that."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        cause = next((arg for arg in record.args or () if isinstance(arg, BaseException)), None)
-        if cause is not None:
-            self.messages.append(str(cause))
-
-
-@contextmanager
-def _watch_connecting() -> Iterator[list[str]]:
-    handler = _Failures()
-    logger = logging.getLogger(_CONNECT_LOGGER)
-    logger.addHandler(handler)
-    try:
-        yield handler.messages
-    finally:
-        logger.removeHandler(handler)

@@ -13,7 +13,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -140,6 +141,21 @@ class KafkaCluster:
         if done.returncode:
             raise AssertionError(f"{main_class} {' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
         return done.stdout
+
+    @contextmanager
+    def background_tool(self, main_class: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Keep one of Kafka's command line tools running, its output in ``workdir``, and end it afterwards."""
+        command = self._java(main_class, "--bootstrap-server", self.bootstrap_servers(), *arguments)
+        log_file = self.workdir / f"{main_class.rpartition('.')[2]}.log"
+        with log_file.open("ab") as log:
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent
+            )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
     def admin(self) -> KafkaAdminClient:
         """Open an admin client that has nothing to do with the code under test."""

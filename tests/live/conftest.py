@@ -13,6 +13,6 @@ RACKS = {1: "rack-a", 2: "rack-b", 3: "rack-c"}
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
-    """Three brokers in three racks, speaking PLAINTEXT."""
-    with KafkaCluster(tmp_path_factory.mktemp("kafka"), RACKS) as running:
+    """Three brokers in three racks, speaking PLAINTEXT, with two disks each."""
+    with KafkaCluster(tmp_path_factory.mktemp("kafka"), RACKS, log_dirs=2) as running:
         yield running

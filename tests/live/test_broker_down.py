@@ -1,0 +1,78 @@
+"""A broker that died: the inventory is read all the same, and says what is not known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_capacity.inventory.kafka_admin import read_cluster
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.inventory.validation import validate
+from tests.live.clients import make_topics, produce
+from tests.live.cluster import KafkaCluster
+from tests.live.conftest import RACKS
+
+pytestmark = pytest.mark.live
+
+DEAD = 2
+
+
+@pytest.fixture(scope="module")
+def raw(cluster: KafkaCluster) -> RawInventory:
+    make_topics(cluster, {"orders": (3, 3), "lone": (3, 1)})
+    produce(cluster, "orders", {0: 50_000, 1: 50_000, 2: 50_000})
+    servers = cluster.bootstrap_servers()
+    cluster.kill_broker(DEAD)
+    cluster.wait_until_fenced(DEAD)
+    cluster.wait_for(lambda: _dead_leads_nothing(cluster), "leaders have moved")
+    connection = KafkaConnection(bootstrap_servers=servers)
+    return read_cluster(connection, cluster="live", ds="2026-11-20")
+
+
+def _dead_leads_nothing(cluster: KafkaCluster) -> bool:
+    with cluster.admin() as admin:
+        topics = admin.describe_topics()
+    return all(each["leader_id"] != DEAD for topic in topics for each in topic["partitions"])
+
+
+def test_the_dead_broker_is_listed_with_its_rack_as_fenced(raw: RawInventory) -> None:
+    brokers = raw.table("brokers").to_pylist()
+    assert {row["broker_id"]: row["rack"] for row in brokers} == RACKS
+    assert [row["broker_id"] for row in brokers if row["is_fenced"]] == [DEAD]
+
+
+def test_its_replicas_have_no_size_and_the_others_have_theirs(raw: RawInventory) -> None:
+    rows = raw.table("replicas").to_pylist()
+    assert {row["broker_id"] for row in rows if row["size_bytes"] is None} == {DEAD}
+    assert all(row["size_bytes"] is None and not row["is_leader"] for row in rows if row["broker_id"] == DEAD)
+    alive = [row["size_bytes"] for row in rows if row["topic"] == "orders" and row["broker_id"] != DEAD]
+    assert min(alive) > 50_000
+
+
+def test_the_log_dirs_say_why(raw: RawInventory) -> None:
+    reasons = [(row["broker_id"], row["error"]) for row in raw.table("log_dirs").to_pylist()]
+    assert reasons == [(1, None), (1, None), (DEAD, "the broker is fenced"), (3, None), (3, None)]
+
+
+def test_what_it_held_alone_is_offline(raw: RawInventory) -> None:
+    replicas = raw.table("replicas").to_pylist()
+    lone = [row for row in replicas if row["topic"] == "lone" and row["broker_id"] == DEAD]
+    assert lone
+    remarks: dict[str, Any] = {remark.code: remark.message for remark in raw.remarks}
+    names = ", ".join(f"lone-{row['partition']}" for row in lone)
+    noun = "partition" if len(lone) == 1 else "partitions"
+    assert remarks == {
+        "log_dirs_unknown": f"sizes are not known of brokers {DEAD}; table log_dirs says why",
+        "partition_offline": f"{len(lone)} {noun} without a leader: {names}",
+    }
+
+
+def test_nothing_about_it_forbids_planning(raw: RawInventory) -> None:
+    assert validate(raw).fatal == ()
+    snapshot = build_snapshot(raw)
+    assert (snapshot.leader == -1).sum() == sum(
+        row["broker_id"] == DEAD for row in raw.table("replicas").to_pylist() if row["topic"] == "lone"
+    )

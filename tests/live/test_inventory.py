@@ -1,0 +1,212 @@
+"""The inventory of a live cluster is what Kafka's own tools print."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from kafka_capacity.inventory.kafka_admin import read_cluster
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.raw import RawInventory
+from tests.live.clients import consumer, make_topics, produce
+from tests.live.cluster import KafkaCluster
+from tests.live.conftest import RACKS
+
+pytestmark = pytest.mark.live
+
+LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"
+TOPICS = "org.apache.kafka.tools.TopicCommand"
+GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+QUORUM = "org.apache.kafka.tools.MetadataQuorumCommand"
+CONSOLE = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The inventory, and the cluster's disks as Kafka's tool saw them at the same moment."""
+
+    raw: RawInventory
+    disks: dict[str, Any]
+    said: list[str]
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        return self.raw.table(table).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def observed(cluster: KafkaCluster) -> Iterator[Observed]:
+    make_topics(cluster, {"orders": (6, 3), "lone": (3, 1)})
+    make_topics(
+        cluster,
+        {"clicks": (4, 2)},
+        min_insync_replicas="2",
+        retention_bytes="50000000",
+        retention_ms="3600000",
+        segment_bytes="1048576",
+        cleanup_policy="compact,delete",
+        unclean_leader_election_enable="true",
+    )
+    for seed, (topic, partitions) in enumerate({"orders": 6, "clicks": 4, "lone": 2}.items()):
+        produce(cluster, topic, {partition: 100_000 * (partition + 1) for partition in range(partitions)}, seed)
+    classic = consumer(cluster, "orders", "billing", client_id="billing-0", group_instance_id="seat-1")
+    modern = cluster.background_tool(
+        CONSOLE,
+        *("--topic", "clicks", "--group", "dashboards", "--from-beginning"),
+        *("--command-property", "group.protocol=consumer", "--command-property", "client.id=dash-0"),
+    )
+    with classic, modern:
+        cluster.wait_for(lambda: _is_read(cluster, "dashboards", 4), "dashboards has read clicks")
+        yield _observe(cluster)
+
+
+def _is_read(cluster: KafkaCluster, group: str, partitions: int) -> bool:
+    with cluster.admin() as admin:
+        return len(admin.list_group_offsets(group)[group]) == partitions
+
+
+def _observe(cluster: KafkaCluster) -> Observed:
+    """Read the inventory before and after the tool runs, until nothing changed in between."""
+    connection = KafkaConnection(bootstrap_servers=cluster.bootstrap_servers())
+    for _ in range(10):
+        said: list[str] = []
+        before = read_cluster(connection, cluster="live", ds="2026-11-20", progress=said.append)
+        disks = json.loads(cluster.tool(LOG_DIRS, "--describe").splitlines()[-1])
+        after = read_cluster(connection, cluster="live", ds="2026-11-20")
+        if before.table("replicas").equals(after.table("replicas")):
+            return Observed(after, disks, said)
+    raise AssertionError("the disks never came to rest")
+
+
+def test_brokers_have_their_racks_and_the_quorum_leader_is_the_controller(
+    cluster: KafkaCluster, observed: Observed
+) -> None:
+    status = cluster.tool(QUORUM, "describe", "--status")
+    leader = int(re.search(r"LeaderId:\s+(\d+)", status)[1])  # type: ignore[index]
+    rows = observed.rows("brokers")
+    assert {row["broker_id"]: row["rack"] for row in rows} == RACKS
+    assert [row["broker_id"] for row in rows if row["is_controller"]] == [leader]
+    assert {row["broker_id"]: row["port"] for row in rows} == {
+        broker_id: node.ports["PLAINTEXT"] for broker_id, node in cluster.nodes.items()
+    }
+    assert not any(row["is_fenced"] for row in rows)
+
+
+def test_sizes_are_those_of_kafka_log_dirs(observed: Observed) -> None:
+    printed = {
+        (broker["broker"], *replica["partition"].rsplit("-", 1)): (directory["logDir"], replica["size"])
+        for broker in observed.disks["brokers"]
+        for directory in broker["logDirs"]
+        for replica in directory["partitions"]
+    }
+    read = {
+        (row["broker_id"], row["topic"], str(row["partition"])): (row["log_dir"], row["size_bytes"])
+        for row in observed.rows("replicas")
+    }
+    assert read == printed
+    assert read[(1, "orders", "5")][1] > 600_000
+
+
+def test_volumes_have_their_size_and_their_free_space(observed: Observed) -> None:
+    rows = observed.rows("log_dirs")
+    assert [(row["broker_id"], row["path"].rpartition("/")[2]) for row in rows] == [
+        (broker_id, name) for broker_id in RACKS for name in ("data0", "data1")
+    ]
+    assert all(0 < row["usable_bytes"] <= row["total_bytes"] and row["error"] is None for row in rows)
+
+
+def test_partitions_are_those_of_kafka_topics(cluster: KafkaCluster, observed: Observed) -> None:
+    printed = cluster.tool(TOPICS, "--describe")
+    partition_line = re.compile(r"Topic: (\S+)\tPartition: (\d+)\tLeader: (\d+)\tReplicas: (\S+)\tIsr: (\S+)")
+    expected = {
+        (topic, int(partition)): (int(leader), _ids(replicas), set(_ids(in_sync)))
+        for topic, partition, leader, replicas, in_sync in partition_line.findall(printed)
+    }
+    read: dict[tuple[str, int], tuple[int | None, list[int], set[int]]] = {}
+    for row in observed.rows("replicas"):
+        leader, replicas, in_sync = read.get((row["topic"], row["partition"]), (None, [], set()))
+        assert row["position"] == len(replicas)
+        leader = row["broker_id"] if row["is_leader"] else leader
+        in_sync |= {row["broker_id"]} if row["is_in_sync"] else set()
+        read[(row["topic"], row["partition"])] = (leader, [*replicas, row["broker_id"]], in_sync)
+    assert read == expected
+    ids = dict(re.findall(r"Topic: (\S+)\tTopicId: (\S+)", printed))
+    assert {row["topic"]: row["topic_id"] for row in observed.rows("topics")} == ids
+
+
+def _ids(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
+def test_topics_have_what_is_set_for_them(observed: Observed) -> None:
+    topics = {row["topic"]: row for row in observed.rows("topics")}
+    assert sorted(topic for topic, row in topics.items() if row["is_internal"]) == ["__consumer_offsets"]
+    clicks = {name: value for name, value in topics["clicks"].items() if name not in ("topic", "topic_id")}
+    assert clicks == {
+        "is_internal": False,
+        "min_insync_replicas": 2,
+        "retention_bytes": 50_000_000,
+        "retention_ms": 3_600_000,
+        "segment_bytes": 1_048_576,
+        "cleanup_policy": "compact,delete",
+        "unclean_leader_election_enable": True,
+    }
+    assert topics["orders"]["retention_bytes"] == -1
+    assert topics["orders"]["unclean_leader_election_enable"] is False
+
+
+def test_groups_of_both_protocols_have_their_members(observed: Observed) -> None:
+    groups = {row["group_id"]: row for row in observed.rows("groups")}
+    assert groups == {
+        "billing": {
+            "group_id": "billing",
+            "state": "Stable",
+            "group_type": "classic",
+            "protocol_type": "consumer",
+            "assignor": "range",
+        },
+        "dashboards": {
+            "group_id": "dashboards",
+            "state": "Stable",
+            "group_type": "consumer",
+            "protocol_type": "consumer",
+            "assignor": "uniform",
+        },
+    }
+    billing, dashboards = observed.rows("members")
+    assert (billing["client_id"], billing["instance_id"], billing["host"]) == ("billing-0", "seat-1", "/127.0.0.1")
+    assert (dashboards["client_id"], dashboards["instance_id"]) == ("dash-0", None)
+    assert (billing["subscribed"], dashboards["subscribed"]) == (["orders"], ["clicks"])
+    assert billing["assigned"] == [{"topic": "orders", "partition": number} for number in range(6)]
+    assert dashboards["assigned"] == [{"topic": "clicks", "partition": number} for number in range(4)]
+
+
+def test_lags_are_those_of_kafka_consumer_groups(cluster: KafkaCluster, observed: Observed) -> None:
+    printed = cluster.tool(GROUPS, "--describe", "--all-groups")
+    line = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+) +(\d+) +(\d+) ", re.MULTILINE)
+    expected = {
+        (group, topic, int(partition)): (int(committed), int(end), int(lag))
+        for group, topic, partition, committed, end, lag in line.findall(printed)
+    }
+    read = {
+        (row["group_id"], row["topic"], row["partition"]): (
+            row["committed_offset"],
+            row["log_end_offset"],
+            row["lag_records"],
+        )
+        for row in observed.rows("lags")
+    }
+    assert read == expected
+    assert {group for group, _, _ in read} == {"billing", "dashboards"}
+    assert sum(lag for (group, _, _), (_, _, lag) in read.items() if group == "billing") > 0
+
+
+def test_it_says_what_it_read_and_has_nothing_to_remark(observed: Observed) -> None:
+    assert (observed.raw.source, observed.raw.kafka_version, observed.raw.remarks) == ("kafka_admin", "4.3", ())
+    assert observed.said[0] == "3 brokers, 4 topics"
+    assert observed.said[1] == f"{6 * 3 + 3 + 4 * 2 + 3 * 3} replicas in 6 log dirs"
+    assert observed.said[2].startswith("2 groups, 2 members, ")

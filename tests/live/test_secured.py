@@ -1,0 +1,155 @@
+"""A cluster that asks who is there: TLS with client certificates, SCRAM, PLAIN; and what is said when it refuses."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_capacity.errors import SourceError
+from kafka_capacity.inventory.kafka_admin import read_cluster
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from tests.live.certificates import KEY_PASSWORD, make_stranger
+from tests.live.clients import make_topics
+from tests.live.cluster import KafkaCluster, free_ports
+from tests.live.settings import PLAIN_PASSWORD, SCRAM_PASSWORD, SCRAM_USER
+
+pytestmark = pytest.mark.live
+
+SECRETS = (SCRAM_PASSWORD, PLAIN_PASSWORD, KEY_PASSWORD, "wrong-secret-17")
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
+    protocols = ("SSL", "SASL_PLAINTEXT", "SASL_SSL")
+    with KafkaCluster(tmp_path_factory.mktemp("kafka"), {1: None}, protocols) as cluster:
+        make_topics(cluster, {"orders": (2, 1)})
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def _no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    caplog.set_level(logging.DEBUG)
+    yield
+    assert [secret for secret in SECRETS if secret in caplog.text] == []
+
+
+def extra(cluster: KafkaCluster, protocol: str, **changes: Any) -> dict[str, Any]:
+    """What a user would write into the Airflow connection, with changes (underscores for dots; None removes)."""
+    assert cluster.certificates is not None
+    files = cluster.certificates
+    tls = {"ssl.ca.location": str(files.ca)}
+    own = {
+        "ssl.certificate.location": str(files.client),
+        "ssl.key.location": str(files.client_key),
+        "ssl.key.password": KEY_PASSWORD,
+    }
+    user = {"sasl.mechanism": "SCRAM-SHA-512", "sasl.username": SCRAM_USER, "sasl.password": SCRAM_PASSWORD}
+    keys = {"SSL": tls | own, "SASL_PLAINTEXT": user, "SASL_SSL": tls | user}[protocol]
+    address = {"bootstrap.servers": cluster.bootstrap_servers(protocol), "security.protocol": protocol}
+    given = address | keys | {name.replace("_", "."): value for name, value in changes.items()}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def refusal(extra: dict[str, Any], seconds: int = 2) -> str:
+    """Read the cluster in vain, and give the message."""
+    threads = threading.active_count()
+    with pytest.raises(SourceError) as raised:
+        read_cluster(
+            KafkaConnection.from_airflow_extra(extra | {"request.timeout.ms": seconds * 1000}),
+            cluster="live",
+            ds="2026-11-20",
+        )
+    message = str(raised.value)
+    assert not [secret for secret in SECRETS if secret in message]
+    assert threading.active_count() == threads
+    return message
+
+
+@pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])
+def test_the_inventory_is_read(secured: KafkaCluster, protocol: str) -> None:
+    connection = KafkaConnection.from_airflow_extra(extra(secured, protocol))
+    raw = read_cluster(connection, cluster="live", ds="2026-11-20")
+    assert [row["port"] for row in raw.table("brokers").to_pylist()] == [secured.nodes[1].ports[protocol]]
+    assert raw.table("topics").column("topic").to_pylist() == ["orders"]
+    assert raw.table("replicas").column("size_bytes").to_pylist() == [0, 0]
+    assert raw.remarks == ()
+
+
+def test_a_password_in_the_clear_does_not_reach_the_log(secured: KafkaCluster) -> None:
+    given = extra(secured, "SASL_PLAINTEXT", sasl_mechanism="PLAIN", sasl_password=PLAIN_PASSWORD)
+    raw = read_cluster(KafkaConnection.from_airflow_extra(given), cluster="live", ds="2026-11-20")
+    assert raw.table("topics").num_rows == 1
+
+
+def test_a_wrong_password_is_refused_at_once(secured: KafkaCluster) -> None:
+    began = time.monotonic()
+    message = refusal(extra(secured, "SASL_SSL", sasl_password="wrong-secret-17"), seconds=30)
+    server = secured.bootstrap_servers("SASL_SSL")
+    assert message == (
+        f"Kafka at {server} (SASL_SSL) refuses user '{SCRAM_USER}': SaslAuthenticationFailedError: Authentication "
+        "failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-512"
+    )
+    # The broker waits before it says no, and the client can miss the answer at first.
+    assert time.monotonic() - began < 15
+
+
+def test_a_stranger_as_ca_is_refused_at_once(secured: KafkaCluster, tmp_path: Path) -> None:
+    stranger = make_stranger(tmp_path / "stranger.pem")
+    began = time.monotonic()
+    message = refusal(extra(secured, "SASL_SSL", ssl_ca_location=str(stranger)))
+    server = secured.bootstrap_servers("SASL_SSL")
+    assert message.startswith(f"Kafka at {server} (SASL_SSL) could not be reached: ")
+    assert "CERTIFICATE_VERIFY_FAILED" in message
+    assert time.monotonic() - began < 2
+
+
+def test_a_certificate_for_another_host_is_refused_unless_that_is_wanted(secured: KafkaCluster) -> None:
+    port = secured.nodes[1].ports["SASL_SSL"]
+    other_name = extra(secured, "SASL_SSL", bootstrap_servers=f"127.0.0.2:{port}")
+    if _listens("127.0.0.2", port):
+        assert "CERTIFICATE_VERIFY_FAILED" in refusal(other_name)
+    unchecked = extra(secured, "SASL_SSL", ssl_endpoint_identification_algorithm="none")
+    read_cluster(KafkaConnection.from_airflow_extra(unchecked), cluster="live", ds="2026-11-20")
+
+
+def test_a_client_without_a_certificate_is_refused(secured: KafkaCluster) -> None:
+    nameless = {"ssl_certificate_location": None, "ssl_key_location": None, "ssl_key_password": None}
+    message = refusal(extra(secured, "SSL", **nameless))
+    assert message.startswith(f"Kafka at {secured.bootstrap_servers('SSL')} (SSL) could not be reached: ")
+
+
+def test_a_key_that_does_not_open_is_said_before_anything_is_sent(secured: KafkaCluster) -> None:
+    assert secured.certificates is not None
+    files = secured.certificates
+    assert refusal(extra(secured, "SSL", ssl_key_password="wrong-secret-17")) == (
+        f"kafka connection: '{files.client}' and '{files.client_key}' are not a certificate and its key in PEM, "
+        "or ssl.key.password does not open the key"
+    )
+
+
+def test_a_protocol_that_the_listener_does_not_speak_is_no_endless_wait(secured: KafkaCluster) -> None:
+    server = secured.bootstrap_servers("SASL_SSL")
+    message = refusal({"bootstrap.servers": server})
+    assert message.startswith(f"Kafka at {server} (PLAINTEXT) could not be reached: ")
+
+
+def test_nobody_there() -> None:
+    (port,) = free_ports(1)
+    message = refusal({"bootstrap.servers": f"127.0.0.1:{port}"})
+    assert message.startswith(f"Kafka at 127.0.0.1:{port} (PLAINTEXT) could not be reached: ")
+    assert "REFUSED" in message
+
+
+def _listens(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), 1).close()
+    except OSError:
+        return False
+    return True
