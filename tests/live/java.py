@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
+from local.java_home import java_home
+
+STATE = Path(__file__).resolve().parents[2] / ".state"
+"""Where the checkout keeps what is not of it."""
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.net.preferIPv4Stack=true")
 """For short lives on few cores: no time is spent on compiling well or on collecting in parallel."""
 
@@ -17,12 +21,6 @@ def java_command(
     return [_java(), f"-Xmx{heap}", *QUICK, *options, "-cp", class_path, main_class, *arguments]
 
 
+@functools.cache
 def _java() -> str:
-    try:
-        from local.java_home import java_home
-    except ModuleNotFoundError:
-        java = shutil.which("java")
-        if java is None:
-            raise RuntimeError("there is no Java here") from None
-        return java
-    return str(Path(java_home()) / "bin" / "java")
+    return str(java_home(STATE) / "bin" / "java")

@@ -12,6 +12,7 @@ differs from the lock.
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import os
 import shutil
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.live import jar_fetchers
+from tests.live.java import STATE
 
 ROOTS = (
     "org.apache.kafka:kafka_2.13:4.3.1",
@@ -31,7 +33,7 @@ ROOTS = (
     "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
 )
 LOCK = Path(__file__).with_name("kafka_jars.lock")
-CACHE = Path(__file__).resolve().parents[2] / ".state" / "kafka-jars"
+CACHE = STATE / "kafka-jars"
 
 Fetcher = Callable[[list[str], Path], str]
 """Copies jars by their coordinates into a folder, as many as it can, and gives what it printed."""
@@ -59,6 +61,7 @@ def read_lock() -> list[Jar]:
     return [Jar(*line.split()) for line in lines if line and not line.startswith("#")]
 
 
+@functools.cache
 def class_path() -> str:
     """Give the class path of Kafka, after fetching the jars that are not in the cache."""
     jars = read_lock()
