@@ -128,6 +128,18 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]
         connection.init_future.add_errback(lambda error: self._note(node_id, error))
         return connection
 
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        """Open a transport that hands over what a broker said last before it hung up: why it refuses us."""
+        transport = await super()._build_transport(node, timeout_at=timeout_at)
+        receive = transport._sock_recv
+
+        def receive_all() -> tuple[bytes, Exception | None]:
+            data, error = receive()
+            return data, None if data else error  # the end shows again at the next reading
+
+        transport._sock_recv = receive_all
+        return transport
+
     def _note(self, node_id: Any, error: Exception) -> None:
         self.failures.append(error)
         if isinstance(error, _CREDENTIALS_REFUSED) or _CERTIFICATE_REFUSED in str(error):

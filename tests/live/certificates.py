@@ -33,7 +33,7 @@ class _Authority:
 
 
 def make_certificates(folder: Path) -> Certificates:
-    """Write a CA, a broker certificate for 127.0.0.1 and a client certificate with an encrypted key."""
+    """Write a CA, a broker's certificate (for 127.0.0.1, not for localhost) and a client's with an encrypted key."""
     folder.mkdir(parents=True)
     files = Certificates(
         ca=folder / "ca.pem",
@@ -77,7 +77,7 @@ def _make_authority() -> _Authority:
 
 def _issue(authority: _Authority, common_name: str) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     key = ec.generate_private_key(ec.SECP256R1())
-    loopback = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+    loopback = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
     certificate = (
         _builder(_name(common_name), authority.certificate.subject, key)

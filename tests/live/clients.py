@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -58,15 +58,3 @@ def consumer(cluster: KafkaCluster, topic: str, group: str, **options: Any) -> I
 
 def _read_some(client: KafkaConsumer) -> bool:
     return bool(client.poll(timeout_ms=500, max_records=20))
-
-
-def wait_for_quiet_disks(cluster: KafkaCluster, read_sizes: Callable[[], Any]) -> Any:
-    """Read sizes until two answers in a row are the same: followers write a moment after their leaders."""
-    seen: list[Any] = [read_sizes()]
-
-    def is_quiet() -> bool:
-        seen.append(read_sizes())
-        return bool(seen[-1] == seen[-2])
-
-    cluster.wait_for(is_quiet, "sizes that stay as they are", seconds=30)
-    return seen[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -96,8 +95,7 @@ def test_a_wrong_password_is_refused_at_once(secured: KafkaCluster) -> None:
         f"Kafka at {server} (SASL_SSL) refuses user '{SCRAM_USER}': SaslAuthenticationFailedError: Authentication "
         "failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-512"
     )
-    # The broker waits before it says no, and the client can miss the answer at first.
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 3
 
 
 def test_a_stranger_as_ca_is_refused_at_once(secured: KafkaCluster, tmp_path: Path) -> None:
@@ -111,11 +109,9 @@ def test_a_stranger_as_ca_is_refused_at_once(secured: KafkaCluster, tmp_path: Pa
 
 
 def test_a_certificate_for_another_host_is_refused_unless_that_is_wanted(secured: KafkaCluster) -> None:
-    port = secured.nodes[1].ports["SASL_SSL"]
-    other_name = extra(secured, "SASL_SSL", bootstrap_servers=f"127.0.0.2:{port}")
-    if _listens("127.0.0.2", port):
-        assert "CERTIFICATE_VERIFY_FAILED" in refusal(other_name)
-    unchecked = extra(secured, "SASL_SSL", ssl_endpoint_identification_algorithm="none")
+    other_name = extra(secured, "SASL_SSL", bootstrap_servers=f"localhost:{secured.nodes[1].ports['SASL_SSL']}")
+    assert "Hostname mismatch" in refusal(other_name)
+    unchecked = other_name | {"ssl.endpoint.identification.algorithm": "none"}
     read_cluster(KafkaConnection.from_airflow_extra(unchecked), cluster="live", ds="2026-11-20")
 
 
@@ -145,11 +141,3 @@ def test_nobody_there() -> None:
     message = refusal({"bootstrap.servers": f"127.0.0.1:{port}"})
     assert message.startswith(f"Kafka at 127.0.0.1:{port} (PLAINTEXT) could not be reached: ")
     assert "REFUSED" in message
-
-
-def _listens(host: str, port: int) -> bool:
-    try:
-        socket.create_connection((host, port), 1).close()
-    except OSError:
-        return False
-    return True
