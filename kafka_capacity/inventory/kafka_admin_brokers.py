@@ -99,9 +99,9 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
         for directory in answer:
             rows.append(_log_dir_row(broker_id, directory))
             _collect(replicas, broker_id, directory)
-    silent = [row["broker_id"] for row in rows if row.get("error")]
+    silent = sorted({row["broker_id"] for row in rows if row.get("error")})
     if silent:
-        message = f"sizes are not known of brokers {some(silent, len(silent))}; table log_dirs says why"
+        message = f"sizes are not known, or not all, of brokers {some(silent, len(silent))}; table log_dirs says why"
         remarks.append(warning("log_dirs_unknown", "log_dirs.error", message))
     rows.sort(key=lambda row: (row["broker_id"], row["path"]))
     return Storage(log_dirs=pa.Table.from_pylist(rows, TABLES["log_dirs"].schema), replicas=replicas)

@@ -65,7 +65,7 @@ def test_what_it_held_alone_is_offline(raw: RawInventory) -> None:
     names = ", ".join(f"lone-{row['partition']}" for row in lone)
     noun = "partition" if len(lone) == 1 else "partitions"
     assert remarks == {
-        "log_dirs_unknown": f"sizes are not known of brokers {DEAD}; table log_dirs says why",
+        "log_dirs_unknown": f"sizes are not known, or not all, of brokers {DEAD}; table log_dirs says why",
         "partition_offline": f"{len(lone)} {noun} without a leader: {names}",
     }
 
