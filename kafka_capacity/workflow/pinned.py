@@ -81,7 +81,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     inventory = find(store, request.cluster, ds)
     manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
     observed = brokers_of(read_table(store, manifest, "brokers"))
-    _check_racks(request, observed)
+    check_new_racks(request, observed)
     pinned = PinnedPlan(
         cluster=request.cluster,
         ds=ds,
@@ -99,7 +99,12 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     return pinned
 
 
-def _check_racks(request: PlanRequest, observed: Brokers) -> None:
+def check_new_racks(request: PlanRequest, observed: Brokers) -> None:
+    """Refuse racks for new brokers where the observed ones have none.
+
+    Raises:
+        RequestError: naming the field.
+    """
     if request.new_broker_racks and not observed.rack_names():
         msg = (
             f"new_broker_racks: {list(request.new_broker_racks)!r} is refused: no broker of cluster "

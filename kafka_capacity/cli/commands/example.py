@@ -1,0 +1,40 @@
+"""``kafka-capacity example``: made-up clusters to try the planner on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kafka_capacity.cli.app import app
+from kafka_capacity.cli.console import print_table, say
+from kafka_capacity.cli.options import OutFolder, Quiet, SnapshotFormat
+from kafka_capacity.errors import RequestError
+
+
+@app.command("example")
+def example(
+    name: Annotated[str | None, typer.Argument(help="Which example; without it they are listed.")] = None,
+    out: OutFolder = None,
+    file_format: SnapshotFormat = "parquet",
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Another seed gives another cluster of the same shape.")
+    ] = None,
+    ds: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="The day that it stands for; its history ends there.")
+    ] = None,
+    is_quiet: Quiet = False,
+) -> None:
+    """Write an example cluster as native snapshot files, with consumer groups and four weeks of hourly rates."""
+    from kafka_capacity.example import EXAMPLE_DS, EXAMPLES, make_example
+    from kafka_capacity.inventory.files import write_snapshot_files
+    from kafka_capacity.objects.keys import check_ds
+
+    if name is None:
+        print_table("Examples", [("name", "left"), ("what it is", "left")], list(EXAMPLES.items()))
+        return
+    if out is None:
+        raise RequestError("--out: is missing; name the folder that the snapshot shall be written to")
+    raw = make_example(name, ds=check_ds(ds or EXAMPLE_DS), seed=seed)
+    write_snapshot_files(raw, out, file_format=file_format)
+    say(f"wrote example {name} to {out}", is_quiet=is_quiet)

@@ -1,0 +1,205 @@
+"""``kafka-capacity inventory``: export a live cluster, import what Kafka's tools print, check a snapshot."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
+from kafka_capacity.cli.console import print_table, progress_bar, say
+from kafka_capacity.cli.options import ClusterName, Day, Quiet, SnapshotFormat, day_or_today
+from kafka_capacity.errors import RequestError
+
+if TYPE_CHECKING:
+    from kafka_capacity.inventory.raw import RawInventory
+
+SECRETS_IN_ENVIRONMENT = {
+    "KAFKA_CAPACITY_SASL_USERNAME": "sasl.username",
+    "KAFKA_CAPACITY_SASL_PASSWORD": "sasl.password",
+    "KAFKA_CAPACITY_SSL_KEY_PASSWORD": "ssl.key.password",
+}
+"""What need not stand in a file; a value in the file wins."""
+
+inventory = typer.Typer(no_args_is_help=True, help="Export, import and check inventories (native snapshots).")
+app.add_typer(inventory, name="inventory")
+
+Out = Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")]
+
+
+def connection_settings(bootstrap_servers: str | None, config: Path | None, environment: dict[str, str]) -> Any:
+    """Put together how to reach a cluster, in the keys of an Airflow connection's extra.
+
+    Args:
+        bootstrap_servers: ``host:port,…``; they win over those of the file.
+        config: a JSON file of an object with such keys.
+        environment: for the secrets of :data:`SECRETS_IN_ENVIRONMENT` that the file does not have.
+
+    Raises:
+        RequestError: the file holds no JSON object, or nobody names a server.
+    """
+    settings: dict[str, Any] = {}
+    if config is not None:
+        try:
+            settings = json.loads(config.read_text(encoding="utf-8"))
+        except ValueError:
+            # The text is not shown: it may hold secrets.
+            raise RequestError(f"--config: {config} is not JSON; mend it") from None
+        if not isinstance(settings, dict):
+            raise RequestError(f'--config: {config} is no JSON object; write {{"bootstrap.servers": "host:9092", …}}')
+    for variable, key in SECRETS_IN_ENVIRONMENT.items():
+        if environment.get(variable):
+            settings.setdefault(key, environment[variable])
+    if bootstrap_servers:
+        settings.pop("metadata.broker.list", None)
+        settings["bootstrap.servers"] = bootstrap_servers
+    if not {"bootstrap.servers", "metadata.broker.list"} & set(settings):
+        raise RequestError("--bootstrap-servers: is missing; give host:port of some brokers, here or in --config")
+    return settings
+
+
+@inventory.command("export")
+def export(
+    cluster: ClusterName,
+    out: Out,
+    bootstrap_servers: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT,…", help="Some brokers of the cluster.")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="FILE.json",
+            help="More settings, as in the extra of an Airflow Kafka connection: security.protocol, sasl.mechanism, "
+            "ssl.ca.location and so on. Secrets may instead be in the environment, as "
+            f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
+        ),
+    ] = None,
+    ds: Day = None,
+    file_format: SnapshotFormat = "parquet",
+    is_quiet: Quiet = False,
+) -> None:
+    """Read a live cluster over Kafka's admin protocol and write it as a native snapshot."""
+    import os
+
+    from kafka_capacity.inventory.kafka_admin import read_cluster
+    from kafka_capacity.inventory.kafka_connection import KafkaConnection
+
+    day = day_or_today(ds)
+    connection = KafkaConnection.from_airflow_extra(connection_settings(bootstrap_servers, config, dict(os.environ)))
+    with progress_bar(is_quiet=is_quiet) as begin:
+        begin(f"reading {cluster}")
+        raw = read_cluster(connection, cluster=cluster, ds=day, progress=begin)
+    _write(raw, out, file_format, is_quiet=is_quiet)
+
+
+@inventory.command("import")
+def import_(
+    assignment: Annotated[
+        Path,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="A.json",
+            help="What kafka-reassign-partitions printed (--generate, its whole output), or a reassignment file.",
+        ),
+    ],
+    brokers: Annotated[
+        Path,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="B.json",
+            help='The brokers: a list of {"id", "rack"} with optional capacities, or Cruise Control\'s capacity.json.',
+        ),
+    ],
+    cluster: ClusterName,
+    out: Out,
+    log_dirs: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="L.json",
+            help="What kafka-log-dirs --describe printed; without it no size is known.",
+        ),
+    ] = None,
+    capacity: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="capacity.json",
+            help="Cruise Control's capacities, beside a list of brokers with their racks.",
+        ),
+    ] = None,
+    ds: Day = None,
+    file_format: SnapshotFormat = "parquet",
+    is_quiet: Quiet = False,
+) -> None:
+    """Turn what Kafka's own tools print into a native snapshot, without any access to the cluster."""
+    from kafka_capacity.inventory.kafka_tools import read_kafka_tools
+
+    raw = read_kafka_tools(
+        cluster=cluster, ds=day_or_today(ds), assignment=assignment, brokers=brokers, log_dirs=log_dirs
+    )
+    if capacity is not None:
+        raw = _with_capacities(raw, capacity)
+    _write(raw, out, file_format, is_quiet=is_quiet)
+
+
+def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
+    from kafka_capacity.inventory.brokers_file import parse_brokers_file
+    from kafka_capacity.inventory.text_files import read_text_file
+
+    found = parse_brokers_file(read_text_file(file), str(file)).capacities
+    if found is None:
+        raise RequestError(f"--capacity: {file} is not Cruise Control's capacity.json; give a list by --brokers")
+    return dataclasses.replace(raw, tables={**raw.tables, "brokers": found.merge_into(raw.table("brokers"))})
+
+
+def _write(raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_quiet: bool) -> None:
+    from kafka_capacity.inventory.files import write_snapshot_files
+    from kafka_capacity.inventory.findings import counted
+    from kafka_capacity.inventory.validation import validate
+
+    write_snapshot_files(raw, out, file_format=file_format)
+    findings = validate(raw)
+    say(
+        f"wrote {counted(len(raw.table('brokers')), 'broker')}, {counted(len(raw.table('topics')), 'topic')}, "
+        f"{counted(len(raw.table('replicas')), 'replica')} to {out}",
+        is_quiet=is_quiet,
+    )
+    if findings.fatal or findings.warnings:
+        say(
+            f"{counted(len(findings.fatal), 'fatal finding')}, {counted(len(findings.warnings), 'warning')}: "
+            f"kafka-capacity inventory check {out} lists them",
+            is_quiet=is_quiet and not findings.fatal,
+        )
+
+
+@inventory.command("check")
+def check(
+    snapshot: Annotated[str, typer.Argument(metavar="DIR", help="The folder of the snapshot, or an s3:// address.")],
+    is_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """List everything that is wrong or odd about a snapshot. The exit status is 1 when planning is impossible."""
+    from kafka_capacity.inventory.files import read_snapshot_files
+    from kafka_capacity.inventory.findings import counted
+    from kafka_capacity.inventory.validation import validate
+
+    findings = validate(read_snapshot_files(snapshot))
+    if is_json:
+        typer.echo(json.dumps(findings.to_json(), ensure_ascii=False, indent=1))
+    elif len(findings):
+        columns = [("severity", "left"), ("code", "left"), ("where", "left"), ("message", "left")]
+        rows = [[str(f.severity), f.code, f.where, f.message] for f in findings]
+        print_table(counted(len(findings), "finding"), columns, rows)  # type: ignore[arg-type]  # literals
+    else:
+        typer.echo("no findings")
+    if findings.fatal:
+        raise typer.Exit(EXIT_FATAL_FINDINGS)

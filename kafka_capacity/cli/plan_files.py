@@ -1,0 +1,149 @@
+"""A plan as files: for scripts, and for Kafka's own tool.
+
+    reassignment.json   the whole target, for kafka-reassign-partitions --execute; not there where Kafka would refuse
+    rollback.json       the whole assignment as it is now, in the same format
+    plan.json           figures, excuses, brokers; the same bytes for the same input
+    timing.json         how long this program took, which is never the same; at the top of DIR only
+
+Everything is worked out before the first byte is written, and every file is replaced whole.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.planning import Planned
+from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.reassignment.kafka_json import reassignment_json
+from kafka_capacity.sizing.grid import scenario_to_json
+from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult
+
+SCHEMA_VERSION = 1
+PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"
+FILES = (REASSIGNMENT, ROLLBACK, PLAN, TIMING)
+
+
+def recommended(results: Sequence[PlacementResult]) -> PlacementResult | None:
+    """Choose among the results that fit: the fewest brokers, then the fewest bytes copied, then the one named first."""
+    fitting = [result for result in results if result.fits and result.metrics is not None]
+    return min(fitting, key=_rank, default=None)
+
+
+def _rank(result: PlacementResult) -> tuple[int, int]:
+    return len(result.scenario.target), result.metrics.moved_bytes if result.metrics is not None else 0
+
+
+def plan_document(snapshot: Snapshot, result: PlacementResult, warnings: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """Give ``plan.json`` of one scenario: its inputs and all its figures side by side, null where there is none."""
+    metrics = result.metrics
+    figures = (
+        dataclasses.asdict(metrics)
+        if metrics is not None
+        else dict.fromkeys(field.name for field in dataclasses.fields(PlacementMetrics))
+    )
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "code_version": __version__,
+        "model_version": MODEL_VERSION,
+        "cluster": snapshot.cluster,
+        "ds": snapshot.ds,
+        "partition_count": len(snapshot.partitions),
+        **scenario_to_json(result.scenario),
+        "fits": result.fits,
+        "excuses": [excuse.as_dict() for excuse in result.excuses],
+        "warnings": [dict(warning) for warning in warnings],
+        **figures,
+        "brokers": _broker_rows(result.loads) if result.loads is not None else [],
+    }
+
+
+def _broker_rows(loads: BrokerLoads) -> list[dict[str, Any]]:
+    columns: dict[str, list[Any]] = {"broker_id": loads.brokers.ids.tolist(), "rack": list(loads.brokers.racks)}
+    for name in ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second"):
+        values = getattr(loads.brokers, name)
+        columns[name] = [float(value) if np.isfinite(value) else None for value in values]
+    for field in dataclasses.fields(loads):
+        if field.name != "brokers":
+            columns[field.name] = getattr(loads, field.name).tolist()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def summary_document(documents: Sequence[Mapping[str, Any]], chosen: PlacementResult | None) -> dict[str, Any]:
+    """Give the ``plan.json`` above several scenarios: each without its brokers, and which one is recommended."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "recommended": chosen.scenario.scenario_id if chosen is not None else None,
+        "scenarios": [{key: document[key] for key in document if key != "brokers"} for document in documents],
+    }
+
+
+def scenario_files(snapshot: Snapshot, result: PlacementResult, document: Mapping[str, Any]) -> dict[str, bytes]:
+    """Give the files of one scenario but its timing, by name."""
+    files = {PLAN: canonical_json(dict(document)), ROLLBACK: reassignment_json(snapshot.partitions, snapshot.replicas)}
+    if result.diff is not None:
+        files[REASSIGNMENT] = reassignment_json(snapshot.partitions, result.diff.after)
+    return files
+
+
+def plan_files(planned: Planned) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
+    """Give the document to print, and all files by folder (``""`` is the top), without their timings."""
+    snapshot = planned.found.snapshot
+    documents = [plan_document(snapshot, one.result, one.warnings) for one in planned.judged]
+    made = [
+        scenario_files(snapshot, one.result, document) for one, document in zip(planned.judged, documents, strict=True)
+    ]
+    if len(made) == 1:
+        return documents[0], {"": made[0]}
+    summary = summary_document(documents, recommended(planned.results))
+    folders = {f"{one.result.scenario.scenario_id}/": files for one, files in zip(planned.judged, made, strict=True)}
+    return summary, {**folders, "": {PLAN: canonical_json(summary)}}
+
+
+def timing_document(planned: Planned, *, total_seconds: float) -> dict[str, Any]:
+    """Give ``timing.json``: how long reading, each scenario and everything took this program."""
+    return {
+        "read_seconds": planned.read_seconds,
+        "evaluate_seconds": {one.result.scenario.scenario_id: one.seconds for one in planned.judged},
+        "total_seconds": total_seconds,
+    }
+
+
+def write_folder(store: ObjectStore, folder: str, files: Mapping[str, bytes]) -> None:
+    """Write the files of one folder, and take away those that an earlier plan left there.
+
+    Args:
+        store: where to.
+        folder: below its root; empty, or with a trailing ``/``.
+        files: by name, of :data:`FILES`.
+    """
+    for name in FILES:
+        if name not in files:
+            store.delete(folder + name)
+    for name in FILES:
+        if name in files:
+            store.write_bytes(folder + name, files[name], content_type="application/json")
+
+
+def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:
+    """Write all folders, the top one last, so that what it names is there.
+
+    Args:
+        out: a folder or an ``s3://`` address.
+        planned: for its timing.
+        folders: of :func:`plan_files`.
+        began: when the work began, by the performance counter.
+    """
+    store = open_store(out)
+    for folder, files in folders.items():
+        if folder:
+            write_folder(store, folder, files)
+    timing = canonical_json(timing_document(planned, total_seconds=time.perf_counter() - began))
+    write_folder(store, "", {**folders[""], TIMING: timing})

@@ -1,0 +1,86 @@
+"""What a plan starts from: the snapshot as arrays, and the brokers that are wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
+from kafka_capacity.inventory.checks.brokers import check_brokers
+from kafka_capacity.inventory.files import read_snapshot_files
+from kafka_capacity.inventory.findings import Findings
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.text_files import read_text_file
+from kafka_capacity.inventory.validation import validate
+
+_CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanInput:
+    """A snapshot that can be planned on."""
+
+    raw: RawInventory
+    findings: Findings
+    snapshot: Snapshot
+    load: PartitionLoad
+
+
+def read_plan_input(place: str) -> PlanInput:
+    """Read a snapshot whole.
+
+    Raises:
+        InventoryError: it cannot be read, or has fatal findings.
+    """
+    raw = read_snapshot_files(place)
+    findings = validate(raw)
+    findings.raise_if_fatal()
+    snapshot = build_snapshot(raw)
+    return PlanInput(raw=raw, findings=findings, snapshot=snapshot, load=partition_load(raw, snapshot))
+
+
+def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:
+    """Read the whole list of brokers that a plan shall use.
+
+    What the list leaves out about a broker of the snapshot, its rack too, stays as observed. A new broker has the
+    median capacities of the observed ones, as far as its own are not given.
+
+    Raises:
+        InventoryError: the file is wrong, or the list is.
+    """
+    content = parse_brokers_file(read_text_file(file), str(file))
+    table = listed_brokers_table(content, str(file), observed.ids.tolist())
+    fatal = Findings.of(check_brokers(table)).fatal
+    if fatal:
+        raise InventoryError("\n".join(f"{file}: {finding.message}" for finding in fatal))
+    has_own_rack = {entry.id for entry in content.entries if "rack" in entry.model_fields_set}
+    return completed(brokers_of(table), observed, has_own_rack=has_own_rack)
+
+
+def completed(wanted: Brokers, observed: Brokers, *, has_own_rack: set[int]) -> Brokers:
+    """Fill in what is not said about the wanted brokers; see :func:`read_wanted_brokers`."""
+    place = observed.index_of(wanted.ids)
+    is_observed = place >= 0
+    racks = [
+        observed.racks[i] if i >= 0 and broker not in has_own_rack else rack
+        for broker, i, rack in zip(wanted.ids.tolist(), place.tolist(), wanted.racks, strict=True)
+    ]
+    capacities = {}
+    for name in _CAPACITIES:
+        own, seen = getattr(wanted, name), getattr(observed, name)
+        known = seen[np.isfinite(seen)]
+        usual = float(np.median(known)) if len(known) else np.nan
+        standing_in = np.where(is_observed, seen[place], usual) if len(seen) else np.full(len(own), usual)
+        capacities[name] = np.where(np.isfinite(own), own, standing_in).tolist()
+    return Brokers.of(
+        wanted.ids.tolist(),
+        racks,
+        is_fenced=[i >= 0 and bool(observed.is_fenced[i]) for i in place.tolist()],
+        **capacities,
+    )

@@ -1,0 +1,79 @@
+"""Options side by side, as a table in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.figures import format_bytes, format_ratio, format_seconds
+from kafka_capacity.cli.plan_files import recommended
+from kafka_capacity.cli.planning import Planned
+from kafka_capacity.inventory.findings import counted
+from kafka_capacity.sizing.scenario import PlacementMetrics, PlacementResult
+
+_COLUMNS: tuple[tuple[str, Align], ...] = (
+    ("brokers", "right"),
+    ("placer", "left"),
+    ("fits", "left"),
+    ("replicas moved", "right"),
+    ("copied", "right"),
+    ("at least", "right"),
+    ("gap", "right"),
+    ("imbalance now → then", "right"),
+    ("time", "right"),
+)
+
+
+def print_plan(planned: Planned) -> None:
+    """Print one row a scenario, then the verdict and what to look out for."""
+    snapshot, findings = planned.found.snapshot, planned.found.findings
+    sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
+    title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
+    print_table(title, _COLUMNS, [_row(result) for result in planned.results])
+    lines = verdict_lines(planned.results, recommended(planned.results))
+    traps = {trap["where"] + trap["message"]: trap for one in planned.judged for trap in one.warnings}
+    lines += [f"{trap['severity']}, {trap['where']}: {trap['message']}" for trap in traps.values()]
+    if findings.warnings:
+        lines.append(f"{counted(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
+    print_lines(lines)
+
+
+def _row(result: PlacementResult) -> list[str]:
+    scenario, metrics = result.scenario, result.metrics
+    head = [f"{len(scenario.target):,}", scenario.placer, "yes" if result.fits else "no"]
+    if metrics is None:
+        return [*head, "refused", *[""] * (len(_COLUMNS) - len(head) - 1)]
+    return [
+        *head,
+        f"{metrics.moved_replicas:,} of {metrics.total_replicas:,}",
+        _copied(metrics),
+        format_bytes(metrics.lower_bound_bytes),
+        format_ratio(metrics.gap_ratio),
+        f"{format_ratio(metrics.balance_before)} → {format_ratio(metrics.balance_after)}",
+        format_seconds(metrics.duration_seconds),
+    ]
+
+
+def _copied(metrics: PlacementMetrics) -> str:
+    if metrics.moved_bytes_low == metrics.moved_bytes_high:
+        return format_bytes(metrics.moved_bytes)
+    low, high = format_bytes(metrics.moved_bytes_low), format_bytes(metrics.moved_bytes_high)
+    return f"{format_bytes(metrics.moved_bytes)} ({low} to {high})"
+
+
+def verdict_lines(results: Sequence[PlacementResult], chosen: PlacementResult | None) -> list[str]:
+    """Say which option to take, and of each that does not fit what it breaks."""
+    lines = []
+    for result in results:
+        name = result.scenario.scenario_id
+        shown = [excuse.reason for excuse in result.excuses[:3]]
+        lines += [f"{name} does not fit: {reason}" for reason in shown]
+        if len(result.excuses) > len(shown):
+            lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons, all in plan.json")
+    if chosen is None:
+        return [*lines, "nothing fits" if len(results) > 1 else "it does not fit"]
+    if len(results) > 1:
+        lines.append(f"recommended: {chosen.scenario.scenario_id}, the fewest brokers that fit and the fewest bytes")
+    else:
+        lines.append("it fits")
+    return lines

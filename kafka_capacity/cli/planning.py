@@ -1,0 +1,99 @@
+"""From the options of a plan to its results: what ``plan`` and ``report`` do alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
+from kafka_capacity.cli.plan_options import in_names_of_options, request_of
+from kafka_capacity.cluster.assignment import replication_factors
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.errors import RequestError
+from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.sizing.evaluate import evaluate_placement
+from kafka_capacity.sizing.grid import placement_grid, placement_scenario
+from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
+from kafka_capacity.sizing.topology import topology_warnings
+from kafka_capacity.workflow.pinned import check_new_racks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judged:
+    """One scenario's result, the traps in its layout, and how long it took to come by it."""
+
+    result: PlacementResult
+    warnings: tuple[dict[str, str], ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Planned:
+    """All that a plan found out."""
+
+    request: PlanRequest
+    found: PlanInput
+    judged: tuple[Judged, ...]
+    read_seconds: float
+
+    @property
+    def results(self) -> list[PlacementResult]:
+        """The results alone."""
+        return [one.result for one in self.judged]
+
+
+def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, begin: Steps) -> Planned:
+    """Read, plan and judge.
+
+    Args:
+        snapshot: its folder or address.
+        given: fields of the request that were given.
+        brokers_file: the list of brokers wanted, in place of counts.
+        begin: told of each step.
+
+    Raises:
+        KafkaCapacityError: an option, the snapshot or the list is wrong.
+    """
+    # Wrong options are told before a large snapshot is read.
+    if brokers_file is not None and (given.get("broker_counts") or given.get("new_broker_racks")):
+        raise RequestError("--brokers: lists every broker already; leave out --broker-counts and --new-broker-racks")
+    request_of("not read yet", "2000-01-01", given)
+    began = time.perf_counter()
+    begin("reading the snapshot")
+    found = read_plan_input(snapshot)
+    request = request_of(found.snapshot.cluster, found.snapshot.ds, given)
+    scenarios = _scenarios(request, found.snapshot.brokers, brokers_file)
+    read_seconds = time.perf_counter() - began
+    judged = []
+    for scenario in scenarios:
+        begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
+        judged.append(_judge(found, scenario))
+    return Planned(request=request, found=found, judged=tuple(judged), read_seconds=read_seconds)
+
+
+def _scenarios(request: PlanRequest, observed: Brokers, brokers_file: Path | None) -> tuple[PlacementScenario, ...]:
+    grid = request.grid()
+    if brokers_file is not None:
+        target = read_wanted_brokers(brokers_file, observed)
+        return tuple(placement_scenario(grid, target, placer) for placer in dict.fromkeys(grid.placers))
+    try:
+        check_new_racks(request, observed)
+    except RequestError as error:
+        raise RequestError(in_names_of_options(str(error))) from None
+    return placement_grid(observed, grid)
+
+
+def _judge(found: PlanInput, scenario: PlacementScenario) -> Judged:
+    began = time.perf_counter()
+    result = evaluate_placement(found.snapshot, found.load, scenario)
+    factors = replication_factors(found.snapshot.replicas)
+    if scenario.replication_factor is not None:
+        factors = np.full_like(factors, scenario.replication_factor)
+    traps = topology_warnings(scenario.target, factors, what=f"{len(scenario.target)} brokers")
+    return Judged(result=result, warnings=tuple(trap.as_dict() for trap in traps), seconds=time.perf_counter() - began)
