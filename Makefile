@@ -1,0 +1,46 @@
+# Three commands for users: plan, up, test. The others are for working on the project.
+SHELL := /bin/bash
+PYTHON_BIN := .venv/bin
+# Deprecations inside libraries are theirs to mend: a user's terminal shows ours.
+export PYTHONWARNINGS := ignore
+CLUSTER ?= shop-eu
+PARAMS ?= {}
+
+.PHONY: help plan up test check format lock baseline clean conformance
+
+help:  ## say what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.venv/.runtime: requirements.txt local/bootstrap.sh
+	@local/bootstrap.sh runtime
+
+.venv/.development: requirements-dev.txt requirements.txt local/bootstrap.sh
+	@local/bootstrap.sh development
+
+plan: .venv/.runtime  ## install what is needed, plan an example cluster end to end, say where the report is
+	@$(PYTHON_BIN)/python -m local.plan --cluster '$(CLUSTER)' --params '$(PARAMS)'
+
+up: .venv/.runtime  ## start the Airflow UI with the embedded S3 endpoint and mail sink, until Ctrl-C
+	@$(PYTHON_BIN)/python -m local.up
+
+test: check  ## all tests: check, golden, Spark, DAGs, report in a browser, live Kafka, the whole product
+	@$(PYTHON_BIN)/python -m local.test_run
+
+check: .venv/.development  ## quick: lint, types, import rule, unit tests, properties, golden files
+	@$(PYTHON_BIN)/ruff check .
+	@$(PYTHON_BIN)/ruff format --check -q .
+	@$(PYTHON_BIN)/mypy
+	@PYTHONPATH=.:plugins $(PYTHON_BIN)/lint-imports --no-cache > .state/lint-imports.log 2>&1 || { cat .state/lint-imports.log; exit 1; }
+	@$(PYTHON_BIN)/python -m pytest -q -n 2 tests/unit tests/properties tests/golden tests/docker
+
+format: .venv/.development  ## put the sources in shape
+	@$(PYTHON_BIN)/ruff check --fix -q . ; $(PYTHON_BIN)/ruff format -q .
+
+conformance: .venv/.development  ## compare with Kafka's recorded answers
+	@$(PYTHON_BIN)/python -m kafka_capacity.conformance tests/golden
+
+lock:  ## renew requirements.txt and requirements-dev.txt
+	@local/bootstrap.sh lock
+
+clean:  ## remove the virtual environment and all state
+	@rm -rf .venv .state

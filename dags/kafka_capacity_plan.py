@@ -1,0 +1,82 @@
+"""Plan a Kafka cluster: what would change with other broker counts, how long it takes, whether it fits.
+
+Pins an inventory, simulates every option on Spark, renders the report and mails it, and releases the reassignment
+files, after an approval where one is asked for. The same request on the same inventory is the same plan: the same
+keys, the same bytes.
+
+Runs weekly with the defaults for every cluster of the deployment; start it by hand to plan one cluster with parameters
+of your own.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import DAG, Asset, CronTriggerTimetable, TriggerRule, task, task_group
+from kafka_capacity_airflow.params import plan_params
+from kafka_capacity_airflow.report_operator import RenderReportOperator
+from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
+from kafka_capacity_airflow.task_defaults import task_defaults
+
+_SCHEDULE = os.environ.get("KAFKA_CAPACITY_PLAN_SCHEDULE", "0 6 * * 1")
+
+with DAG(
+    dag_id="kafka_capacity_plan",
+    # "inventory" plans after each inventory instead of by the clock.
+    schedule=[Asset(name="kafka_inventory", uri="x-kafka-capacity://inventory")]
+    if _SCHEDULE == "inventory"
+    else CronTriggerTimetable(_SCHEDULE, timezone="UTC"),
+    start_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+    catchup=False,
+    max_active_runs=4,
+    tags=["kafka-capacity"],
+    doc_md=__doc__,
+    default_args=task_defaults(),
+    params=plan_params(),
+) as dag:
+
+    @task(retries=0)
+    def pin(params: dict, dag_run: object) -> list[dict]:
+        """Check the parameters and pin (cluster, day, inventory version): nothing after this reads a date."""
+        from kafka_capacity_airflow import steps
+
+        return steps.pin(params, dag_run.run_after)
+
+    @task
+    def email_report(pinned: dict, params: dict) -> str:
+        """Mail the report."""
+        from kafka_capacity_airflow import steps
+
+        return steps.email_report(pinned, params)
+
+    @task.branch
+    def ask_for_approval(params: dict) -> str:
+        """Choose whether somebody must approve first."""
+        return "plan.approve" if params["is_approval_required"] else "plan.release_plan_files"
+
+    @task(trigger_rule=TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS)
+    def release_plan_files(pinned: dict) -> list[str]:
+        """Put the reassignment files beside the report."""
+        from kafka_capacity_airflow import steps
+
+        return steps.release(pinned)
+
+    @task_group
+    def plan(pinned: dict) -> None:
+        """One cluster's plan."""
+        simulate = KafkaCapacitySparkOperator(task_id="simulate_placement", job="simulate_placement", pinned=pinned)
+        render = RenderReportOperator(task_id="render_report", pinned=pinned)
+        mail = email_report(pinned)
+        decide = ask_for_approval()
+        approve = ApprovalOperator(
+            task_id="approve",
+            subject="Release the reassignment files?",
+            body="{{ macros.kafka_capacity.report_summary(ti) }}",
+        )
+        release = release_plan_files(pinned)
+        simulate >> render >> mail >> decide >> [approve, release]
+        approve >> release
+
+    plan.expand(pinned=pin())

@@ -1,0 +1,191 @@
+"""Publish a plan: its report, the e-mail of it, and the reassignment files."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from email.message import EmailMessage
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cluster.assignment import Partitions, replica_matrix
+from kafka_capacity.errors import StorageError
+from kafka_capacity.objects.dataset import (
+    Manifest,
+    read_document,
+    read_manifest,
+    read_table,
+    write_dataset,
+)
+from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, PLAN_TABLES
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.reassignment.kafka_json import reassignment_json
+from kafka_capacity.workflow.pinned import PinnedPlan
+from kafka_capacity.workflow.simulation import FACTS_DOCUMENT, KIND, REQUEST_DOCUMENT
+
+REPORT_KIND = "report"
+PLAN_FILES_KIND = "plan_files"
+PLAN_FILES_FOLDER = "reassignment/"
+REPORT_JSON = "report.json"
+
+
+def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Render the report of a simulated plan and store it; the same plan gives the same bytes.
+
+    Returns:
+        The verdict, as in the report.
+
+    Raises:
+        StorageError: the plan has not been simulated, or belongs to another version of the inventory.
+    """
+    from kafka_capacity.report.render import render_all
+
+    manifest = read_manifest(store, pinned.plan_prefix, kind=KIND, schema_version=PLAN_SCHEMA_VERSION)
+    rendered = render_all(report_inputs(store, pinned, manifest))
+    images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
+    write_dataset(
+        store,
+        pinned.report_prefix,
+        kind=REPORT_KIND,
+        schema_version=PLAN_SCHEMA_VERSION,
+        tables={},
+        documents={
+            "index.html": rendered.index_html,
+            REPORT_JSON: rendered.report_json,
+            "email.html": rendered.email_html,
+            "email.txt": rendered.email_text.encode(),
+            **images,
+        },
+        facts={**pinned.as_dict(), "subject": rendered.subject},
+        has_plain_names=True,
+        kept_folders=(PLAN_FILES_FOLDER,),
+    )
+    return dict(rendered.verdict)
+
+
+def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
+    """Gather what a report is made of from a stored plan."""
+    from kafka_capacity.report.data import ReportInputs
+
+    facts = json.loads(read_document(store, manifest, FACTS_DOCUMENT))
+    request = json.loads(read_document(store, manifest, REQUEST_DOCUMENT))["request"]
+    return ReportInputs(
+        tables={name: read_table(store, manifest, name) for name in PLAN_TABLES},
+        cluster=pinned.cluster,
+        ds=pinned.ds,
+        plan_id=pinned.plan_id,
+        request=request,
+        snapshot_facts={**facts["snapshot"], "manifest_sha256": pinned.inventory_sha256},
+        findings=facts["findings"],
+        provenance={
+            "code_version": __version__,
+            "model_version": MODEL_VERSION,
+            "inventory_manifest_sha256": pinned.inventory_sha256,
+            "plan_manifest_sha256": manifest.sha256,
+            "plan_id": pinned.plan_id,
+        },
+        links={"report_uri": store.uri(pinned.report_prefix + "index.html")},
+        # The day of the inventory, not of the run: a report says nothing that is newer, and the bytes stay the same.
+        generated_at=f"{pinned.ds}T00:00:00+00:00",
+    )
+
+
+def mail_report(
+    store: ObjectStore, pinned: PinnedPlan, *, sender: str, recipients: tuple[str, ...], report_url: str
+) -> EmailMessage:
+    """Build the e-mail of a published report.
+
+    Args:
+        store: where the report is.
+        pinned: which plan.
+        sender: the From address.
+        recipients: the To addresses.
+        report_url: where the whole report can be read.
+    """
+    from kafka_capacity.report.email import build_email
+    from kafka_capacity.report.render import rerender
+
+    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    report = json.loads(read_document(store, manifest, REPORT_JSON))
+    report["links"] = {**report.get("links", {}), "report_uri": report_url}
+    rendered = rerender(json.dumps(report).encode())
+    return build_email(
+        report,
+        sender=sender,
+        recipients=recipients,
+        images=rendered.images,
+        message_id=f"<plan-{pinned.plan_id}@kafka-capacity>",
+        date=datetime.datetime.fromisoformat(f"{pinned.ds}T00:00:00+00:00"),
+    )
+
+
+def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
+    """Store the reassignment files of the recommended option beside the report, the manifest last.
+
+    Returns:
+        Their addresses; none when no option is recommended or nothing changes.
+
+    Raises:
+        StorageError: the report has not been published.
+    """
+    report = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    verdict = json.loads(read_document(store, report, REPORT_JSON))["verdict"]
+    scenario_id = verdict["recommended_scenario_id"]
+    documents: dict[str, bytes] = {}
+    if scenario_id is not None:
+        plan = read_manifest(store, pinned.plan_prefix, kind=KIND, schema_version=PLAN_SCHEMA_VERSION)
+        moves = read_table(store, plan, "moves")
+        documents = plan_files(moves.filter(pc.field("scenario_id") == scenario_id))
+    prefix = pinned.report_prefix + PLAN_FILES_FOLDER
+    write_dataset(
+        store,
+        prefix,
+        kind=PLAN_FILES_KIND,
+        schema_version=PLAN_SCHEMA_VERSION,
+        tables={},
+        documents=documents,
+        facts={**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256},
+        has_plain_names=True,
+    )
+    return [store.uri(prefix + name) for name in documents]
+
+
+def plan_files(moves: pa.Table) -> dict[str, bytes]:
+    """Write one option's moves as Kafka's files: what to execute, and how to go back.
+
+    Args:
+        moves: rows of ``moves`` of one scenario, sorted by topic and partition.
+    """
+    if not len(moves):
+        return {}
+    topics = moves.column("topic").to_pylist()
+    names = sorted(set(topics))
+    place = {name: index for index, name in enumerate(names)}
+    partitions = Partitions(
+        topics=tuple(names),
+        topic=np.array([place[topic] for topic in topics], dtype=np.int32),
+        partition=moves.column("partition").to_numpy().astype(np.int32),
+    )
+    before = replica_matrix(moves.column("replicas_before").to_pylist())
+    after = replica_matrix(moves.column("replicas_after").to_pylist())
+    return {
+        "reassignment.json": reassignment_json(partitions, after),
+        "rollback.json": reassignment_json(partitions, before),
+    }
+
+
+def read_published(store: ObjectStore, pinned: PinnedPlan, name: str) -> bytes:
+    """Read one document of a published report.
+
+    Raises:
+        StorageError: the report or the document is not there.
+    """
+    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    if name not in manifest.documents:
+        msg = f"the report has no {name!r}; it has {', '.join(sorted(manifest.documents))}"
+        raise StorageError(msg)
+    return read_document(store, manifest, name)

@@ -1,0 +1,82 @@
+"""The environment of an Airflow on one machine; it must be complete before Airflow is imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from local.java_home import java_home
+from local.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+EXAMPLE_CLUSTERS = ({"name": "shop-eu", "source": "example"}, {"name": "metrics-uneven", "source": "example"})
+# Short jobs start faster when the JVM does not optimise them; leave both out for long ones.
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dict[str, str]:
+    """Give the variables of a local Airflow.
+
+    Args:
+        state: a folder of ours for everything that is written.
+        s3_endpoint: URL of the S3 endpoint.
+        smtp_port: of the mail sink on 127.0.0.1.
+    """
+    binaries = Path(sys.executable).parent
+    home = java_home(state)
+    connections = {
+        "SPARK_DEFAULT": {"conn_type": "spark", "host": "local[*]"},
+        "AWS_DEFAULT": {
+            "conn_type": "aws",
+            "login": ACCESS_KEY,
+            "password": SECRET_KEY,
+            "extra": {"endpoint_url": s3_endpoint, "region_name": "us-east-1"},
+        },
+        "SMTP_DEFAULT": {
+            "conn_type": "smtp",
+            "host": "127.0.0.1",
+            "port": smtp_port,
+            "extra": {"disable_ssl": True, "disable_tls": True},
+        },
+    }
+    spark_conf = {
+        "spark.driver.extraJavaOptions": QUICK_JVM,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.pyspark.python": sys.executable,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+    variables = {
+        "KAFKA_CAPACITY_STORE_URI": f"s3://{BUCKET}/capacity",
+        "KAFKA_CAPACITY_CLUSTERS": json.dumps(EXAMPLE_CLUSTERS),
+        "KAFKA_CAPACITY_RECIPIENTS": "platform-team@example.net",
+        "KAFKA_CAPACITY_OWNER": "platform-owner@example.net",
+        "KAFKA_CAPACITY_SENDER": "kafka-capacity@example.net",
+        "KAFKA_CAPACITY_SPARK_CONF": json.dumps(spark_conf),
+        "KAFKA_CAPACITY_REPORT_URL": f"{s3_endpoint}/{BUCKET}/capacity/{{key}}",
+    }
+    return {
+        "JAVA_HOME": str(home),
+        "PATH": os.pathsep.join([str(binaries), str(home / "bin"), os.environ.get("PATH", "/usr/bin:/bin")]),
+        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONWARNINGS": "ignore",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "AIRFLOW_HOME": str(state / "airflow"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(REPOSITORY / "dags"),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(REPOSITORY / "plugins"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "False",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{state / 'airflow' / 'airflow.db'}",
+        "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+        "AIRFLOW__API__HOST": "127.0.0.1",
+        "AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL": "error",
+        **{f"AIRFLOW_CONN_{name}": json.dumps(value) for name, value in connections.items()},
+        **{f"AIRFLOW_VAR_{name}": value for name, value in variables.items()},
+    }

@@ -1,0 +1,52 @@
+"""An SMTP server on loopback that keeps every message as a file."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+from aiosmtpd.controller import Controller
+
+
+class _Keeper:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # aiosmtpd's name
+        self._folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + max((int(file.stem) for file in self._folder.glob("[0-9]*.eml")), default=0)
+        (self._folder / f"{number:04d}.eml").write_bytes(envelope.original_content or envelope.content)
+        return "250 Message accepted for delivery"
+
+
+class MailSink:
+    """The server: use it as a context manager.
+
+    Args:
+        folder: where messages are kept, numbered.
+        port: to listen on, on 127.0.0.1; 0 takes a free one.
+    """
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        self.folder = folder
+        self.port = port or _free_port()
+        # The report's images make messages larger than the server's default of 32 MiB only in absurd cases.
+        self._controller = Controller(_Keeper(folder), hostname="127.0.0.1", port=self.port)
+
+    def __enter__(self) -> MailSink:
+        self._controller.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._controller.stop()
+
+    def messages(self) -> list[Path]:
+        """List the messages that have come, oldest first."""
+        return sorted(self.folder.glob("[0-9]*.eml"))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,86 @@
+"""``make plan``: stage the example clusters, plan one of them with the real DAG, and say where everything is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from local.services import DEFAULT_STATE, Services, running
+
+CONSOLE = Console(highlight=False)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Stage the example clusters and plan one of them.")
+    parser.add_argument("--cluster", default="shop-eu", help="which example")
+    parser.add_argument("--params", default="{}", help="parameters of the plan over the defaults, as JSON")
+    parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="folder for everything that is written")
+    return parser
+
+
+def _failed(dag_run: object) -> list[str]:
+    return [f"{ti.task_id}[{ti.map_index}]" for ti in dag_run.get_task_instances() if ti.state == "failed"]  # type: ignore[attr-defined]  # Airflow's model
+
+
+def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
+    started = time.monotonic()
+
+    def step(text: str) -> None:
+        CONSOLE.print(f"[dim]{time.monotonic() - started:6.1f} s[/dim]  {text}")
+
+    step("starting Airflow (SQLite, in this process)")
+    from local.airflow_runs import initialise, run_dag
+
+    logging.getLogger("kafka_capacity").setLevel(logging.INFO)
+    initialise()
+    from kafka_capacity.example import EXAMPLE_DS
+
+    step("staging the example clusters (DAG kafka_inventory)")
+    inventory = run_dag("kafka_inventory", {"ds": EXAMPLE_DS})
+    if inventory.state != "success":
+        CONSOLE.print(f"[red]kafka_inventory failed in {', '.join(_failed(inventory))}; see the log above[/red]")
+        return 1
+    step(f"planning {cluster} (DAG kafka_capacity_plan: Spark, report, e-mail)")
+    run = run_dag("kafka_capacity_plan", {"cluster": cluster, **params})
+    if run.state != "success":
+        CONSOLE.print(f"[red]kafka_capacity_plan failed in {', '.join(_failed(run))}; see the log above[/red]")
+        return 1
+    step("done")
+    _print_results(services, cluster)
+    return 0
+
+
+def _print_results(services: Services, cluster: str) -> None:
+    root = services.state / "s3" / "kafka-capacity" / "capacity"
+    reports = sorted((root / "reports" / f"cluster={cluster}").glob("ds=*/plan=*/report.json"), key=_modified)
+    report = reports[-1].parent
+    verdict = json.loads((report / "report.json").read_text())["verdict"]
+    mails = services.mail.messages()
+    CONSOLE.print(f"\n[bold]{verdict['headline']}[/bold]\n")
+    CONSOLE.print(f"report   {report / 'index.html'}", soft_wrap=True)
+    if mails:
+        CONSOLE.print(f"e-mail   {mails[-1]}", soft_wrap=True)
+    for file in sorted((report / "reassignment").glob("*.json")):
+        if file.name != "manifest.json":
+            CONSOLE.print(f"files    {file}", soft_wrap=True)
+
+
+def _modified(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def main() -> int:
+    """Run it."""
+    args = _parser().parse_args()
+    with running(args.state) as services:
+        return _run(services, args.cluster, json.loads(args.params))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""The embedded parts together: an S3 endpoint and a mail sink, and the environment that points Airflow at them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.environment import REPOSITORY, airflow_environment
+from local.mail_sink import MailSink
+from local.s3_server import LocalS3
+
+DEFAULT_STATE = REPOSITORY / ".state"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What is running.
+
+    Attributes:
+        state: the folder that everything is kept in.
+        s3: the endpoint.
+        mail: the mail sink.
+        environment: the variables that were set.
+    """
+
+    state: Path
+    s3: LocalS3
+    mail: MailSink
+    environment: dict[str, str]
+
+
+@contextlib.contextmanager
+def running(state: Path = DEFAULT_STATE, *, s3_port: int = 0, smtp_port: int = 0) -> Iterator[Services]:
+    """Start the embedded parts and set the environment of this process; stop them at the end.
+
+    Args:
+        state: the folder that everything is kept in.
+        s3_port: 0 takes a free one.
+        smtp_port: 0 takes a free one.
+    """
+    state = state.resolve()
+    state.mkdir(parents=True, exist_ok=True)
+    with LocalS3(state / "s3", s3_port) as s3, MailSink(state / "mail", smtp_port) as mail:
+        environment = airflow_environment(state, s3_endpoint=s3.endpoint, smtp_port=mail.port)
+        os.environ.update(environment)
+        yield Services(state=state, s3=s3, mail=mail, environment=environment)

@@ -1,0 +1,1 @@
+"""What Airflow gains: settings, the store behind a connection, the Spark operator, mail, links and macros."""

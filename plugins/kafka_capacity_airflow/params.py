@@ -1,0 +1,43 @@
+"""The trigger form, made from the model that parses what it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.sdk import Param
+
+from kafka_capacity.request.plan_request import PlanRequest, parameter_schemas, parse_plan_request
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plan_params() -> dict[str, Param]:
+    """Give the form's fields: schema, section and default of each parameter of :class:`PlanRequest`.
+
+    The cluster may be left empty here: then every cluster of the deployment is planned.
+    """
+    schemas = parameter_schemas()
+    schemas["cluster"] |= {
+        "type": ["string", "null"],
+        "description": schemas["cluster"]["description"] + " Empty: every cluster of the deployment, one by one.",
+    }
+    params = {}
+    for name, schema in schemas.items():
+        field = PlanRequest.model_fields[name]
+        default = None if field.is_required() else _plain(field.get_default())
+        title = schema.pop("title", name.replace("_", " ").capitalize())
+        description = schema.pop("description", None)
+        params[name] = Param(default, title=title, description_md=description, **schema)
+    return params
+
+
+def plan_request(params: Mapping[str, Any], cluster: str) -> PlanRequest:
+    """Parse the parameters of a run for one cluster.
+
+    Raises:
+        RequestError: a value is wrong.
+    """
+    return parse_plan_request({**params, "cluster": cluster})

@@ -1,0 +1,127 @@
+"""What a deployment sets, as Airflow variables; read when a task runs, never when a DAG file is parsed.
+
+kafka_capacity_store_uri      where everything is stored: s3://bucket/prefix
+kafka_capacity_clusters       JSON list of clusters to inventory, see :class:`ClusterSetting`
+kafka_capacity_recipients     who gets reports: addresses with commas between them
+kafka_capacity_owner          who is mailed when a task fails
+kafka_capacity_sender         the From address
+kafka_capacity_spark_conf     JSON object of Spark configuration for every job
+kafka_capacity_report_url     how a browser reaches an object: a URL with {key} in it
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from airflow.sdk import Variable
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kafka_capacity.errors import RequestError
+
+STORE_URI = "kafka_capacity_store_uri"
+CLUSTERS = "kafka_capacity_clusters"
+RECIPIENTS = "kafka_capacity_recipients"
+SENDER = "kafka_capacity_sender"
+SPARK_CONF = "kafka_capacity_spark_conf"
+REPORT_URL = "kafka_capacity_report_url"
+DEFAULT_SENDER = "kafka-capacity@localhost"
+
+
+class ClusterSetting(BaseModel):
+    """One cluster to inventory.
+
+    A ``kafka`` source is read over the admin API with the connection ``conn_id`` (``kafka_<name>`` by default); a
+    ``files`` source is a native snapshot at ``uri``, a folder or an ``s3://`` address, in which ``{ds}`` stands for the
+    day; an ``example`` source is one of the shipped example clusters, under the name of the cluster.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1, max_length=255)
+    source: Literal["kafka", "files", "example"] = "kafka"
+    conn_id: str | None = None
+    uri: str | None = None
+
+    @property
+    def connection_id(self) -> str:
+        """The Airflow connection of a ``kafka`` source."""
+        return self.conn_id or f"kafka_{self.name}"
+
+
+def store_uri() -> str:
+    """Give the address of the store.
+
+    Raises:
+        RequestError: the variable is not set.
+    """
+    value = Variable.get(STORE_URI, default=None)
+    if not value:
+        msg = f"the Airflow variable {STORE_URI} is not set; set it to s3://bucket/prefix"
+        raise RequestError(msg)
+    return str(value)
+
+
+def _json_variable(name: str, default: Any) -> Any:
+    value = Variable.get(name, default=None)
+    if value is None or value == "":
+        return default
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError as error:
+        msg = f"the Airflow variable {name} is not JSON ({error}); mend it"
+        raise RequestError(msg) from error
+
+
+def clusters() -> tuple[ClusterSetting, ...]:
+    """Give the clusters to inventory.
+
+    Raises:
+        RequestError: the variable is no list of clusters, or names one twice.
+    """
+    raw = _json_variable(CLUSTERS, [])
+    if not isinstance(raw, list):
+        msg = f'the Airflow variable {CLUSTERS} is not a JSON list; write [{{"name": "payments"}}]'
+        raise RequestError(msg)
+    found = []
+    for index, item in enumerate(raw):
+        try:
+            found.append(ClusterSetting.model_validate(item))
+        except ValidationError as error:
+            complaints = "; ".join(
+                f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False)
+            )
+            msg = f"the Airflow variable {CLUSTERS}, entry {index}: {complaints}"
+            raise RequestError(msg) from None
+    names = [cluster.name for cluster in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        msg = f"the Airflow variable {CLUSTERS} names {twice[0]!r} twice; remove one"
+        raise RequestError(msg)
+    return tuple(found)
+
+
+def recipients() -> tuple[str, ...]:
+    """Give the default recipients; none when the variable is not set."""
+    value = Variable.get(RECIPIENTS, default="") or ""
+    return tuple(address.strip() for address in str(value).split(",") if address.strip())
+
+
+def sender() -> str:
+    """Give the From address."""
+    return str(Variable.get(SENDER, default=DEFAULT_SENDER) or DEFAULT_SENDER)
+
+
+def spark_conf() -> dict[str, str]:
+    """Give the Spark configuration of the deployment."""
+    raw = _json_variable(SPARK_CONF, {})
+    if not isinstance(raw, dict):
+        msg = f'the Airflow variable {SPARK_CONF} is not a JSON object; write {{}} or {{"spark.executor.memory": "4g"}}'
+        raise RequestError(msg)
+    return {str(key): str(value) for key, value in raw.items()}
+
+
+def browser_url(key: str, fallback: str) -> str:
+    """Give the address under which a browser reaches an object, or the fallback where none is set."""
+    template = str(Variable.get(REPORT_URL, default="") or "")
+    return template.replace("{key}", key) if "{key}" in template else fallback

@@ -1,0 +1,105 @@
+"""Submit our Spark jobs: with the package in a zip, the deployment's configuration, and credentials out of sight."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+from kafka_capacity_airflow.settings import spark_conf, store_uri
+
+if TYPE_CHECKING:
+    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+    from airflow.sdk import Context
+
+AWS_CONN_ID = "aws_default"
+PACKAGES = ("kafka_capacity", "spark_jobs")
+_FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the same files give the same zip
+
+
+def _package_folder(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        msg = f"the package {name} is not on the path of this Airflow worker; add the project to PYTHONPATH"
+        raise ModuleNotFoundError(msg)
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def job_file(job: str) -> Path:
+    """Give the file of a job in ``spark_jobs``."""
+    return _package_folder("spark_jobs") / f"{job}.py"
+
+
+def build_zip(target: Path) -> Path:
+    """Pack the pure Python that executors need; the same sources give the same bytes."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in PACKAGES:
+            folder = _package_folder(package)
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    name = f"{package}/{path.relative_to(folder).as_posix()}"
+                    archive.writestr(zipfile.ZipInfo(name, _FIXED_TIME), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return target
+
+
+class KafkaCapacitySparkOperator(SparkSubmitOperator):
+    """Run one of our jobs by spark-submit.
+
+    Args:
+        job: the file's name in ``spark_jobs``, without its ending.
+        pinned: the pinned plan that the job evaluates, as plain data.
+        aws_conn_id: whose credentials the driver gets.
+
+    The driver gets the connection's credentials as environment variables of its own process, which are in no log, no
+    rendered field and no command line. In cluster deploy modes the driver runs elsewhere: there the platform's own
+    identity (instance profile, service account) counts, since anything else would have to be written down.
+    """
+
+    template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "pinned")
+
+    def __init__(self, *, job: str, pinned: Any, aws_conn_id: str = AWS_CONN_ID, **kwargs: Any) -> None:
+        super().__init__(application="", name=f"kafka_capacity_{job}", **kwargs)
+        self.job = job
+        self.pinned = pinned
+        self.aws_conn_id = aws_conn_id
+
+    def execute(self, context: Context) -> None:
+        """Pack, submit, wait."""
+        from kafka_capacity.workflow.pinned import PinnedPlan
+
+        self.application = str(job_file(self.job))
+        request_key = PinnedPlan(**self.pinned).request_key
+        self.application_args = ["--store-uri", store_uri(), "--request-key", request_key]
+        self.conf = {**spark_conf(), **(self.conf or {})}
+        with tempfile.TemporaryDirectory(prefix="kafka-capacity-") as folder:
+            self.py_files = str(build_zip(Path(folder) / "kafka_capacity.zip"))
+            super().execute(context)
+
+    def _get_hook(self) -> SparkSubmitHook:
+        hook = super()._get_hook()
+        if hook._connection["deploy_mode"] != "cluster" and urlsplit(store_uri()).scheme in {"s3", "s3a"}:
+            hook._env = {**(hook._env or {}), **self._aws_environment()}
+        return hook
+
+    def _aws_environment(self) -> dict[str, str]:
+        from airflow.providers.amazon.aws.hooks.s3 import S3Hook
+
+        hook = S3Hook(aws_conn_id=self.aws_conn_id)
+        found: dict[str, str | None] = {
+            "AWS_ENDPOINT_URL_S3": hook.conn_config.get_service_endpoint_url("s3"),
+            "AWS_DEFAULT_REGION": hook.region_name,
+        }
+        credentials = hook.get_credentials(region_name=hook.region_name)
+        if credentials is not None:
+            found |= {
+                "AWS_ACCESS_KEY_ID": credentials.access_key,
+                "AWS_SECRET_ACCESS_KEY": credentials.secret_key,
+                "AWS_SESSION_TOKEN": credentials.token,
+            }
+        return {name: value for name, value in found.items() if value}

@@ -1,0 +1,91 @@
+"""What the tasks of our DAGs do; the DAG files only say when and in which order."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.workflow.publish import mail_report, release_plan_files
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.staging import load_findings, stage
+from kafka_capacity.objects.keys import list_inventory_clusters
+from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity_airflow.inventory import read_inventory
+from kafka_capacity_airflow.mail import send_message
+from kafka_capacity_airflow.params import plan_request
+from kafka_capacity_airflow.settings import ClusterSetting, browser_url, clusters, recipients, sender
+from kafka_capacity_airflow.store import airflow_store
+
+log = logging.getLogger("kafka_capacity")
+
+
+def list_clusters(only: str | None) -> list[dict[str, Any]]:
+    """List the clusters to inventory, or the one asked for.
+
+    Raises:
+        RequestError: none is configured, or the one asked for is not.
+    """
+    found = [cluster for cluster in clusters() if only in (None, "", cluster.name)]
+    if not found:
+        names = ", ".join(cluster.name for cluster in clusters()) or "none"
+        what = f"cluster: {only!r} is not configured" if only else "no cluster is configured"
+        msg = f"{what} (configured: {names}); add it to the Airflow variable kafka_capacity_clusters"
+        raise RequestError(msg)
+    return [cluster.model_dump() for cluster in found]
+
+
+def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
+    """Read and stage one cluster; gives what was staged."""
+    cluster = ClusterSetting.model_validate(dict(setting))
+    raw = read_inventory(cluster, ds=ds, progress=log.info)
+    store = airflow_store()
+    ref = stage(raw, store)
+    findings = load_findings(store, ref.cluster, ref.ds)
+    for finding in findings:
+        log.warning("%s: %s", finding.code, finding.message)
+    log.info("staged %s: %s", store.uri(ref.prefix), ", ".join(f"{n} {len(t)}" for n, t in raw.tables.items()))
+    return {"cluster": ref.cluster, "ds": ref.ds, "manifest_sha256": ref.manifest_sha256}
+
+
+def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> list[dict[str, str]]:
+    """Pin one plan for the cluster asked for, or for each cluster of the deployment."""
+    store = airflow_store()
+    asked = params.get("cluster")
+    names = [asked] if asked else [cluster.name for cluster in clusters()] or list_inventory_clusters(store)
+    if not names:
+        msg = "cluster: none is given, configured or staged; give one, or run kafka_inventory first"
+        raise RequestError(msg)
+    pinned = []
+    for name in names:
+        plan = pin_plan(store, plan_request(params, name), run_date=run_after.astimezone(datetime.UTC).date())
+        count = len(read_plan_inputs(store, plan.request_key).scenarios)
+        log.info("cluster %s, inventory of %s, plan %s: %d scenarios", plan.cluster, plan.ds, plan.plan_id, count)
+        pinned.append(plan.as_dict())
+    return pinned
+
+
+def email_report(pinned: Mapping[str, str], params: Mapping[str, Any]) -> str:
+    """Mail the report of a plan; gives the subject."""
+    plan = PinnedPlan(**pinned)
+    to = tuple(params.get("recipients") or ()) or recipients()
+    if not to:
+        log.warning("nobody is mailed: no recipients are given, and kafka_capacity_recipients is not set")
+        return ""
+    store = airflow_store()
+    key = plan.report_prefix + "index.html"
+    message = mail_report(store, plan, sender=sender(), recipients=to, report_url=browser_url(key, store.uri(key)))
+    send_message(message)
+    log.info("mailed %r to %d recipients", message["Subject"], len(to))
+    return str(message["Subject"])
+
+
+def release(pinned: Mapping[str, str]) -> list[str]:
+    """Release the reassignment files of a plan; gives their addresses."""
+    store = airflow_store()
+    released = release_plan_files(store, PinnedPlan(**pinned))
+    for address in released:
+        log.info("released %s", address)
+    return released

@@ -1,0 +1,33 @@
+"""What tasks do when they fail: bad input fails now, everything else is tried again, and the owner is told."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule
+
+from kafka_capacity_airflow.notices import failure_mail
+
+_NO_USE_IN_TRYING_AGAIN = ("RequestError", "InventoryError", "PlacementError", "RenderError")
+_WORTH_TRYING_AGAIN = ("SourceError", "StorageError")
+
+
+def _rule(name: str, action: RetryAction, reason: str) -> RetryRule:
+    return RetryRule(exception=f"kafka_capacity.errors.{name}", action=action, reason=reason)
+
+
+def task_defaults() -> dict[str, Any]:
+    """Give the ``default_args`` of our DAGs."""
+    return {
+        "retries": 2,
+        "retry_delay": datetime.timedelta(minutes=2),
+        "retry_policy": ExceptionRetryPolicy(
+            rules=[
+                # The first rule that matches wins: a source that did not answer is also an inventory error.
+                *(_rule(name, RetryAction.RETRY, "may pass") for name in _WORTH_TRYING_AGAIN),
+                *(_rule(name, RetryAction.FAIL, "bad input stays bad") for name in _NO_USE_IN_TRYING_AGAIN),
+            ]
+        ),
+        "on_failure_callback": failure_mail(),
+    }
