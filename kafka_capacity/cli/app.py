@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 from kafka_capacity import __version__
 from kafka_capacity.cli import commands
 from kafka_capacity.cli.console import say_error
+from kafka_capacity.cli.startup import own_the_process
 from kafka_capacity.errors import KafkaCapacityError
 
 EXIT_FATAL_FINDINGS = 1
@@ -76,5 +77,6 @@ def load_commands() -> typer.Typer:
 
 def main() -> NoReturn:
     """Run the command line and end the process."""
+    own_the_process()
     load_commands()()
     raise SystemExit(0)

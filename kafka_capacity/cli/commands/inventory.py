@@ -12,6 +12,7 @@ import typer
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
 from kafka_capacity.cli.console import print_table, progress_bar, say
 from kafka_capacity.cli.options import ClusterName, Day, Quiet, SnapshotFormat, day_or_today
+from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ def check(
     from kafka_capacity.inventory.findings import counted
     from kafka_capacity.inventory.validation import validate
 
+    keep_pandas_out()
     findings = validate(read_snapshot_files(snapshot))
     if is_json:
         typer.echo(json.dumps(findings.to_json(), ensure_ascii=False, indent=1))

@@ -12,6 +12,7 @@ from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import progress_bar
 from kafka_capacity.cli.options import OutFolder, Quiet
 from kafka_capacity.cli.plan_options import request_option, split_counts, split_names
+from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.placement import Balance, RackRule
 
@@ -72,6 +73,7 @@ def plan(
         "disk_limit_ratio": disk_limit,
         "seed": seed,
     }
+    keep_pandas_out()
     began = time.perf_counter()
     from kafka_capacity.cli.plan_files import plan_files, recommended, write_plan
     from kafka_capacity.cli.plan_table import print_plan
