@@ -200,6 +200,14 @@ def distinct_racks(rack: NDArray[np.int32], held: NDArray[np.int32]) -> NDArray[
     return np.asarray(np.concatenate([first, rest], axis=1).sum(axis=1), dtype=np.int64)
 
 
+def _holds(matrix: NDArray[np.int32], value: int) -> NDArray[np.bool_]:
+    """Tell which rows have a value, column by column: numpy is slow to reduce rows of three."""
+    found = np.zeros(len(matrix), dtype=np.bool_)
+    for column in range(matrix.shape[1]):
+        found |= matrix[:, column] == value
+    return found
+
+
 class _ReplicaExchange:
     """Replicas from broker to broker; a replica moves at most once."""
 
@@ -224,13 +232,12 @@ class _ReplicaExchange:
             return np.empty(0, dtype=np.int64)
         rows = self._rows[donor]
         held = self._work.held[rows]
-        is_donor = held == donor
-        allowed = is_donor.any(axis=1) & ~(held == receiver).any(axis=1)
+        allowed = _holds(held, donor) & ~_holds(held, receiver)
         rack = self._work.rack
         if rack[donor] != rack[receiver]:
-            others = np.where(is_donor, -1, held)
+            others = np.where(held == donor, -1, held)
             known = distinct_racks(rack, others)
-            is_new_rack = ~((others >= 0) & (rack[others] == rack[receiver])).any(axis=1)
+            is_new_rack = ~_holds(np.where(others >= 0, rack[others], -1), int(rack[receiver]))
             allowed &= known + is_new_rack >= self._work.spread[rows]
         return np.asarray(rows[allowed], dtype=np.int64)
 
@@ -249,12 +256,17 @@ class _LeaderExchange:
         self._held = held
         order = np.lexsort((np.arange(len(unit)), -unit))
         self._order = order[unit[order] > 0]
+        # The leaders in that order, side by side: they are searched once a hand-over.
+        self._leader = np.ascontiguousarray(held[self._order, 0])
+        self._place = np.full(len(unit), -1, dtype=np.int64)
+        self._place[self._order] = np.arange(len(self._order))
 
     def candidates(self, donor: int, receiver: int) -> NDArray[np.int64]:
-        rows = self._order[self._held[self._order, 0] == donor]
-        return np.asarray(rows[(self._held[rows] == receiver).any(axis=1)], dtype=np.int64)
+        rows = self._order[self._leader == donor]
+        return np.asarray(rows[_holds(self._held[rows], receiver)], dtype=np.int64)
 
     def hand_over(self, rows: NDArray[np.int64], donor: int, receiver: int) -> None:
         columns = np.argmax(self._held[rows] == receiver, axis=1)
         self._held[rows, columns] = donor
         self._held[rows, 0] = receiver
+        self._leader[self._place[rows]] = receiver
