@@ -1,0 +1,151 @@
+"""The plan DAG from end to end, in process: real Spark, a real S3 API, a real SMTP server."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import hashlib
+import json
+
+import pytest
+
+pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+
+
+def objects_below(services, prefix):
+    root = services.state / "s3" / "kafka-capacity" / "capacity"
+    return {
+        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((root / prefix).rglob("*"))
+        if path.is_file()
+    }
+
+
+def states(run):
+    return {ti.task_id: str(ti.state) for ti in run.get_task_instances()}
+
+
+def report_folder(services, cluster):
+    root = services.state / "s3" / "kafka-capacity" / "capacity" / "reports" / f"cluster={cluster}"
+    return max(root.glob("ds=*/plan=*"), key=lambda path: path.stat().st_mtime)
+
+
+@pytest.fixture(scope="module")
+def planned(staged):
+    """One run with parameters, and what it left."""
+    from local.airflow_runs import run_dag
+
+    before = len(staged.mail.messages())
+    run = run_dag(
+        "kafka_capacity_plan",
+        {"cluster": "shop-eu", "broker_counts": [12, 15], "recipients": ["sre@example.net", "vp@example.net"]},
+    )
+    assert run.state == "success", states(run)
+    return staged, run, staged.mail.messages()[before:]
+
+
+def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
+    services, _, _ = planned
+    keys = objects_below(services, "plans/cluster=shop-eu")
+    manifest = next(key for key in keys if key.endswith("manifest.json"))
+    content = json.loads((services.state / "s3/kafka-capacity/capacity" / manifest).read_text())
+    assert set(content["tables"]) == {"scenarios", "moves", "broker_load"}
+    assert content["tables"]["scenarios"][0]["rows"] == 4
+    for parts in content["tables"].values():
+        for part in parts:
+            assert keys[manifest.replace("manifest.json", part["key"])] == part["sha256"]
+
+
+def test_the_report_answers_and_the_files_are_released(planned):
+    services, _, _ = planned
+    folder = report_folder(services, "shop-eu")
+    verdict = json.loads((folder / "report.json").read_text())["verdict"]
+    assert verdict["fits"]
+    assert verdict["recommended_scenario_id"] == "015-brokers.fewest-bytes"
+    assert verdict["headline"] in (folder / "index.html").read_text()
+    plan = json.loads((folder / "reassignment" / "reassignment.json").read_text())
+    assert plan["version"] == 1
+    assert {13, 14, 15} <= {broker for partition in plan["partitions"] for broker in partition["replicas"]}
+    rollback = json.loads((folder / "reassignment" / "rollback.json").read_text())
+    assert not {13, 14, 15} & {broker for partition in rollback["partitions"] for broker in partition["replicas"]}
+
+
+def test_the_message_reached_a_real_server_with_the_verdict_first(planned):
+    _, _, mails = planned
+    assert len(mails) == 1
+    message = email.message_from_bytes(mails[0].read_bytes(), policy=email.policy.default)
+    assert message["Subject"].startswith("[kafka-capacity] shop-eu: 15 brokers fit")
+    assert "sre@example.net" in message["To"]
+    assert "vp@example.net" in message["To"]
+    kinds = [part.get_content_type() for part in message.walk()]
+    assert "text/plain" in kinds
+    assert "text/html" in kinds
+    assert "image/png" in kinds
+
+
+def test_the_same_request_again_gives_the_same_keys_and_bytes(planned):
+    from local.airflow_runs import run_dag
+
+    services, _, _ = planned
+    before = {kind: objects_below(services, kind) for kind in ("requests", "plans", "reports")}
+    # Who reads it is not part of what it is.
+    run = run_dag(
+        "kafka_capacity_plan", {"cluster": "shop-eu", "broker_counts": [15, 12], "recipients": ["other@example.net"]}
+    )
+    assert run.state == "success", states(run)
+    after = {kind: objects_below(services, kind) for kind in ("requests", "plans", "reports")}
+    added = {kind: set(after[kind]) - set(before[kind]) for kind in after}
+    changed = {kind: [k for k in before[kind] if after[kind].get(k) != before[kind][k]] for kind in after}
+    assert changed == {"requests": [], "plans": [], "reports": []}
+    # The order of the counts was another one: another request, so a plan of its own is added beside.
+    assert all(len(keys) >= 1 for keys in added.values())
+
+
+def test_a_run_with_defaults_plans_every_cluster_and_mails_the_configured_recipients(staged):
+    from local.airflow_runs import run_dag
+
+    before = len(staged.mail.messages())
+    run = run_dag("kafka_capacity_plan")
+    assert run.state == "success", states(run)
+    mails = [
+        email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+        for path in staged.mail.messages()[before:]
+    ]
+    assert sorted(mail["Subject"].split(":")[0] for mail in mails) == [
+        "[kafka-capacity] metrics-uneven",
+        "[kafka-capacity] shop-eu",
+    ]
+    assert {mail["To"] for mail in mails} == {"platform-team@example.net"}
+
+
+def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):
+    from local.airflow_runs import run_dag
+
+    before = len(staged.mail.messages())
+    run = run_dag("kafka_capacity_plan", {"cluster": "shop-eu", "recipients": ["not an address"]})
+    assert run.state == "failed"
+    assert states(run)["pin"] == "failed"
+    message = email.message_from_bytes(staged.mail.messages()[before].read_bytes(), policy=email.policy.default)
+    assert message["To"] == "platform-owner@example.net"
+    assert "kafka_capacity_plan.pin" in message["Subject"]
+    assert "'not an address' is not an e-mail address" in message.get_body(("html",)).get_content().replace(
+        "&#39;", "'"
+    )
+
+
+def test_with_an_approval_asked_for_the_files_wait_for_it(staged):
+    from local.airflow_runs import run_dag
+
+    params = {"cluster": "metrics-uneven", "is_approval_required": True, "broker_counts": [10]}
+    run = run_dag("kafka_capacity_plan", params, mark_success_pattern=r"plan\.approve")
+    assert run.state == "success", states(run)
+    assert states(run)["plan.approve"] == "success"
+    assert (report_folder(staged, "metrics-uneven") / "reassignment" / "manifest.json").is_file()
+
+
+def test_no_secret_is_in_any_object_log_or_mail(planned):
+    services, _, _ = planned
+    for folder in ("s3", "mail", "airflow"):
+        for path in (services.state / folder).rglob("*"):
+            if path.is_file() and path.suffix not in {".db", ".cfg"}:
+                assert b"local-only" not in path.read_bytes(), path

@@ -1,0 +1,112 @@
+"""The DAG files: they load, say what they are, and follow our rules."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.airflow
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def bag(services):
+    from airflow.dag_processing.dagbag import DagBag
+
+    return DagBag(str(ROOT / "dags"))
+
+
+def test_every_dag_file_loads(bag):
+    assert bag.import_errors == {}
+    assert set(bag.dags) == {"kafka_inventory", "kafka_capacity_plan"}
+
+
+def test_a_dag_is_named_after_its_file_and_documented(bag):
+    for dag_id, dag in bag.dags.items():
+        assert Path(dag.fileloc).stem == dag_id
+        assert len(dag.doc_md or "") > 100, f"{dag_id}: say in the module docstring what it does"
+        assert "kafka-capacity" in dag.tags
+        assert not dag.catchup
+
+
+def test_every_task_mails_the_owner_and_gives_up_on_bad_input(bag):
+    from kafka_capacity.errors import InventoryError, RequestError, SourceError, StorageError
+
+    for dag in bag.dags.values():
+        for task in dag.tasks:
+            assert task.on_failure_callback, f"{dag.dag_id}.{task.task_id}: nobody is told when it fails"
+            policy = task.retry_policy
+
+            def action(error, policy=policy):
+                return policy.evaluate(error, 1, 2).action.value
+
+            assert action(RequestError("x")) == action(InventoryError("x")) == "fail"
+            assert action(SourceError("x")) == action(StorageError("x")) == "retry"
+
+
+def test_dag_files_are_thin():
+    for file in (ROOT / "dags").glob("*.py"):
+        text = file.read_text()
+        assert text.count("\n") <= 120, f"{file.name} is longer than 120 lines: logic belongs into the package"
+        for word in ("Variable.get", "datetime.now", "date.today", "import pandas", "import pyspark", "import boto3"):
+            assert word not in text, f"{file.name}: {word} at the top of a DAG file"
+
+
+def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
+    dag = bag.dags["kafka_capacity_plan"]
+    order = [
+        "pin",
+        "plan.simulate_placement",
+        "plan.render_report",
+        "plan.email_report",
+        "plan.ask_for_approval",
+        "plan.approve",
+        "plan.release_plan_files",
+    ]
+    assert {task.task_id for task in dag.tasks} == set(order)
+    for before, after in pairwise(order):
+        assert after in dag.get_task(before).downstream_task_ids
+
+
+def test_the_form_has_every_parameter_of_the_request_with_its_default(bag):
+    from kafka_capacity.request import PlanRequest
+
+    params = bag.dags["kafka_capacity_plan"].params
+    assert set(params) == set(PlanRequest.model_fields)
+    for name, field in PlanRequest.model_fields.items():
+        default = None if field.is_required() else field.get_default()
+        shown = params[name]
+        assert shown == (list(default) if isinstance(default, tuple) else default), name
+        assert params.get_param(name).schema["section"], f"{name}: belongs into a section of the form"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"throttle_bytes_per_second": -1}, "minimum"),
+        ({"broker_counts": [0]}, "minimum"),
+        ({"placers": ["best"]}, "best"),
+        ({"replication_factor": 0}, "minimum"),
+        ({"ds": 20261115}, "20261115"),
+    ],
+)
+def test_the_form_refuses_bad_values_before_anything_runs(bag, values, words):
+    from airflow.sdk.exceptions import ParamValidationError
+
+    params = bag.dags["kafka_capacity_plan"].params
+    for name, value in values.items():
+        with pytest.raises(ParamValidationError, match=words):
+            params.get_param(name).resolve(value)
+
+
+def test_plugins_are_loaded_without_shadowing_anything(services):
+    import sys
+
+    from airflow import plugins_manager
+
+    for module in ("inventory", "settings", "store", "spark", "mail", "links", "steps"):
+        assert module not in sys.modules, f"plugins/ leaks {module!r} as a top-level module: see plugins/.airflowignore"
+    assert any(plugin.name == "kafka_capacity" for plugin in plugins_manager._get_plugins()[0])
