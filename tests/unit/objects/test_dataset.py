@@ -1,0 +1,205 @@
+"""Datasets are complete or not there."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.objects import dataset
+from kafka_capacity.objects.dataset import (
+    canonical_json,
+    has_manifest,
+    read_document,
+    read_manifest,
+    read_table,
+    write_dataset,
+)
+
+PREFIX = "plans/cluster=c/"
+TABLE = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, "c"]})
+
+
+def write(store, table=TABLE, *, documents=None, **options):
+    return write_dataset(
+        store,
+        PREFIX,
+        kind="plan",
+        schema_version=options.pop("schema_version", 2),
+        tables={"moves": table},
+        documents={"facts.json": b'{"a": 1}'} if documents is None else documents,
+        facts={"cluster": "c"},
+        **options,
+    )
+
+
+class DyingStore:
+    """Lets some writes pass, then dies like a process that is killed."""
+
+    def __init__(self, store, writes):
+        self._store, self._left = store, writes
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def write_bytes(self, key, data, **options):
+        if not self._left:
+            raise KeyboardInterrupt
+        self._left -= 1
+        self._store.write_bytes(key, data, **options)
+
+
+def test_what_is_written_is_read_and_checked(store):
+    written = write(store)
+    manifest = read_manifest(store, PREFIX, kind="plan", schema_version=2)
+
+    assert manifest == written
+    assert read_table(store, manifest, "moves").equals(TABLE)
+    assert read_document(store, manifest, "facts.json") == b'{"a": 1}'
+    assert manifest.facts == {"cluster": "c"}
+    assert [part.rows for part in manifest.tables["moves"]] == [3]
+
+
+def test_the_manifest_is_written_last_and_names_every_object(store):
+    order = []
+
+    class Watching(DyingStore):
+        def write_bytes(self, key, data, **options):
+            order.append(key)
+            super().write_bytes(key, data, **options)
+
+    manifest = write(Watching(store, 99))
+
+    assert order[-1] == PREFIX + "manifest.json"
+    named = {part.key for parts in manifest.tables.values() for part in parts}
+    named |= {part.key for part in manifest.documents.values()}
+    assert {PREFIX + key for key in named} == set(order[:-1])
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2])
+def test_a_writer_that_died_leaves_nothing_that_a_reader_takes(store, writes):
+    with pytest.raises(KeyboardInterrupt):
+        write(DyingStore(store, writes))
+
+    assert not has_manifest(store, PREFIX)
+    with pytest.raises(MissingManifestError, match=r"has no manifest\.json, so it is not complete"):
+        read_manifest(store, PREFIX)
+
+    manifest = write(store)
+    assert read_table(store, manifest, "moves").equals(TABLE)
+    assert len(store.list_keys(PREFIX)) == 3
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2])
+def test_a_writer_that_died_over_an_older_version_leaves_that_readable(store, writes):
+    write(store)
+    with pytest.raises(KeyboardInterrupt):
+        write(DyingStore(store, writes), TABLE.slice(1), documents={"facts.json": b"{}"})
+
+    manifest = read_manifest(store, PREFIX)
+    assert read_table(store, manifest, "moves").equals(TABLE)
+    assert read_document(store, manifest, "facts.json") == b'{"a": 1}'
+
+
+def test_the_same_tables_give_the_same_keys_and_bytes(store):
+    first = write(store)
+    before = {key: store.read_bytes(key) for key in store.list_keys(PREFIX)}
+    second = write(store, pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1)]))
+
+    assert second == first
+    assert {key: store.read_bytes(key) for key in store.list_keys(PREFIX)} == before
+
+
+def test_writing_again_leaves_no_mixture(store):
+    write(store)
+    manifest = write(store, TABLE.slice(2), documents={"other.json": b"{}"})
+
+    assert read_table(store, manifest, "moves").to_pylist() == [{"id": 3, "name": "c"}]
+    keys = {key.removeprefix(PREFIX).split("-")[0] for key in store.list_keys(PREFIX)}
+    assert keys == {"moves/part", "other", "manifest.json"}
+    with pytest.raises(StorageError, match=r"has no document 'facts\.json'; it has \['other\.json'\]"):
+        read_document(store, manifest, "facts.json")
+
+
+def test_a_reader_of_the_version_before_gets_an_error_and_no_mixture(store):
+    old = write(store)
+    write(store, TABLE.slice(2))
+
+    with pytest.raises(StorageError):
+        read_table(store, old, "moves")
+
+
+def test_folders_with_manifests_of_their_own_are_kept(store):
+    store.write_bytes(PREFIX + "reassignment/manifest.json", b"{}")
+    write(store, kept_folders=("reassignment/",))
+    assert store.exists(PREFIX + "reassignment/manifest.json")
+
+    write(store)
+    assert not store.exists(PREFIX + "reassignment/manifest.json")
+
+
+def test_reports_have_plain_names(store):
+    manifest = write(store, documents={"index.html": b"<p>"}, has_plain_names=True)
+
+    assert store.exists(PREFIX + "index.html")
+    assert read_document(store, manifest, "index.html") == b"<p>"
+
+
+def test_a_tampered_part_is_refused(store):
+    manifest = write(store)
+    part = manifest.tables["moves"][0]
+    store.write_bytes(PREFIX + part.key, dataset.parquet_bytes(TABLE.slice(1)))
+
+    with pytest.raises(StorageError, match="is not what its manifest says"):
+        read_table(store, manifest, "moves")
+
+
+@pytest.mark.parametrize(("written", "read", "is_readable"), [(2, 2, True), (1, 2, True), (1, 3, False), (3, 2, False)])
+def test_a_reader_reads_its_own_version_and_the_one_before(store, written, read, is_readable):
+    write(store, schema_version=written)
+
+    if is_readable:
+        assert read_manifest(store, PREFIX, schema_version=read).schema_version == written
+    else:
+        with pytest.raises(
+            StorageError, match=f"has schema version {written}, this program reads {read - 1} to {read}"
+        ):
+            read_manifest(store, PREFIX, schema_version=read)
+
+
+def test_another_kind_is_refused(store):
+    write(store)
+
+    with pytest.raises(StorageError, match="holds 'plan', not 'inventory'"):
+        read_manifest(store, PREFIX, kind="inventory")
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"kind": "plan"}', b"\xff"])
+def test_a_manifest_that_is_none_is_our_error(store, body):
+    store.write_bytes(PREFIX + "manifest.json", body)
+
+    with pytest.raises(StorageError, match="cannot be read"):
+        read_manifest(store, PREFIX)
+
+
+def test_large_tables_have_several_parts_and_come_back_in_order(store, monkeypatch):
+    monkeypatch.setattr(dataset, "PART_ROWS", 2)
+    manifest = write(store)
+
+    assert [part.rows for part in manifest.tables["moves"]] == [2, 1]
+    assert read_table(store, manifest, "moves").equals(TABLE)
+
+
+def test_an_empty_table_keeps_its_schema(store):
+    manifest = write(store, TABLE.slice(0, 0))
+
+    assert read_table(store, manifest, "moves").schema == TABLE.schema
+
+
+def test_json_has_one_text():
+    value = {"b": [1, 2.5, None], "a": "ü"}
+
+    assert canonical_json(value) == canonical_json(dict(reversed(value.items())))
+    assert json.loads(canonical_json(value)) == value
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_json(float("nan"))

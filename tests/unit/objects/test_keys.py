@@ -1,0 +1,70 @@
+"""Keys, also of clusters with names that nobody should give them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.objects.keys import (
+    decode_value,
+    encode_value,
+    inventory_prefix,
+    list_inventory_clusters,
+    list_inventory_days,
+    list_reports,
+    plan_prefix,
+    report_prefix,
+    request_key,
+)
+from tests.properties.strategies import repeatable
+
+HOSTILE = ["..", ".", "a/b", "../../etc", "ü ☃", "a=b", "100%", "%2F", "<script>", "a\nb", "ds=2026-01-01", "?#&+ "]
+
+
+def test_keys_are_those_of_the_contract():
+    assert inventory_prefix("shop-eu", "2026-11-20") == "inventory/cluster=shop-eu/ds=2026-11-20/"
+    assert plan_prefix("c", "2026-11-20", "ab12") == "plans/cluster=c/ds=2026-11-20/plan=ab12/"
+    assert report_prefix("c", "2026-11-20", "ab12") == "reports/cluster=c/ds=2026-11-20/plan=ab12/"
+    assert request_key("c", "2026-11-20", "ab12") == "requests/cluster=c/ds=2026-11-20/plan=ab12/request.json"
+
+
+@repeatable(300)
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_every_name_comes_back_and_is_one_harmless_part_of_a_key(name):
+    encoded = encode_value(name)
+
+    assert decode_value(encoded) == name
+    assert "/" not in encoded
+    assert encoded.strip(".")
+    assert encoded.isascii()
+
+
+@repeatable(200)
+@given(st.tuples(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"]))))
+def test_two_names_never_share_a_key(names):
+    assert (encode_value(names[0]) == encode_value(names[1])) == (names[0] == names[1])
+
+
+def test_hostile_clusters_are_found_again(store):
+    for name in HOSTILE:
+        store.write_bytes(inventory_prefix(name, "2026-11-20") + "manifest.json", b"{}")
+        store.write_bytes(report_prefix(name, "2026-11-20", "p/1") + "index.html", b"")
+
+    assert list_inventory_clusters(store) == sorted(HOSTILE)
+    for name in HOSTILE:
+        assert list_inventory_days(store, name) == ["2026-11-20"]
+        assert list_reports(store, name) == [("2026-11-20", "p/1")]
+
+
+def test_reports_are_listed_newest_first(store):
+    for ds, plan in (("2026-11-01", "b"), ("2026-11-20", "a"), ("2026-11-01", "a")):
+        store.write_bytes(report_prefix("c", ds, plan) + "index.html", b"")
+
+    assert list_reports(store, "c") == [("2026-11-20", "a"), ("2026-11-01", "b"), ("2026-11-01", "a")]
+
+
+@pytest.mark.parametrize("ds", ["2026-13-01", "20261120", "2026-W47-5", "", "../x", "2026-11-20/.."])
+def test_a_day_that_is_none_is_refused(ds):
+    with pytest.raises(RequestError) as refused:
+        inventory_prefix("c", ds)
+    assert str(refused.value) == f"ds {ds!r} is not a day; write it as YYYY-MM-DD"
