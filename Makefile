@@ -5,6 +5,8 @@ PYTHON_BIN := .venv/bin
 export PYTHONWARNINGS := ignore
 CLUSTER ?= shop-eu
 PARAMS ?= {}
+PORT ?= 8080
+S3_PORT ?= 9000
 
 .PHONY: help plan up test check format lock baseline clean conformance
 
@@ -21,7 +23,7 @@ plan: .venv/.runtime  ## install what is needed, plan an example cluster end to 
 	@$(PYTHON_BIN)/python -m local.plan --cluster '$(CLUSTER)' --params '$(PARAMS)'
 
 up: .venv/.runtime  ## start the Airflow UI with the embedded S3 endpoint and mail sink, until Ctrl-C
-	@$(PYTHON_BIN)/python -m local.up
+	@$(PYTHON_BIN)/python -m local.up --port $(PORT) --s3-port $(S3_PORT)
 
 test: check  ## all tests: check, golden, Spark, DAGs, report in a browser, live Kafka, the whole product
 	@$(PYTHON_BIN)/python -m local.test_run

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -96,9 +97,25 @@ def password_of(state: Path) -> str:
         return f"see {file}"
 
 
+def _busy(*ports: int) -> list[int]:
+    """List those ports of 127.0.0.1 that somebody listens on."""
+    found = []
+    for port in ports:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                found.append(port)
+    return found
+
+
 def main() -> int:
     """Run it."""
     args = _parser().parse_args()
+    for port in _busy(args.port, args.s3_port):
+        CONSOLE.print(f"error: port {port} is in use; name others: make up PORT=8081 S3_PORT=9001")
+        return 2
     with running(args.state, s3_port=args.s3_port) as services:
         from local.airflow_runs import initialise, run_dag
 

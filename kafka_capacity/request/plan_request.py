@@ -45,16 +45,14 @@ class PlanRequest(BaseModel):
         max_length=50,
         title="Broker counts to try",
         description="Empty: today's count, and one more broker in every rack. Brokers that do not exist yet are "
-        "planned with the median hardware of the others.",
-        examples=[[12, 15, 18]],
+        "planned with the median hardware of the others. For example [12, 15, 18].",
         json_schema_extra={"section": "What to try"},
     )
     new_broker_racks: tuple[RackName, ...] = Field(
         default=(),
         max_length=1000,
         title="Racks of new brokers",
-        description="Taken in turn. Empty: each new broker goes to the rack with the fewest brokers.",
-        examples=[["eu-1a", "eu-1b", "eu-1c"]],
+        description="One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers.",
         json_schema_extra={"section": "What to try"},
     )
     placers: tuple[str, ...] = Field(

@@ -24,10 +24,15 @@ def plan_params() -> dict[str, Param]:
         "type": ["string", "null"],
         "description": schemas["cluster"]["description"] + " Empty: every cluster of the deployment, one by one.",
     }
+    # The form draws a list with examples as a choice of these, several at once.
+    schemas["placers"]["examples"] = schemas["placers"]["items"]["enum"]
     params = {}
     for name, schema in schemas.items():
         field = PlanRequest.model_fields[name]
         default = None if field.is_required() else _plain(field.get_default())
+        if default == []:
+            # A list that may be empty may be left out; without this the form marks it as required.
+            schema["type"] = ["array", "null"]
         title = schema.pop("title", name.replace("_", " ").capitalize())
         description = schema.pop("description", None)
         params[name] = Param(default, title=title, description_md=description, **schema)
@@ -40,4 +45,5 @@ def plan_request(params: Mapping[str, Any], cluster: str) -> PlanRequest:
     Raises:
         RequestError: a value is wrong.
     """
-    return parse_plan_request({**params, "cluster": cluster})
+    given = {name: value for name, value in params.items() if value is not None}
+    return parse_plan_request({**given, "cluster": cluster})
