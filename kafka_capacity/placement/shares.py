@@ -151,6 +151,17 @@ def least_new_replicas(problem: PlacementProblem) -> NDArray[np.int64]:
     return np.asarray(problem.replication_factor - np.maximum(keep, 0), dtype=np.int64)
 
 
+def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> int:
+    """Count the partitions of a replica matrix that are on fewer racks than the rack rule asks for."""
+    rack = problem.target.rack_indexes()
+    if not len(rack) or not matrix.size:
+        return 0
+    index = problem.target.index_of(matrix)
+    racks = _distinct_count(np.where((matrix >= 0) & (index >= 0), rack[index], -1))
+    wanted = wanted_racks(replication_factors(matrix), int(rack.max()) + 1, problem.rack_rule)
+    return int((racks < wanted).sum())
+
+
 def _distinct_count(values: NDArray[np.int32]) -> NDArray[np.int64]:
     """Count the distinct values ≥ 0 in each row."""
     if not values.shape[1]:

@@ -111,9 +111,38 @@ def _leaderless(metrics: PlacementMetrics) -> list[Excuse]:
     ]
 
 
-def placement_excuses(scenario: PlacementScenario, loads: BrokerLoads, metrics: PlacementMetrics) -> tuple[Excuse, ...]:
-    """List every constraint that a placement breaks, the same order for the same input."""
+def _racks(scenario: PlacementScenario, narrow_partitions: int) -> list[Excuse]:
+    if not narrow_partitions:
+        return []
+    one = narrow_partitions == 1
+    return [
+        Excuse(
+            constraint="rack_rule",
+            where="the whole cluster",
+            needed=float(narrow_partitions),
+            available=0.0,
+            unit="partitions",
+            reason=(
+                f"{narrow_partitions:,} partition{'' if one else 's'} would be on fewer racks than the rack rule "
+                f"{scenario.rack_rule} asks for; choose a placer that looks at racks, or another rule"
+            ),
+        )
+    ]
+
+
+def placement_excuses(
+    scenario: PlacementScenario, loads: BrokerLoads, metrics: PlacementMetrics, *, narrow_partitions: int
+) -> tuple[Excuse, ...]:
+    """List every constraint that a placement breaks, the same order for the same input.
+
+    Args:
+        scenario: what was asked.
+        loads: of the brokers.
+        metrics: of the change.
+        narrow_partitions: how many partitions would be on fewer racks than the rack rule asks for.
+    """
     return (
+        *_racks(scenario, narrow_partitions),
         *_disk(scenario, loads),
         *_network(loads),
         *_throttle(scenario, metrics),

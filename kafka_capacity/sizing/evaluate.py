@@ -13,7 +13,7 @@ from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.placement.problem import PlacementProblem
 from kafka_capacity.placement.registry import placer
-from kafka_capacity.placement.shares import balance_limits, lower_bound
+from kafka_capacity.placement.shares import balance_limits, lower_bound, narrow_partitions
 from kafka_capacity.placement.shares import broker_loads as target_loads
 from kafka_capacity.reassignment.duration import MoveDuration, move_duration
 from kafka_capacity.sizing.constraints import placement_excuses
@@ -68,7 +68,8 @@ def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: Placem
         return _refused(scenario, problem, error)
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes)
     metrics = _metrics(snapshot, load, scenario, problem, diff, moved, loads)
-    excuses = placement_excuses(scenario, loads, metrics)
+    narrow = narrow_partitions(problem, diff.after)
+    excuses = placement_excuses(scenario, loads, metrics, narrow_partitions=narrow)
     return PlacementResult(
         scenario=scenario, fits=not excuses, excuses=excuses, metrics=metrics, diff=diff, loads=loads
     )
@@ -153,7 +154,10 @@ def _metrics(
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second)
     peak = _duration(snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second)
-    gap = (moved_bytes - bound.bytes) / bound.bytes if bound.bytes else (0.0 if not moved_bytes else None)
+    # Below the bound is only who breaks the rack rule: the bound says nothing of such a plan.
+    gap = (moved_bytes - bound.bytes) / bound.bytes if 0 < bound.bytes <= moved_bytes else None
+    if not moved_bytes and not bound.bytes:
+        gap = 0.0
     return PlacementMetrics(
         broker_count=len(scenario.target),
         moved_replicas=diff.moved_replicas,
