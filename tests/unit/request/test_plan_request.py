@@ -1,0 +1,192 @@
+"""The request: what is refused and in which words, what is published, and what names a plan."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.placement import Balance, RackRule, placer_names
+from kafka_capacity.request import PlanRequest, parse_plan_request
+from kafka_capacity.request.plan_request import parameter_schemas
+from tests.properties.strategies import repeatable
+
+MINIMAL = {"cluster": "shop"}
+PINNED = {"ds": "2026-11-20", "inventory_sha256": "ab" * 32}
+OTHER_VALUES = {
+    "cluster": "other",
+    "broker_counts": [12, 15],
+    "new_broker_racks": ["a"],
+    "placers": ["zk"],
+    "replication_factor": 2,
+    "rack_rule": "off",
+    "balance": "replicas",
+    "tolerance_ratio": 0.3,
+    "disk_limit_ratio": 0.5,
+    "throttle_bytes_per_second": 1e6,
+    "seed": 7,
+}
+DELIVERY = {"recipients": ["sre@example.com"], "is_approval_required": True, "ds": "2026-11-20"}
+
+
+def refusal(**values):
+    with pytest.raises(RequestError) as refused:
+        parse_plan_request({**MINIMAL, **values})
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("cluster", "", "cluster: '' is refused: string should have at least 1 character"),
+        ("cluster", 5, "cluster: 5 is refused: input should be a valid string"),
+        (
+            "ds",
+            "yesterday",
+            "ds: 'yesterday' is refused: input should be a valid date or datetime, input is too short",
+        ),
+        ("broker_counts", [0], "broker_counts.0: 0 is refused: input should be greater than or equal to 1"),
+        (
+            "broker_counts",
+            [12, 10_001],
+            "broker_counts.1: 10001 is refused: input should be less than or equal to 10000",
+        ),
+        (
+            "broker_counts",
+            ["x"],
+            "broker_counts.0: 'x' is refused: input should be a valid integer, unable to parse string as an integer",
+        ),
+        ("broker_counts", 12, "broker_counts: 12 is refused: input should be a valid tuple"),
+        ("new_broker_racks", [""], "new_broker_racks.0: '' is refused: string should have at least 1 character"),
+        (
+            "placers",
+            ["best"],
+            "placers: ['best'] is refused: 'best' is no placer; "
+            "choose from fewest-bytes, generate, modulo, striped, zk",
+        ),
+        ("placers", [], "placers: [] is refused: tuple should have at least 1 item after validation, not 0"),
+        ("replication_factor", 0, "replication_factor: 0 is refused: input should be greater than or equal to 1"),
+        ("rack_rule", "three", "rack_rule: 'three' is refused: input should be 'strict', 'two-racks' or 'off'"),
+        ("balance", "cpu", "balance: 'cpu' is refused: input should be 'bytes' or 'replicas'"),
+        ("tolerance_ratio", -0.1, "tolerance_ratio: -0.1 is refused: input should be greater than or equal to 0"),
+        ("tolerance_ratio", 2, "tolerance_ratio: 2 is refused: input should be less than or equal to 1"),
+        ("disk_limit_ratio", 0, "disk_limit_ratio: 0 is refused: input should be greater than 0"),
+        ("disk_limit_ratio", 85, "disk_limit_ratio: 85 is refused: input should be less than or equal to 1"),
+        ("throttle_bytes_per_second", 0, "throttle_bytes_per_second: 0 is refused: input should be greater than 0"),
+        (
+            "throttle_bytes_per_second",
+            float("inf"),
+            "throttle_bytes_per_second: inf is refused: input should be less than or equal to 1000000000000",
+        ),
+        ("seed", -1, "seed: -1 is refused: input should be greater than or equal to 0"),
+        (
+            "recipients",
+            ["sre"],
+            "recipients: ['sre'] is refused: 'sre' is not an e-mail address; write each as name@host",
+        ),
+        (
+            "is_approval_required",
+            "perhaps",
+            "is_approval_required: 'perhaps' is refused: input should be a valid boolean, unable to interpret input",
+        ),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_field_and_the_value(field, value, message):
+    assert refusal(**{field: value}) == message
+
+
+@pytest.mark.parametrize("field", ["throttle_bytes_per_second", "disk_limit_ratio", "tolerance_ratio"])
+def test_what_is_no_number_is_refused(field):
+    assert refusal(**{field: float("nan")}).startswith(f"{field}: nan is refused: ")
+
+
+def test_an_unknown_parameter_is_refused_with_the_known_ones():
+    known = ", ".join(PlanRequest.model_fields)
+
+    assert refusal(brokers=12) == f"brokers: there is no such parameter; the parameters are {known}"
+
+
+def test_every_wrong_field_is_told_at_once():
+    assert refusal(seed=-1, balance="cpu").splitlines() == [
+        "balance: 'cpu' is refused: input should be 'bytes' or 'replicas'",
+        "seed: -1 is refused: input should be greater than or equal to 0",
+    ]
+
+
+def test_the_cluster_must_be_named():
+    with pytest.raises(RequestError, match=r"^cluster: is missing; give it$"):
+        parse_plan_request({})
+
+
+def test_what_is_published_is_what_is_parsed():
+    schemas = parameter_schemas()
+
+    assert set(schemas) == set(PlanRequest.model_fields)
+    assert schemas["rack_rule"]["enum"] == [rule.value for rule in RackRule]
+    assert schemas["balance"]["enum"] == [balance.value for balance in Balance]
+    assert schemas["placers"]["items"]["enum"] == list(placer_names())
+    assert schemas["tolerance_ratio"]["type"] == ["number", "null"]
+    for name, schema in schemas.items():
+        assert schema["description"], name
+        assert schema["section"], name
+        assert "$ref" not in str(schema), name
+        assert "anyOf" not in schema, name
+
+
+@pytest.mark.parametrize("field", [name for name in PlanRequest.model_fields if name != "cluster"])
+def test_every_default_is_a_value_that_is_accepted(field):
+    default = TypeAdapter(PlanRequest).dump_python(PlanRequest(**MINIMAL), mode="json")[field]
+
+    assert getattr(parse_plan_request({**MINIMAL, field: default}), field) == PlanRequest.model_fields[field].default
+
+
+@pytest.mark.parametrize("field", ["replication_factor", "tolerance_ratio", "disk_limit_ratio", "seed"])
+def test_published_limits_are_those_of_the_parser(field):
+    schema = parameter_schemas()[field]
+    too_small = schema.get("minimum", schema.get("exclusiveMinimum", 0)) - (0 if "exclusiveMinimum" in schema else 1)
+
+    assert refusal(**{field: too_small})
+    assert refusal(**{field: schema["maximum"] + 1})
+    assert parse_plan_request({**MINIMAL, field: schema["maximum"]})
+
+
+def plan_id(values, **pinned):
+    return parse_plan_request(values).plan_id(**{**PINNED, **pinned})
+
+
+@pytest.mark.parametrize("field", OTHER_VALUES)
+def test_a_plan_is_named_by_every_question(field):
+    assert plan_id({**MINIMAL, field: OTHER_VALUES[field]}) != plan_id(MINIMAL)
+
+
+@pytest.mark.parametrize("field", DELIVERY)
+def test_a_plan_is_not_named_by_who_gets_it(field):
+    assert plan_id({**MINIMAL, field: DELIVERY[field]}) == plan_id(MINIMAL)
+
+
+def test_every_field_is_a_question_or_delivery():
+    assert set(OTHER_VALUES) | set(DELIVERY) == set(PlanRequest.model_fields)
+
+
+def test_a_plan_is_named_by_its_inventory():
+    assert len({plan_id(MINIMAL), plan_id(MINIMAL, ds="2026-11-21"), plan_id(MINIMAL, inventory_sha256="cd" * 32)}) == 3
+
+
+def test_a_default_that_is_written_out_names_the_same_plan():
+    assert plan_id({**MINIMAL, "rack_rule": "strict", "seed": 0}) == plan_id(MINIMAL)
+
+
+def test_a_plans_name_does_not_change_between_releases_of_the_same_model():
+    # What was approved is what is released: another name here orphans every stored plan.
+    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "b40be05f5db0af36"
+
+
+@repeatable(60)
+@given(st.fixed_dictionaries({}, optional={name: st.just(value) for name, value in OTHER_VALUES.items()}))
+def test_the_grid_holds_what_was_asked(values):
+    request = parse_plan_request({**MINIMAL, **values})
+    grid = request.grid()
+
+    for name in OTHER_VALUES:
+        if name != "cluster":
+            assert getattr(grid, name) == getattr(request, name)
