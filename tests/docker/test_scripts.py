@@ -1,0 +1,83 @@
+"""What runs inside the images besides Airflow and Spark."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from tests.docker.files import DOCKER, load_script
+
+make_bucket = load_script("make_bucket")
+with_passwords = load_script("with_passwords")
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "BUCKET": "kafka-capacity",
+        "PREFIX": "capacity",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
+    with mock_aws():
+        yield boto3.client("s3")
+
+
+def test_the_bucket_is_made_and_can_be_made_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "no")
+    make_bucket.main()
+    make_bucket.main()
+    assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["kafka-capacity"]
+
+
+def test_reports_are_opened_and_closed_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "yes")
+    make_bucket.main()
+    (statement,) = json.loads(client.get_bucket_policy(Bucket="kafka-capacity")["Policy"])["Statement"]
+    assert statement["Action"] == ["s3:GetObject"]
+    assert statement["Resource"] == ["arn:aws:s3:::kafka-capacity/capacity/reports/*"]
+    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "no")
+    make_bucket.main()
+    with pytest.raises(ClientError, match="NoSuchBucketPolicy"):
+        client.get_bucket_policy(Bucket="kafka-capacity")
+
+
+def test_anything_but_yes_and_no_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "maybe")
+    with pytest.raises(ValueError, match=r"^REPORTS_WITHOUT_SIGN_IN is 'maybe'; write yes or no$"):
+        make_bucket.main()
+    assert client.list_buckets()["Buckets"] == []
+
+
+def test_the_command_runs_with_the_file_and_without_the_password(tmp_path: Path) -> None:
+    path = tmp_path / "passwords.json"
+    path.write_text('{"planner": "an older one"}', encoding="utf-8")
+    environment = {
+        "AIRFLOW_USER": "planner",
+        "AIRFLOW_PASSWORD": 'quite "long" enough',
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(path),
+    }
+    show = "import os, sys; print(sys.argv[1:], sorted(name for name in os.environ if name.startswith('AIRFLOW')))"
+    command = [sys.executable, str(DOCKER / "with_passwords.py"), sys.executable, "-c", show, "api-server"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, timeout=60)
+    assert done.stdout == "['api-server'] ['AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE']\n"
+    assert json.loads(path.read_text(encoding="utf-8")) == {"planner": 'quite "long" enough'}
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_short_password_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^AIRFLOW_PASSWORD has 5 characters; take 12 or more$"):
+        with_passwords.write_passwords(tmp_path / "passwords.json", "admin", "admin")
+    assert list(tmp_path.iterdir()) == []
