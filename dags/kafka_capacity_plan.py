@@ -15,6 +15,7 @@ import os
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG, Asset, CronTriggerTimetable, TriggerRule, task, task_group
+
 from kafka_capacity_airflow.params import plan_params
 from kafka_capacity_airflow.report_operator import RenderReportOperator
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
@@ -45,11 +46,11 @@ with DAG(
         return steps.pin(params, dag_run.run_after)
 
     @task
-    def email_report(pinned: dict, params: dict) -> str:
+    def email_report(pinned: dict, params: dict, dag_run: object) -> str:
         """Mail the report."""
         from kafka_capacity_airflow import steps
 
-        return steps.email_report(pinned, params)
+        return steps.email_report(pinned, params, run_id=dag_run.run_id, run_after=dag_run.run_after)
 
     @task.branch
     def ask_for_approval(params: dict) -> str:

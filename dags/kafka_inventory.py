@@ -14,6 +14,7 @@ import datetime
 import os
 
 from airflow.sdk import DAG, Asset, CronTriggerTimetable, Param, task
+
 from kafka_capacity_airflow.task_defaults import task_defaults
 
 INVENTORY = Asset(name="kafka_inventory", uri="x-kafka-capacity://inventory")
@@ -60,6 +61,7 @@ with DAG(
     def stage_inventory(setting: dict, day: str) -> dict[str, str]:
         """Read, check and stage one cluster."""
         from airflow.sdk import get_current_context
+
         from kafka_capacity_airflow import steps
 
         get_current_context()["cluster_name"] = setting["name"]

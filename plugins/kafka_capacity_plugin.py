@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from airflow.plugins_manager import AirflowPlugin
+
 from kafka_capacity_airflow import macros as _macros
 from kafka_capacity_airflow.links import ReportLink
 

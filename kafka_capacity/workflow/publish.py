@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 from email.message import EmailMessage
 from typing import Any
@@ -95,7 +96,14 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
 
 
 def mail_report(
-    store: ObjectStore, pinned: PinnedPlan, *, sender: str, recipients: tuple[str, ...], report_url: str
+    store: ObjectStore,
+    pinned: PinnedPlan,
+    *,
+    sender: str,
+    recipients: tuple[str, ...],
+    report_url: str,
+    run_id: str,
+    date: datetime.datetime,
 ) -> EmailMessage:
     """Build the e-mail of a published report.
 
@@ -105,6 +113,8 @@ def mail_report(
         sender: the From address.
         recipients: the To addresses.
         report_url: where the whole report can be read.
+        run_id: of the run that sends it: mail programs take two messages with one id for one.
+        date: of that run, for the Date header.
     """
     from kafka_capacity.report.email import build_email
     from kafka_capacity.report.render import rerender
@@ -118,8 +128,8 @@ def mail_report(
         sender=sender,
         recipients=recipients,
         images=rendered.images,
-        message_id=f"<plan-{pinned.plan_id}@kafka-capacity>",
-        date=datetime.datetime.fromisoformat(f"{pinned.ds}T00:00:00+00:00"),
+        message_id=f"<{pinned.plan_id}.{hashlib.sha256(run_id.encode()).hexdigest()[:16]}@kafka-capacity>",
+        date=date,
     )
 
 

@@ -7,12 +7,11 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.workflow.publish import mail_report, release_plan_files
-
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.staging import load_findings, stage
 from kafka_capacity.objects.keys import list_inventory_clusters
 from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.workflow.publish import mail_report, release_plan_files
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.params import plan_request
@@ -67,7 +66,9 @@ def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> list[dict[st
     return pinned
 
 
-def email_report(pinned: Mapping[str, str], params: Mapping[str, Any]) -> str:
+def email_report(
+    pinned: Mapping[str, str], params: Mapping[str, Any], *, run_id: str, run_after: datetime.datetime
+) -> str:
     """Mail the report of a plan; gives the subject."""
     plan = PinnedPlan(**pinned)
     to = tuple(params.get("recipients") or ()) or recipients()
@@ -76,7 +77,15 @@ def email_report(pinned: Mapping[str, str], params: Mapping[str, Any]) -> str:
         return ""
     store = airflow_store()
     key = plan.report_prefix + "index.html"
-    message = mail_report(store, plan, sender=sender(), recipients=to, report_url=browser_url(key, store.uri(key)))
+    message = mail_report(
+        store,
+        plan,
+        sender=sender(),
+        recipients=to,
+        report_url=browser_url(key, store.uri(key)),
+        run_id=run_id,
+        date=run_after,
+    )
     send_message(message)
     log.info("mailed %r to %d recipients", message["Subject"], len(to))
     return str(message["Subject"])

@@ -1,0 +1,78 @@
+"""What the README's first command runs, as a user sees it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.e2e, pytest.mark.airflow, pytest.mark.spark]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def clean_environment():
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SPARK", "PYSPARK"))}
+    return {**kept, "PYTHONWARNINGS": "ignore"}
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=clean_environment(), capture_output=True, text=True, timeout=400
+    )
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    state = tmp_path_factory.mktemp("one-command")
+    return state, run("-m", "local.plan", "--state", str(state))
+
+
+def paths(output, label):
+    return [Path(path) for path in re.findall(rf"^{label}\s+(\S+)$", output, flags=re.MULTILINE)]
+
+
+def test_it_ends_with_the_verdict_and_files_that_are_still_there(planned):
+    _, done = planned
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "15 brokers fit" in done.stdout
+    (report,) = paths(done.stdout, "report")
+    (mail,) = paths(done.stdout, "e-mail")
+    names = {path.name for path in paths(done.stdout, "files")}
+    assert report.read_text().startswith("<!doctype html>")
+    assert b"Subject: [kafka-capacity] shop-eu: 15 brokers fit" in mail.read_bytes()
+    assert names == {"reassignment.json", "rollback.json"}
+
+
+def test_it_shows_progress_and_no_traceback_or_warning(planned):
+    _, done = planned
+    shown = done.stdout + done.stderr
+    assert "staging the example clusters" in shown
+    assert "Traceback" not in shown
+    assert "Warning" not in shown
+
+
+def test_another_process_reads_the_report_through_s3(planned):
+    state, done = planned
+    (report,) = paths(done.stdout, "report")
+    key = report.relative_to(state / "s3" / "kafka-capacity").as_posix()
+    reader = (
+        "import sys; from pathlib import Path; from local.s3_server import BUCKET, LocalS3\n"
+        "with LocalS3(Path(sys.argv[1])) as s3:\n"
+        "    body = s3.client().get_object(Bucket=BUCKET, Key=sys.argv[2])['Body'].read()\n"
+        "    sys.stdout.buffer.write(body)\n"
+    )
+    read = run("-c", reader, str(state / "s3"), key)
+    assert read.returncode == 0, read.stderr
+    assert read.stdout == report.read_text()
+
+
+def test_a_bad_parameter_ends_with_a_clear_message_and_a_failure(planned):
+    state, _ = planned
+    done = run("-m", "local.plan", "--state", str(state), "--params", '{"broker_counts": [0]}')
+    assert done.returncode != 0
+    assert "broker_counts" in done.stdout + done.stderr
