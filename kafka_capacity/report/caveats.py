@@ -1,0 +1,141 @@
+"""What could be wrong with the answer: each assumption that this plan rests on, with its figures."""
+
+from __future__ import annotations
+
+import math
+
+from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle, plural
+from kafka_capacity.report.options import Option, PlanView
+
+WEEK_HOURS = 168
+"""Less history than this has not seen every hour of the week."""
+
+
+def caveats(view: PlanView) -> list[dict[str, str]]:
+    """List what could be wrong, serious first; ``severity`` is ``serious`` or ``note``."""
+    found = [*_inventory(view), *_rates(view), *_capacities(view)]
+    if not view.nearest.is_refused:
+        found += _move(view.nearest)
+    found.append(_note(f"Sizes are those of the inventory of {view.inputs.ds}; topics that grow take longer to copy."))
+    return sorted(found, key=lambda caveat: caveat["severity"] != "serious")
+
+
+def _serious(text: str) -> dict[str, str]:
+    return {"severity": "serious", "text": text}
+
+
+def _note(text: str) -> dict[str, str]:
+    return {"severity": "note", "text": text}
+
+
+def _inventory(view: PlanView) -> list[dict[str, str]]:
+    by_severity = {"fatal": 0, "warning": 0, "info": 0}
+    for finding in view.inputs.findings:
+        by_severity[finding["severity"]] = by_severity.get(finding["severity"], 0) + 1
+    found = []
+    if by_severity["fatal"]:
+        what = plural(by_severity["fatal"], "fatal finding")
+        found.append(
+            _serious(f"The inventory is unsound ({what}): no figure here can be relied on until that is mended.")
+        )
+    if by_severity["warning"]:
+        found.append(
+            _note(f"{plural(by_severity['warning'], 'warning')} about the inventory or the layout; see below.")
+        )
+    return found
+
+
+def _rates(view: PlanView) -> list[dict[str, str]]:
+    hours = view.rate_history_hours
+    if not hours:
+        return [
+            _serious(
+                "There is no traffic history: times leave out what is produced during the move, so it takes longer "
+                "than said, and network limits are not checked."
+            )
+        ]
+    found = []
+    if hours < WEEK_HOURS:
+        found.append(_note(f"Rates rest on {plural(hours, 'hour')} of history, less than a week."))
+    found.append(_note("Peaks add up each partition’s 99th percentile, as if all peaked together: an upper estimate."))
+    return found
+
+
+def _capacities(view: PlanView) -> list[dict[str, str]]:
+    if view.nearest.is_refused:
+        return []
+    rows = [
+        row
+        for row in view.inputs.tables["broker_load"].to_pylist()
+        if row["scenario_id"] == view.nearest.scenario_id and not row["is_removed"]
+    ]
+    found = []
+    for what, fields in (
+        ("disk", ("disk_capacity_bytes",)),
+        ("network", ("network_in_bytes_per_second", "network_out_bytes_per_second")),
+    ):
+        unknown = sum(1 for row in rows if any(not _is_known(row[name]) for name in fields))
+        if unknown:
+            found.append(
+                _serious(
+                    f"The {what} of {unknown:,} of {plural(len(rows), 'broker')} is not known, so it is not checked."
+                )
+            )
+    return found
+
+
+def _is_known(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _move(option: Option) -> list[dict[str, str]]:
+    figures = option.figures
+    found = []
+    if figures["unreachable_partitions"]:
+        count = plural(figures["unreachable_partitions"], "partition")
+        found.append(
+            _serious(f"{count} to be copied {_have(figures['unreachable_partitions'])} no leader to copy from.")
+        )
+    if option.never_ends:
+        smallest = format_throttle(figures["smallest_throttle_bytes_per_second"])
+        found.append(_serious(f"The move never ends at this throttle; it must be above {smallest}."))
+    elif figures["duration_peak_seconds"] is None:
+        smallest = format_throttle(figures["smallest_throttle_peak_bytes_per_second"])
+        found.append(
+            _serious(
+                "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle "
+                f"above {smallest}."
+            )
+        )
+    if figures["moved_bytes"]:
+        found += _note_on_copying(option)
+    if figures["seeds_tried"] > 1:
+        found.append(
+            _note(
+                f"This placer draws at random: {format_bytes(figures['moved_bytes_low'])} to "
+                f"{format_bytes(figures['moved_bytes_high'])} over {plural(figures['seeds_tried'], 'draw')}."
+            )
+        )
+    return found
+
+
+def _note_on_copying(option: Option) -> list[dict[str, str]]:
+    seconds = option.figures["duration_seconds"]
+    found = [
+        _note(
+            "The old copy of a partition stays until the new one is in sync: on the way a disk holds more than after."
+        )
+    ]
+    if seconds is not None:
+        found.insert(
+            0,
+            _note(
+                f"{format_duration(seconds)} is the copying alone, with everything started at once and the throttle "
+                "used in full on the broker that decides."
+            ),
+        )
+    return found
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"

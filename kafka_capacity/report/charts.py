@@ -1,0 +1,164 @@
+"""Draw the charts of a report: Vega-Lite specs from ``templates/charts``, data from ``report.json``.
+
+The engine draws with the light palette. PNG stays so. In SVG, meant to stand in a page, the colours become the page's
+own CSS variables, so that one drawing serves light, dark and paper.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.report.formats import format_bytes, iec_unit
+from kafka_capacity.report.names import clipped, visible
+from kafka_capacity.report.palette import LIGHT
+
+WIDE = 700
+NARROW = 330
+EMAIL = 576
+"""Widths in CSS pixels: on a page, on a telephone, in an e-mail of 640 less its margins."""
+PNG_SCALE = 2
+LABEL_LENGTH = 80
+
+_TOKEN = re.compile(r"\$([a-z][a-z-]*)")
+_NOISE = re.compile(r'\s(?:aria-[a-z]+|role|class|pointer-events|xmlns:xlink|version)="[^"]*"|\sopacity="1"')
+_HIDDEN_TEXT = re.compile(r'<text[^>]*\sopacity="0"[^>]*>[^<]*</text>')
+_EMPTY_PATH = re.compile(r'<path[^>]*\sd="(?:M0,0h0v0h0Z)?"[^>]*/>')
+_FONT = re.compile(r'\sfont-family="[^"]*"')
+_IDS = re.compile(r'(\bid="|url\(#)([^")]+)')
+_COLOUR = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{6})"')
+_ROOT = re.compile(r'<svg[^>]*\bviewBox="([^"]*)"[^>]*>')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnChart:
+    """One chart, drawn.
+
+    Attributes:
+        wide: SVG for a page.
+        narrow: SVG for a telephone.
+        png: for an e-mail, twice as fine; ``None`` where no e-mail shows it.
+    """
+
+    wide: str
+    narrow: str
+    png: bytes | None
+
+
+def charts_of(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Go through the charts of all sections of a report."""
+    for section in report["sections"]:
+        yield from section["data"].get("charts", ())
+
+
+def draw_charts(report: Mapping[str, Any], folder: Path) -> dict[str, DrawnChart]:
+    """Draw every chart of a report.
+
+    Args:
+        report: the plain data.
+        folder: of the templates.
+
+    Raises:
+        RenderError: a spec is missing or the engine refuses it.
+    """
+    return {one["id"]: _draw(one, folder) for one in charts_of(report)}
+
+
+def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
+    spec = complete_spec(described, folder)
+    try:
+        # Imported where it is used: it starts a JavaScript engine of 90 MB.
+        import vl_convert
+
+        def svg(width: int) -> str:
+            return str(vl_convert.vegalite_to_svg({**spec, "width": width}, allowed_base_urls=[]))
+
+        chart_id = described["id"]
+        return DrawnChart(
+            wide=page_svg(svg(WIDE), f"{chart_id}-wide", described),
+            narrow=page_svg(svg(NARROW), f"{chart_id}-narrow", described),
+            png=vl_convert.vegalite_to_png({**spec, "width": EMAIL}, scale=PNG_SCALE, allowed_base_urls=[])
+            if described["is_in_email"]
+            else None,
+        )
+    except ValueError as error:
+        msg = f"chart {described['id']!r} could not be drawn: {error}"
+        raise RenderError(msg) from error
+
+
+def complete_spec(described: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Put the data, the unit and the colours of a chart into its Vega-Lite spec.
+
+    Raises:
+        RenderError: there is no such spec.
+    """
+    spec = _read_spec(folder, f"{described['spec']}.vl.json")
+    params: dict[str, Any] = dict(described["params"])
+    values = [_prepared(value) for value in described["values"]]
+    amounts = [abs(v) for row in described["values"] for key, v in row.items() if key.endswith("_bytes") and v]
+    if amounts:
+        params["unit_name"], params["unit"] = iec_unit(max(amounts))
+    for param in spec.get("params", ()):
+        if param["name"] in params:
+            param["value"] = params[param["name"]]
+    spec["data"] = {"values": values}
+    spec["config"] = _read_spec(folder, "config.json")
+    return spec
+
+
+def _read_spec(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / "charts" / name
+    try:
+        return dict(_coloured(json.loads(path.read_text(encoding="utf-8"))))
+    except (OSError, ValueError) as error:
+        msg = f"chart spec {str(path)!r} cannot be read: {error}"
+        raise RenderError(msg) from error
+
+
+def _coloured(value: Any) -> Any:
+    """Put the light colours where a spec names them: ``$ink``."""
+    if isinstance(value, dict):
+        return {key: _coloured(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_coloured(inner) for inner in value]
+    if isinstance(value, str) and (token := _TOKEN.fullmatch(value)):
+        return LIGHT[token[1]]
+    return copy.copy(value)
+
+
+def _prepared(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Make names safe to look at, and write amounts of bytes beside their numbers."""
+    made: dict[str, Any] = {}
+    for key, inner in value.items():
+        made[key] = clipped(visible(inner), LABEL_LENGTH) if isinstance(inner, str) else inner
+        if key.endswith("_bytes"):
+            made[f"{key}_text"] = format_bytes(inner)
+    return made
+
+
+def page_svg(svg: str, prefix: str, described: Mapping[str, Any]) -> str:
+    """Fit a drawing into a page: ids of its own, the page's colours and font, a text in place of hundreds of labels."""
+    variables = {colour: name for name, colour in LIGHT.items()}
+    for pattern in (_HIDDEN_TEXT, _EMPTY_PATH, _NOISE, _FONT):
+        svg = pattern.sub("", svg)
+    svg = _IDS.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", svg)
+    svg = _COLOUR.sub(
+        lambda found: f'{found[1]}="var(--{variables[found[2]]})"' if found[2] in variables else found[0], svg
+    )
+    title, description = escape(visible(described["title"])), escape(visible(described["description"]))
+
+    def root(found: re.Match[str]) -> str:
+        width = found[1].split()[2]
+        return (
+            f'<svg viewBox="{found[1]}" width="{width}" role="img" aria-labelledby="{prefix}-title {prefix}-desc">'
+            f'<title id="{prefix}-title">{title}</title><desc id="{prefix}-desc">{description}</desc>'
+        )
+
+    return _ROOT.sub(root, svg, count=1)

@@ -1,0 +1,140 @@
+"""The e-mail of a report: one message of the standard library, the same bytes for the same report.
+
+multipart/alternative              (inside multipart/mixed where files are attached)
+├── text/plain
+└── multipart/related
+├── text/html                  tables, inlined style, literal colours
+└── image/png …                shown through their Content-ID
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Mapping, Sequence
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.report.charts import EMAIL, charts_of
+from kafka_capacity.report.names import slug, visible
+from kafka_capacity.report.palette import DARK, LIGHT
+from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
+
+MAX_CAVEATS = 4
+MAX_OPTIONS = 10
+"""Rows of the comparison that an e-mail shows; the report has them all."""
+
+
+def build_email(
+    report: Mapping[str, Any],
+    *,
+    sender: str,
+    recipients: Sequence[str],
+    images: Mapping[str, bytes],
+    message_id: str,
+    date: datetime.datetime,
+    attachments: Mapping[str, tuple[str, bytes]] | None = None,
+    templates: Path | None = None,
+) -> EmailMessage:
+    """Build the message.
+
+    Args:
+        report: the plain data.
+        sender: the From address.
+        recipients: the To addresses, at least one.
+        images: PNG by file name, as :class:`~kafka_capacity.report.render.RenderedReport` has them.
+        message_id: with its angle brackets.
+        date: of the Date header, with a time zone.
+        attachments: file name to media type and bytes, such as the whole report.
+        templates: their folder, if not the usual one.
+
+    Raises:
+        RenderError: an address or the message id has a line break, or there is nobody to send to.
+    """
+    folder = template_folder(templates)
+    plan = slug(str(report["plan_id"]))
+    cids = {name: f"{slug(name.removesuffix('.png'))}.{plan}@kafka-capacity" for name in sorted(images)}
+    message = EmailMessage(policy=SMTP)
+    message["Subject"] = visible(report["verdict"]["subject"])
+    message["From"] = _header("sender", sender)
+    if not recipients:
+        raise RenderError("recipients: nobody to send the report to; name at least one address")
+    message["To"] = ", ".join(_header("recipients", one) for one in recipients)
+    message["Date"] = format_datetime(date)
+    message["Message-ID"] = _header("message_id", message_id)
+    message.set_content(render_email_text(report, templates=folder), cte="quoted-printable")
+    html = render_email_html(report, {name: f"cid:{cid}" for name, cid in cids.items()}, templates=folder)
+    message.add_alternative(html, subtype="html", cte="quoted-printable")
+    body = message.get_payload(1)
+    for name, cid in cids.items():
+        body.add_related(images[name], "image", "png", cid=f"<{cid}>", filename=name, disposition="inline")  # type: ignore[union-attr]
+    for name, (media_type, data) in sorted((attachments or {}).items()):
+        kind, _, subtype = media_type.partition("/")
+        message.add_attachment(data, kind, subtype, filename=visible(name))
+    _fix_boundaries(message, plan)
+    return message
+
+
+def _header(field: str, value: str) -> str:
+    if visible(value) != value:
+        msg = f"{field}: {value!r} has a control character and cannot stand in a header; remove it"
+        raise RenderError(msg)
+    return value
+
+
+def _fix_boundaries(message: EmailMessage, plan: str) -> None:
+    """Derive the boundaries from the plan, where the library would draw them at random."""
+    for place, part in enumerate(part for part in message.walk() if part.is_multipart()):
+        digest = hashlib.sha256(f"{plan}/{place}".encode()).hexdigest()[:32]
+        part.set_boundary(f"=_kafka-capacity-{digest}")
+
+
+def render_email_html(report: Mapping[str, Any], sources: Mapping[str, str], *, templates: Path | None = None) -> str:
+    """Make the HTML part.
+
+    Args:
+        report: the plain data.
+        sources: where each image is: file name to ``src``; charts without one are left out.
+        templates: their folder, if not the usual one.
+    """
+    import css_inline  # needs a moment to load, and only e-mails need it
+
+    page = render_template(
+        environment(template_folder(templates)),
+        "email.html",
+        **_values(report),
+        figures=[
+            {"src": sources[f"{one['id']}.png"], "title": one["title"], "alt": one["description"], "note": one["note"]}
+            for one in charts_of(report)
+            if f"{one['id']}.png" in sources
+        ],
+        image_width=EMAIL,
+        light=LIGHT,
+        dark=DARK,
+    )
+    return str(css_inline.CSSInliner(load_remote_stylesheets=False, keep_at_rules=True).inline(page))
+
+
+def render_email_text(report: Mapping[str, Any], *, templates: Path | None = None) -> str:
+    """Make the plain text part."""
+    return render_template(text_environment(template_folder(templates)), "email.txt", **_values(report))
+
+
+def _values(report: Mapping[str, Any]) -> dict[str, Any]:
+    uri = str(report["links"].get("report_uri", ""))
+    comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
+    rows = comparison["rows"] if comparison else []
+    caveats = report["verdict"]["caveats"]
+    return {
+        "report": report,
+        "report_uri": uri,
+        "is_link": uri.startswith(("https://", "http://")),
+        "caveats": caveats[:MAX_CAVEATS],
+        "more_caveats": len(caveats[MAX_CAVEATS:]),
+        "options": rows[:MAX_OPTIONS],
+        "more_options": len(rows[MAX_OPTIONS:]),
+    }

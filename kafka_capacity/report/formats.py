@@ -1,0 +1,222 @@
+"""Figures as people read them. Templates reach every function here by the name of its filter.
+
+Amounts of bytes are IEC (KiB, MiB, …); a throttle is decimal (MB/s), since that is how it is typed for
+``kafka-reassign-partitions --throttle``. Rounding never shows 1,024 of a unit or 60 of a smaller one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+MINUS = "−"
+NOTHING = "—"
+
+_IEC = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_SI = ("B", "kB", "MB", "GB", "TB", "PB")
+_TIMES = (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1))
+
+
+def iec_unit(largest: float) -> tuple[str, int]:
+    """Give the unit in which an amount is at least 1, and how many bytes it is.
+
+    >>> iec_unit(3 * 1024**4)
+    ('TiB', 1099511627776)
+    """
+    place = 0
+    while place < len(_IEC) - 1 and abs(largest) >= 1024 ** (place + 1):
+        place += 1
+    return _IEC[place], 1024**place
+
+
+def _scaled(amount: float, base: int, units: Sequence[str]) -> str:
+    place = 0
+    value = abs(amount)
+    # Compared after rounding, so that 1023.95 KiB is 1.0 MiB and never 1,024.0 KiB.
+    while place < len(units) - 1 and round(value, 1 if place else 0) >= base:
+        value /= base
+        place += 1
+    sign = MINUS if amount < 0 and round(value, 1 if place else 0) else ""
+    return f"{sign}{value:,.{1 if place else 0}f} {units[place]}"
+
+
+def format_bytes(amount: float | None) -> str:
+    """Write an amount of bytes.
+
+    >>> [format_bytes(n) for n in (0, 1023, 1536, 1023.95 * 1024, 5 * 1024**4, None)]
+    ['0 B', '1,023 B', '1.5 KiB', '1.0 MiB', '5.0 TiB', '—']
+    """
+    return NOTHING if amount is None else _scaled(amount, 1024, _IEC)
+
+
+def format_rate(amount: float | None) -> str:
+    """Write bytes a second, IEC.
+
+    >>> format_rate(3 * 1024**2)
+    '3.0 MiB/s'
+    """
+    return NOTHING if amount is None else f"{_scaled(amount, 1024, _IEC)}/s"
+
+
+def format_throttle(amount: float | None) -> str:
+    """Write a throttle in the decimal unit that it was chosen in.
+
+    >>> [format_throttle(t) for t in (50e6, 12_500_000, 999_960)]
+    ['50 MB/s', '12.5 MB/s', '1 MB/s']
+    """
+    if amount is None:
+        return NOTHING
+    return _scaled(amount, 1000, _SI).replace(".0 ", " ") + "/s"
+
+
+def format_duration(seconds: float | None) -> str:
+    """Write a time in its two largest units; ``None`` is one that never ends.
+
+    >>> [format_duration(s) for s in (0, 12.5, 59.96, 75, 11_520, 86_399, None)]
+    ['0 s', '12.5 s', '1 min', '1 min 15 s', '3 h 12 min', '1 d', 'never ends']
+    """
+    if seconds is None:
+        return "never ends"
+    if round(seconds, 1) < 60:
+        return f"{round(seconds, 1):g} s"
+    for unit, length, smaller, step in _TIMES:
+        steps = math.floor(seconds / step + 0.5)
+        if steps * step >= length:
+            count, rest = divmod(steps * step, length)
+            return f"{count:,} {unit}" + (f" {rest // step} {smaller}" if rest else "")
+    return f"{seconds:.0f} s"  # pragma: no cover - a minute and more is always caught above
+
+
+def format_percent(ratio: float | None) -> str:
+    """Write a ratio in percent, with one decimal below 100.
+
+    >>> [format_percent(r) for r in (0, 0.00001, 0.0812, 0.9996, 9.9, None)]
+    ['0 %', '<0.1 %', '8.1 %', '100 %', '990 %', '—']
+    """
+    if ratio is None:
+        return NOTHING
+    value = Decimal(repr(float(ratio))) * 100
+    if value == 0:
+        return "0 %"
+    sign = MINUS if value < 0 else ""
+    size = abs(value)
+    if size < Decimal("0.05"):
+        return "<0.1 %" if value > 0 else f"{MINUS}<0.1 %"
+    tenth = size.quantize(Decimal("0.1"), ROUND_HALF_EVEN)
+    return f"{sign}{tenth:,} %" if tenth < 100 else f"{sign}{size.quantize(Decimal(1), ROUND_HALF_EVEN):,} %"
+
+
+def format_count(number: float | None) -> str:
+    """Write a whole number.
+
+    >>> format_count(18036)
+    '18,036'
+    """
+    return NOTHING if number is None else f"{number:,.0f}".replace("-", MINUS)
+
+
+def format_factor(factor: float | None) -> str:
+    """Write how many times as much.
+
+    >>> [format_factor(f) for f in (9.94, 27.2, None)]
+    ['9.9×', '27×', '—']
+    """
+    if factor is None:
+        return NOTHING
+    return f"{factor:,.1f}×" if round(factor, 1) < 10 else f"{factor:,.0f}×"
+
+
+def format_byte_delta(amount: float | None) -> str:
+    """Write a change in bytes with its sign.
+
+    >>> [format_byte_delta(d) for d in (2048, -2048, 0)]
+    ['+2.0 KiB', '−2.0 KiB', '0 B']
+    """
+    return _signed(amount, format_bytes)
+
+
+def format_count_delta(number: float | None) -> str:
+    """Write a change of a count with its sign.
+
+    >>> [format_count_delta(d) for d in (1204, -3, 0)]
+    ['+1,204', '−3', '0']
+    """
+    return _signed(number, format_count)
+
+
+def _signed(amount: float | None, write: Callable[[float | None], str]) -> str:
+    text = write(amount)
+    return f"+{text}" if amount is not None and amount > 0 else text
+
+
+def format_duration_band(band: Sequence[float | None]) -> str:
+    """Write the time at mean rates and at peak rates, once where they look the same.
+
+    >>> [format_duration_band(b) for b in ((60, 60), (60, 120), (60, None))]
+    ['1 min', '1 min to 2 min', '1 min; never ends at peak']
+    """
+    mean, peak = format_duration(band[0]), format_duration(band[1])
+    if mean == peak:
+        return mean
+    return f"{mean}; never ends at peak" if band[1] is None else f"{mean} to {peak}"
+
+
+def format_percent_change(pair: Sequence[float | None]) -> str:
+    """Write a ratio before and after."""
+    return f"{format_percent(pair[0])} → {format_percent(pair[1])}"
+
+
+def format_ids(ids: Sequence[int]) -> str:
+    """Write a replica list as Kafka's tools print it, without its brackets."""
+    return ", ".join(str(broker) for broker in ids)
+
+
+def format_text(value: object) -> str:
+    """Write a word as it is; nothing as a dash."""
+    return NOTHING if value is None or value == "" else str(value)
+
+
+def format_yes(value: bool) -> str:
+    """Write a truth."""
+    return "yes" if value else "no"
+
+
+FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "bytes": format_bytes,
+    "byte_delta": format_byte_delta,
+    "rate": format_rate,
+    "throttle": format_throttle,
+    "duration": format_duration,
+    "duration_band": format_duration_band,
+    "percent": format_percent,
+    "percent_change": format_percent_change,
+    "count": format_count,
+    "count_delta": format_count_delta,
+    "factor": format_factor,
+    "ids": format_ids,
+    "id": format_text,
+    "text": format_text,
+    "name": format_text,
+    "yes": format_yes,
+}
+"""Every format by the name that columns and figures carry."""
+
+LEFT_ALIGNED = frozenset({"ids", "text", "name", "yes", "verdict"})
+"""Formats that are words rather than figures."""
+
+
+def shown(value: Any, name: str) -> str:
+    """Write a value in the format of that name."""
+    return FORMATS[name](value)
+
+
+def is_figure(name: str) -> bool:
+    """Tell whether a format is set flush right."""
+    return name not in LEFT_ALIGNED
+
+
+def plural(number: int, noun: str) -> str:
+    """Write ``1 broker`` or ``2 brokers``."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"

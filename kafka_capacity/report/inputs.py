@@ -1,0 +1,42 @@
+"""What a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReportInputs:
+    """Everything a report shows comes from here; no clock and no environment is read.
+
+    Attributes:
+        tables: ``scenarios``, ``moves`` and ``broker_load`` of one plan (:mod:`kafka_capacity.objects.plan_tables`).
+        cluster: its name.
+        ds: the day of the inventory, ``YYYY-MM-DD``.
+        plan_id: the plan's name.
+        request: the parameters of the plan, as JSON.
+        snapshot_facts: what the inventory says: ``brokers`` (a list of ``broker_id``, ``rack``,
+            ``disk_capacity_bytes``, ``network_in_bytes_per_second``, ``network_out_bytes_per_second``),
+            ``broker_count``, ``topic_count``, ``partition_count``, ``replica_count``, ``total_bytes``,
+            ``rate_history_hours``, ``source``, ``captured_at``, ``manifest_sha256``; others are left out or shown.
+        findings: ``severity`` (fatal, warning or info), ``code``, ``where`` and ``message`` of each thing found in the
+            inventory and in the proposed topologies.
+        provenance: what made this: ``code_version``, ``model_version`` and whatever else names an input.
+        links: ``report_uri``, where the whole report will be, and optionally ``run_uri``.
+        generated_at: when, as text; the caller takes it from the run's date.
+    """
+
+    tables: Mapping[str, pa.Table]
+    cluster: str
+    ds: str
+    plan_id: str
+    request: Mapping[str, Any]
+    snapshot_facts: Mapping[str, Any]
+    findings: Sequence[Mapping[str, str]] = field(default=())
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    generated_at: str

@@ -1,0 +1,170 @@
+"""The options of a plan, and which of them to recommend.
+
+Rule: of the options that fit, the smallest broker count; of those, a placer made for planning before Kafka's own ones
+(which place everything afresh and are here to compare with); of those, the fewest bytes copied, then the shortest time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.report.formats import plural
+from kafka_capacity.report.inputs import ReportInputs
+
+BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
+"""Placers that know nothing of what is where, so that nobody would choose them to move less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Option:
+    """One scenario, as the report speaks of it.
+
+    Attributes:
+        scenario_id: unique in the plan.
+        label: what people call it; unique too.
+        placer: by its name.
+        broker_count: of the target.
+        broker_ids: of the target.
+        fits: whether every constraint holds.
+        excuses: the constraints that do not hold.
+        figures: the whole row of ``scenarios``; metrics are ``None`` where Kafka would refuse the placement.
+    """
+
+    scenario_id: str
+    label: str
+    placer: str
+    broker_count: int
+    broker_ids: tuple[int, ...]
+    fits: bool
+    excuses: tuple[Mapping[str, Any], ...]
+    figures: Mapping[str, Any]
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether Kafka itself would refuse it, so that there are no figures."""
+        return self.figures["moved_bytes"] is None
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is here to be compared with."""
+        return self.placer in BASELINE_PLACERS
+
+    @property
+    def never_ends(self) -> bool:
+        """Whether the move would never finish at its throttle."""
+        return not self.is_refused and self.figures["duration_seconds"] is None
+
+    @property
+    def share_ratio(self) -> float | None:
+        """What part of all replica bytes is copied."""
+        total = self.figures["total_bytes"]
+        return self.figures["moved_bytes"] / total if total else (None if self.is_refused else 0.0)
+
+    def is_same_change(self, other: Option) -> bool:
+        """Tell whether another option asks for the same brokers and factor, under the same throttle."""
+        asked = ("replication_factor", "throttle_bytes_per_second")
+        return self.broker_ids == other.broker_ids and all(self.figures[a] == other.figures[a] for a in asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanView:
+    """A plan's inputs with the options read from them, and the choice between those.
+
+    Attributes:
+        inputs: what the report is made of.
+        options: all of them, by broker count, then planning placers first, then bytes.
+        recommended: the best that fits, ``None`` when none does.
+        nearest: the option to speak of: the recommended one, else the one that is closest to fitting.
+    """
+
+    inputs: ReportInputs
+    options: tuple[Option, ...]
+    recommended: Option | None
+    nearest: Option
+
+    @property
+    def rate_history_hours(self) -> int:
+        """How many hours of traffic the plan rests on."""
+        return int(self.inputs.snapshot_facts.get("rate_history_hours") or 0)
+
+    @property
+    def observed_broker_count(self) -> int:
+        """How many brokers there are today."""
+        return int(self.inputs.snapshot_facts["broker_count"])
+
+    @property
+    def generate(self) -> Option | None:
+        """What ``--generate`` makes of the change that is spoken of, where it was tried."""
+        found = [o for o in self.options if o.placer == "generate" and o.is_same_change(self.nearest)]
+        return found[0] if found and not found[0].is_refused and self.nearest.placer != "generate" else None
+
+
+def view_plan(inputs: ReportInputs) -> PlanView:
+    """Read the options and choose.
+
+    Raises:
+        RenderError: the plan has no options.
+    """
+    options = read_options(inputs.tables["scenarios"])
+    if not options:
+        msg = f"plan {inputs.plan_id!r} has no scenarios, so there is nothing to report; evaluate at least one"
+        raise RenderError(msg)
+    fitting = [option for option in options if option.fits]
+    recommended = min(fitting, key=_rank) if fitting else None
+    nearest = recommended or min(options, key=_distance)
+    return PlanView(inputs=inputs, options=options, recommended=recommended, nearest=nearest)
+
+
+def read_options(scenarios: pa.Table) -> tuple[Option, ...]:
+    """Read rows of ``scenarios``, in the order in which they are shown."""
+    rows = scenarios.to_pylist()
+    bare = Counter(_bare_label(row) for row in rows)
+    options = [_read(row, is_unique=bare[_bare_label(row)] == 1) for row in rows]
+    return tuple(sorted(options, key=_rank))
+
+
+def _bare_label(row: Mapping[str, Any]) -> str:
+    return f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}"
+
+
+def _read(row: Mapping[str, Any], *, is_unique: bool) -> Option:
+    return Option(
+        scenario_id=row["scenario_id"],
+        label=_bare_label(row) if is_unique else f"{_bare_label(row)} ({row['scenario_id']})",
+        placer=row["placer"],
+        broker_count=row["target_broker_count"],
+        broker_ids=tuple(row["target_broker_ids"]),
+        fits=row["fits"],
+        excuses=tuple(json.loads(row["excuses"])),
+        figures=row,
+    )
+
+
+def _rank(option: Option) -> tuple[Any, ...]:
+    moved, seconds = option.figures["moved_bytes"], option.figures["duration_seconds"]
+    return (
+        option.broker_count,
+        option.is_baseline,
+        moved is None,
+        moved or 0,
+        seconds is None,
+        seconds or 0.0,
+        option.scenario_id,
+    )
+
+
+def _distance(option: Option) -> tuple[Any, ...]:
+    return (option.is_refused, option.is_baseline, len(option.excuses), -option.broker_count, option.scenario_id)
+
+
+def counts_by_fit(options: Sequence[Option]) -> tuple[list[int], list[int]]:
+    """Give the broker counts with an option that fits, and those without."""
+    fitting = {option.broker_count for option in options if option.fits}
+    return sorted(fitting), sorted({option.broker_count for option in options} - fitting)

@@ -1,0 +1,110 @@
+"""From a plan to the files of its report, and from ``report.json`` to the same files again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.report.charts import DrawnChart, draw_charts
+from kafka_capacity.report.data import REPORT_KIND, REPORT_VERSION, ReportInputs, build_report
+from kafka_capacity.report.email import render_email_html, render_email_text
+from kafka_capacity.report.palette import DARK, LIGHT
+from kafka_capacity.report.template_folder import environment, render_template, template_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedReport:
+    """All files of a report.
+
+    Attributes:
+        report_json: the data; everything else can be made from it again.
+        index_html: one self-contained page.
+        email_html: the e-mail's HTML as a file: it shows ``images/<name>``, the message itself carries its images.
+        email_text: the e-mail's plain text.
+        images: the e-mail's images by file name, PNG.
+        verdict: the answer, as in the data.
+        subject: of the e-mail.
+    """
+
+    report_json: bytes
+    index_html: bytes
+    email_html: bytes
+    email_text: str
+    images: dict[str, bytes]
+    verdict: dict[str, Any]
+    subject: str
+
+
+def render_all(inputs: ReportInputs, *, templates: Path | None = None) -> RenderedReport:
+    """Make every file of a report; the same inputs give the same bytes.
+
+    Args:
+        inputs: what the report is made of.
+        templates: their folder, if not the usual one.
+
+    Raises:
+        RenderError: the plan has no scenarios, or a template or chart is wrong.
+    """
+    return rerender(canonical_json(build_report(inputs)), templates=templates)
+
+
+def rerender(report_json: bytes, *, templates: Path | None = None) -> RenderedReport:
+    """Make every file of a report from its data alone.
+
+    Raises:
+        RenderError: this is not the data of a report, or of a newer version.
+    """
+    report = _parse(report_json)
+    folder = template_folder(templates)
+    charts = draw_charts(report, folder)
+    images = {f"{chart_id}.png": drawn.png for chart_id, drawn in charts.items() if drawn.png is not None}
+    return RenderedReport(
+        report_json=report_json,
+        index_html=render_html(report, charts, templates=folder).encode(),
+        email_html=render_email_html(report, {name: f"images/{name}" for name in images}, templates=folder).encode(),
+        email_text=render_email_text(report, templates=folder),
+        images=images,
+        verdict=report["verdict"],
+        subject=report["verdict"]["subject"],
+    )
+
+
+def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart], *, templates: Path | None = None) -> str:
+    """Make the page.
+
+    Args:
+        report: the plain data.
+        charts: drawn, by their ids.
+        templates: their folder, if not the usual one.
+    """
+    return render_template(
+        environment(template_folder(templates)),
+        "report.html",
+        report=report,
+        # Made here, from escaped parts: the only markup that no template writes.
+        drawings={name: {"wide": Markup(one.wide), "narrow": Markup(one.narrow)} for name, one in charts.items()},  # noqa: S704
+        light=LIGHT,
+        dark=DARK,
+    )
+
+
+def _parse(report_json: bytes) -> dict[str, Any]:
+    try:
+        report = json.loads(report_json)
+        kind, version = report["kind"], report["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        msg = f"this is not the report.json of a report ({error!r}); give the file as it was written"
+        raise RenderError(msg) from error
+    if kind != REPORT_KIND or version != REPORT_VERSION:
+        msg = (
+            f"report.json is {kind!r} version {version!r}; this release reads {REPORT_KIND!r} version {REPORT_VERSION}"
+        )
+        raise RenderError(msg)
+    return dict(report)

@@ -1,0 +1,124 @@
+"""The options side by side: what each moves, against the least possible and against ``--generate``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.report.formats import format_bytes, format_throttle, plural
+from kafka_capacity.report.options import Option, PlanView
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import NOTE, chart, column, table
+
+MAX_ROWS = 200
+MAX_BARS = 24
+EXCUSES_NAMED = 2
+
+_COLUMNS = (
+    column("label", "Option"),
+    column("verdict", "Verdict", "verdict"),
+    column("moved_bytes", "To copy", "bytes"),
+    column("share", "Of all", "percent"),
+    column("moved_replicas", "Replicas", "count"),
+    column("lower_bound_bytes", "Least possible", "bytes"),
+    column("gap_ratio", "Above it", "percent"),
+    column("balance", "Furthest off its share", "percent_change"),
+    column("leaders_changed", "New leaders", "count"),
+    column("duration", "Time", "duration_band"),
+    column("bottleneck", "Decided by"),
+    column("throttle_bytes_per_second", "Throttle", "throttle"),
+)
+
+
+@section("comparison", title="Options compared", order=10)
+def build(view: PlanView) -> dict[str, Any]:
+    """Give the table of options and the chart of what they move."""
+    drawn = [option for option in view.options if not option.is_refused]
+    throttles = {option.figures["throttle_bytes_per_second"] for option in view.options}
+    # The one that is spoken of comes first, whatever is cut off.
+    shown = sorted(view.options, key=lambda option: option is not view.nearest)[:MAX_ROWS]
+    listed = [option for option in view.options if option in shown]
+    columns = [one for one in _COLUMNS if one["key"] != "throttle_bytes_per_second" or len(throttles) > 1]
+    note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
+    if len(throttles) == 1:
+        note += f" Throttle: {format_throttle(throttles.pop())} for each broker and direction."
+    if len(listed) < len(view.options):
+        note += f" {len(listed):,} of {plural(len(view.options), 'option')} are listed."
+    return {
+        "table": table("Every option that was tried", columns, [_row(view, option) for option in listed], note=note),
+        "charts": [_chart(view, drawn)] if any(option.figures["moved_bytes"] for option in drawn) else [],
+    }
+
+
+def _row(view: PlanView, option: Option) -> dict[str, Any]:
+    figures = option.figures
+    place = figures["bottleneck_broker"]
+    return {
+        **figures,
+        "label": option.label,
+        "verdict": "recommended" if option is view.recommended else ("fits" if option.fits else "no_fit"),
+        "share": option.share_ratio,
+        "balance": (figures["balance_before"], figures["balance_after"]),
+        "duration": (figures["duration_seconds"], figures["duration_peak_seconds"]),
+        "bottleneck": f"broker {place}, {figures['bottleneck_direction']}" if place is not None else None,
+        NOTE: _note(option),
+    }
+
+
+def _note(option: Option) -> str | None:
+    if option.excuses:
+        reasons = "; ".join(str(excuse["reason"]) for excuse in option.excuses[:EXCUSES_NAMED])
+        more = len(option.excuses) - EXCUSES_NAMED
+        return f"Does not fit: {reasons}" + (f"; and {more:,} more" if more > 0 else "") + "."
+    figures = option.figures
+    if not option.is_refused and figures["seeds_tried"] > 1:
+        return (
+            f"Median of {plural(figures['seeds_tried'], 'draw')}: "
+            f"{format_bytes(figures['moved_bytes_low'])} to {format_bytes(figures['moved_bytes_high'])}."
+        )
+    return None
+
+
+def _chart(view: PlanView, drawn: list[Option]) -> dict[str, Any]:
+    bars = sorted(drawn, key=lambda option: option is not view.nearest)[:MAX_BARS]
+    bars = [option for option in drawn if option in bars]
+    left_out = f" {len(bars)} of {len(drawn):,} options are drawn." if len(bars) < len(drawn) else ""
+    return chart(
+        "moved-by-option",
+        "moved_by_option",
+        title="Bytes to copy, by option",
+        description="Bar chart of the bytes that each option copies: "
+        + "; ".join(f"{_bar_label(view, option)}: {format_bytes(option.figures['moved_bytes'])}" for option in bars)
+        + ".",
+        values=[_bar(view, option) for option in bars],
+        data_table=table(
+            "Bytes to copy, by option",
+            (
+                column("label", "Option"),
+                column("moved_bytes", "To copy", "bytes"),
+                column("bound_bytes", "Least possible", "bytes"),
+                column("low_bytes", "Least of the draws", "bytes"),
+                column("high_bytes", "Most of the draws", "bytes"),
+            ),
+            [_bar(view, option) for option in bars],
+        ),
+        note="The upright mark is the least that any plan with the same balance must copy; the thin line is the range "
+        f"over all draws of a placer that draws at random.{left_out}",
+        is_in_email=True,
+    )
+
+
+def _bar_label(view: PlanView, option: Option) -> str:
+    state = "recommended" if option is view.recommended else ("fits" if option.fits else "does not fit")
+    return f"{option.label} ({state})"
+
+
+def _bar(view: PlanView, option: Option) -> dict[str, Any]:
+    figures = option.figures
+    return {
+        "label": _bar_label(view, option),
+        "kind": "recommended" if option is view.recommended else ("fits" if option.fits else "does not fit"),
+        "moved_bytes": figures["moved_bytes"],
+        "bound_bytes": figures["lower_bound_bytes"],
+        "low_bytes": figures["moved_bytes_low"],
+        "high_bytes": figures["moved_bytes_high"],
+    }

@@ -1,0 +1,90 @@
+"""Where the templates are, and how they are read."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from markupsafe import Markup
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.report.formats import FORMATS, is_figure, shown
+from kafka_capacity.report.names import slug, visible
+
+TEMPLATES_VARIABLE = "KAFKA_CAPACITY_TEMPLATES"
+
+
+def template_folder(given: Path | None = None) -> Path:
+    """Find the templates: the argument, else the environment's setting, else the package's, else the repository's.
+
+    Raises:
+        RenderError: there is no such folder.
+    """
+    setting = os.environ.get(TEMPLATES_VARIABLE)
+    if given is None and setting:
+        given = Path(setting)
+    if given is not None:
+        if not (given / "report.html").is_file():
+            msg = (
+                f"templates: {str(given)!r} has no report.html; name the folder that has, or unset {TEMPLATES_VARIABLE}"
+            )
+            raise RenderError(msg)
+        return given
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "_templates", package.parent / "templates"):
+        if (folder / "report.html").is_file():
+            return folder
+    msg = f"templates: none are installed beside {str(package)!r}; set {TEMPLATES_VARIABLE} to their folder"
+    raise RenderError(msg)
+
+
+@lru_cache(maxsize=4)
+def environment(folder: Path) -> Environment:
+    """Make the template environment: everything escaped, nothing undefined, figures by filters."""
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_finished,
+    )
+    made.filters.update({f"as_{name}": write for name, write in FORMATS.items()})
+    made.filters.update(shown=shown, slug=slug)
+    made.tests["figure"] = is_figure
+    return made
+
+
+@lru_cache(maxsize=4)
+def text_environment(folder: Path) -> Environment:
+    """Make the environment for plain text: the same, with nothing to escape."""
+    return environment(folder).overlay(autoescape=False)
+
+
+def render_template(made: Environment, name: str, **values: Any) -> str:
+    """Render one template.
+
+    Raises:
+        RenderError: it is missing, wrong, or asks for what is not there.
+    """
+    try:
+        return made.get_template(name).render(values)
+    except TemplateError as error:
+        msg = f"template {name!r} could not be rendered: {error}"
+        raise RenderError(msg) from error
+
+
+def _finished(value: Any) -> Any:
+    """Let words through, made safe to look at; a bare figure is a template's mistake."""
+    if isinstance(value, Markup):
+        return value
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    msg = f"{value!r} has no format; a template must write it through a filter"
+    raise RenderError(msg)

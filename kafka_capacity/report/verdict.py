@@ -1,0 +1,238 @@
+"""The answer: one sentence with its figures, the reasons, and the subject of the e-mail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.report.caveats import caveats
+from kafka_capacity.report.formats import (
+    format_bytes,
+    format_count,
+    format_duration,
+    format_duration_band,
+    format_factor,
+    format_percent,
+    format_percent_change,
+    format_throttle,
+    plural,
+)
+from kafka_capacity.report.names import clipped, visible
+from kafka_capacity.report.options import Option, PlanView, counts_by_fit
+
+SUBJECT_NAME_LENGTH = 60
+"""A longer cluster name is cut in the subject, where the verdict must stay in sight."""
+COUNTS_NAMED = 3
+
+
+def decide(view: PlanView) -> dict[str, Any]:
+    """Give the verdict as plain data."""
+    is_unsound = any(finding["severity"] == "fatal" for finding in view.inputs.findings)
+    status = "unsound" if is_unsound else ("fits" if view.recommended else "no_fit")
+    return {
+        "fits": view.recommended is not None,
+        "status": status,
+        "headline": _headline(view),
+        "recommended_scenario_id": view.recommended.scenario_id if view.recommended else None,
+        "nearest_scenario_id": view.nearest.scenario_id,
+        "reasons": _reasons(view),
+        "caveats": caveats(view),
+        "subject": _subject(view, is_unsound=is_unsound),
+    }
+
+
+def _headline(view: PlanView) -> str:
+    option = view.recommended
+    if option is None:
+        return _refusal(view)
+    verb = "fits" if option.broker_count == 1 else "fit"
+    today = view.observed_broker_count
+    lead = f"{plural(option.broker_count, 'broker')} {verb}"
+    if option.broker_count != today:
+        lead += f" ({today:,} today)"
+    figures = option.figures
+    if not figures["moved_replicas"]:
+        if not figures["changed_partitions"]:
+            return f"{lead}: nothing has to move."
+        return (
+            f"{lead}: no bytes move, only the order of {plural(figures['changed_partitions'], 'replica list')} changes."
+        )
+    if not figures["moved_bytes"]:
+        return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], 'empty replica')}."
+    least = "" if view.rate_history_hours else "at least "
+    sentence = (
+        f"{lead}: {option.placer} moves {format_bytes(figures['moved_bytes'])} "
+        f"({format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}) "
+        f"in {least}{format_duration(figures['duration_seconds'])} "
+        f"at {format_throttle(figures['throttle_bytes_per_second'])}"
+    )
+    return sentence + _generate_clause(view) + "."
+
+
+def _generate_clause(view: PlanView) -> str:
+    generate = view.generate
+    if generate is None or not generate.figures["moved_bytes"]:
+        return ""
+    factor = generate.figures["moved_bytes"] / view.nearest.figures["moved_bytes"]
+    return (
+        f"; Kafka’s own --generate would move {format_bytes(generate.figures['moved_bytes'])} ({format_factor(factor)})"
+    )
+
+
+def _refusal(view: PlanView) -> str:
+    option = view.nearest
+    lead = "No option fits" if len(view.options) > 1 else f"{plural(option.broker_count, 'broker')} will not do"
+    reason = str(option.excuses[0]["reason"])
+    if option.is_refused:
+        return (
+            f"{lead}: Kafka would refuse {'every placement' if len(view.options) > 1 else 'the placement'}: {reason}."
+        )
+    if option.excuses[0]["constraint"] == "throttle":
+        figures = option.figures
+        return (
+            f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never ends at "
+            f"{format_throttle(figures['throttle_bytes_per_second'])}; it ends with a throttle above "
+            f"{format_throttle(figures['smallest_throttle_bytes_per_second'])}."
+        )
+    more = len(option.excuses) - 1
+    rest = f" (and {more:,} more)" if more else ""
+    nearest = f" with {option.label}, the nearest" if len(view.options) > 1 else ""
+    return f"{lead}:{nearest + ',' if nearest else ''} {reason}{rest}."
+
+
+def _reasons(view: PlanView) -> list[str]:
+    fitting, failing = counts_by_fit(view.options)
+    option = view.nearest
+    found: list[str] = []
+    if view.recommended and len(fitting) + len(failing) > 1:
+        tried = ", ".join(f"{count:,}" for count in sorted([*fitting, *failing]))
+        found.append(f"{option.broker_count:,} is the smallest broker count that fits, of those tried ({tried}).")
+    found += [_failure(view, count) for count in failing]
+    if option.is_refused or not option.figures["moved_bytes"]:
+        return found
+    figures = option.figures
+    found.append(
+        f"Any plan with this balance must copy at least {format_bytes(figures['lower_bound_bytes'])}; this one copies "
+        f"{format_bytes(figures['moved_bytes'])}"
+        + (f", {format_percent(figures['gap_ratio'])} more." if figures["gap_ratio"] is not None else ".")
+    )
+    found.append(
+        "The broker furthest from its fair share goes from "
+        f"{format_percent_change((figures['balance_before'], figures['balance_after']))} off."
+    )
+    if figures["bottleneck_broker"] is not None and not option.never_ends:
+        direction = "receives" if figures["bottleneck_direction"] == "in" else "sends"
+        found.append(f"Broker {figures['bottleneck_broker']} decides the time by what it {direction}.")
+    found.append(f"{plural(figures['leaders_changed'], 'preferred leader')} {_change(figures['leaders_changed'])}.")
+    return found
+
+
+def _change(count: int) -> str:
+    return "changes" if count == 1 else "change"
+
+
+def _failure(view: PlanView, count: int) -> str:
+    nearest = next(option for option in view.options if option.broker_count == count)
+    reason = nearest.excuses[0]["reason"] if nearest.excuses else "no reason was given"
+    verb = "does" if count == 1 else "do"
+    return f"{plural(count, 'broker')} {verb} not fit: {reason}."
+
+
+def _named_counts(counts: list[int]) -> str:
+    shown = [f"{count:,}" for count in counts[:COUNTS_NAMED]]
+    rest = len(counts) - len(shown)
+    if rest:
+        return f"{', '.join(shown)} and {rest} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _subject(view: PlanView, *, is_unsound: bool) -> str:
+    _, failing = counts_by_fit(view.options)
+    if view.recommended:
+        count = view.recommended.broker_count
+        answer = f"{plural(count, 'broker')} {'fits' if count == 1 else 'fit'}"
+        if failing:
+            answer += f", {_named_counts(failing)} {'does' if failing == [1] else 'do'} not"
+    elif view.nearest.never_ends:
+        answer = "no option fits (the move never ends)"
+    else:
+        answer = f"no option fits ({str(view.nearest.excuses[0]['constraint']).replace('_', ' ')})"
+    warning = "inventory is unsound; " if is_unsound else ""
+    name = clipped(visible(view.inputs.cluster), SUBJECT_NAME_LENGTH)
+    return f"[kafka-capacity] {name}: {warning}{answer} ({visible(view.inputs.ds)})"
+
+
+def key_figures(view: PlanView) -> list[dict[str, Any]]:
+    """Give the figures of the first screen: label, value, format, and a note under it."""
+    option = view.nearest
+    if option.is_refused:
+        return _shortfall(option)
+    figures = option.figures
+    band = (figures["duration_seconds"], figures["duration_peak_seconds"])
+    found = [
+        _figure(
+            "To copy",
+            figures["moved_bytes"],
+            "bytes",
+            f"{format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}; "
+            f"{format_count(figures['moved_replicas'])} of {plural(figures['total_replicas'], 'replica')}",
+        ),
+        _figure("Time", band[0], "duration", _time_note(view, option)),
+        _figure(
+            "Above the least possible",
+            figures["gap_ratio"],
+            "percent",
+            f"any plan this balanced copies at least {format_bytes(figures['lower_bound_bytes'])}",
+        ),
+    ]
+    generate = view.generate
+    if generate is not None:
+        found.append(_generate_figure(option, generate))
+    return (_shortfall(option) if option.excuses else []) + found
+
+
+def _time_note(view: PlanView, option: Option) -> str:
+    figures = option.figures
+    throttle = format_throttle(figures["throttle_bytes_per_second"])
+    if option.never_ends:
+        return f"at {throttle}; above {format_throttle(figures['smallest_throttle_bytes_per_second'])} it does"
+    if not figures["moved_bytes"]:
+        return "nothing is copied"
+    if not view.rate_history_hours:
+        return f"at {throttle}, if nothing is produced meanwhile"
+    peak = figures["duration_peak_seconds"]
+    if peak is None:
+        return f"at {throttle}; at peak rates it never ends"
+    if format_duration(peak) == format_duration(figures["duration_seconds"]):
+        return f"at {throttle}, at mean and at peak rates"
+    return f"at {throttle}; {format_duration(peak)} if all of it ran at peak rates"
+
+
+def _generate_figure(option: Option, generate: Option) -> dict[str, Any]:
+    figures = generate.figures
+    low, high = figures["moved_bytes_low"], figures["moved_bytes_high"]
+    note = f"median of {plural(figures['seeds_tried'], 'draw')}, {format_bytes(low)} to {format_bytes(high)}"
+    own = option.figures["moved_bytes"]
+    if own and figures["moved_bytes"]:
+        note = f"{format_factor(figures['moved_bytes'] / own)} as much; {note}"
+    return _figure("With --generate", figures["moved_bytes"], "bytes", note)
+
+
+def _shortfall(option: Option) -> list[dict[str, Any]]:
+    excuse = option.excuses[0]
+    kinds = {"bytes": "bytes", "bytes_per_second": "throttle"}
+    kind = kinds.get(excuse["unit"], "count")
+    unit = "" if excuse["unit"] in kinds else f"{excuse['unit']}, "
+    what = str(excuse["constraint"]).replace("_", " ")
+    return [
+        _figure(f"Needed: {what}", excuse["needed"], kind, f"{unit}{excuse['where']}"),
+        _figure(f"Available: {what}", excuse["available"], kind, f"{unit}{excuse['where']}"),
+    ]
+
+
+def _figure(label: str, value: Any, kind: str, note: str) -> dict[str, Any]:
+    return {"label": label, "value": value, "format": kind, "note": note}
+
+
+def time_text(option: Option) -> str:
+    """Write the time of an option as a band."""
+    return format_duration_band((option.figures["duration_seconds"], option.figures["duration_peak_seconds"]))
