@@ -1,0 +1,44 @@
+"""The command line, run in this process."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from kafka_capacity.cli.app import load_commands
+from kafka_capacity.inventory.files import write_snapshot_files
+from tests.builders import cluster, topic
+
+
+@pytest.fixture
+def run():
+    """Run the command line with these arguments; gives exit code, standard output and standard error."""
+    runner = CliRunner(env={"COLUMNS": "200"})
+    app = load_commands()
+
+    def invoke(*arguments, env=None):
+        return runner.invoke(app, [str(argument) for argument in arguments], env=env)
+
+    return invoke
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    """A folder with six brokers in three racks and two topics."""
+    folder = tmp_path / "snapshot"
+    write_snapshot_files(
+        cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)], hours=24), folder
+    )
+    return folder
+
+
+@pytest.fixture
+def broker_list(tmp_path):
+    """Write a list of wanted brokers and give its path."""
+
+    def write(entries, name="brokers.json"):
+        path = tmp_path / name
+        path.write_text(json.dumps(entries))
+        return path
+
+    return write

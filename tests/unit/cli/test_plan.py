@@ -1,0 +1,339 @@
+"""``kafka-capacity plan``: its files, its verdict and its refusals."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from kafka_capacity.cli.plan_input import read_plan_input
+from kafka_capacity.inventory.files import write_snapshot_files
+from kafka_capacity.sizing import PlacementMetrics, evaluate_placement
+from kafka_capacity.sizing.grid import scenario_from_json
+from tests.builders import cluster, rows_of, topic, with_rows
+
+NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
+FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json"}
+
+
+def names(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
+@pytest.fixture
+def planned(run, snapshot, broker_list, tmp_path):
+    """Plan for three more brokers into a folder."""
+    out = tmp_path / "out"
+    done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--placer", "fewest-bytes", "--out", out)
+    assert done.exit_code == 0, done.output
+    return out
+
+
+def test_one_option_gives_four_files(planned):
+    assert names(planned) == FILES
+
+
+def test_the_plan_holds_what_the_evaluation_says(planned, snapshot):
+    plan = read(planned / "plan.json")
+    found = read_plan_input(str(snapshot))
+    asked = {key: plan[key] for key in ("scenario_id", "target", "placer", "replication_factor", "rack_rule", "seed")}
+    asked |= {key: plan[key] for key in ("throttle_bytes_per_second", "balance", "tolerance_ratio", "disk_limit_ratio")}
+    result = evaluate_placement(found.snapshot, found.load, scenario_from_json(asked))
+
+    assert plan["fits"] is True
+    assert plan["excuses"] == []
+    assert {f.name for f in dataclasses.fields(PlacementMetrics)} <= set(plan)
+    for name, value in dataclasses.asdict(result.metrics).items():
+        assert plan[name] == value, name
+    assert [row["broker_id"] for row in plan["brokers"]] == list(range(1, 10))
+    assert [row["bytes_after"] for row in plan["brokers"]] == result.loads.bytes_after.tolist()
+    assert [row["is_new"] for row in plan["brokers"]] == [False] * 6 + [True] * 3
+
+
+def test_the_reassignment_is_the_whole_target_and_the_rollback_the_whole_cluster(planned, snapshot):
+    found = read_plan_input(str(snapshot)).snapshot
+    target, back = read(planned / "reassignment.json"), read(planned / "rollback.json")
+
+    assert len(target["partitions"]) == len(back["partitions"]) == 16
+    assert [p["replicas"] for p in back["partitions"]] == [
+        [b for b in row if b >= 0] for row in found.replicas.tolist()
+    ]
+    moved = sum(
+        len(set(after["replicas"]) - set(before["replicas"]))
+        for after, before in zip(target["partitions"], back["partitions"], strict=True)
+    )
+    assert moved == read(planned / "plan.json")["moved_replicas"] > 0
+
+
+def test_times_are_apart_and_the_plan_is_the_same_bytes(planned, run, snapshot, broker_list, tmp_path):
+    again = tmp_path / "again"
+    run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--placer", "fewest-bytes", "--out", again)
+
+    for name in FILES - {"timing.json"}:
+        assert (again / name).read_bytes() == (planned / name).read_bytes()
+    timing = read(planned / "timing.json")
+    assert set(timing) == {"read_seconds", "evaluate_seconds", "total_seconds"}
+    assert timing["total_seconds"] >= timing["evaluate_seconds"]["009-brokers.fewest-bytes"] > 0
+
+
+def test_neither_format_nor_order_of_rows_shows(planned, run, snapshot, broker_list, tmp_path):
+    raw = read_plan_input(str(snapshot)).raw
+    for name in ("brokers", "topics", "replicas", "metrics"):
+        raw = with_rows(raw, name, rows_of(raw, name)[::-1])
+    write_snapshot_files(raw, tmp_path / "shuffled", file_format="json")
+    out = tmp_path / "again"
+    run(
+        "plan", "--snapshot", tmp_path / "shuffled", "--brokers", broker_list(NINE[::-1]),
+        "--placer", "fewest-bytes", "--out", out,
+    )  # fmt: skip
+
+    for name in FILES - {"timing.json"}:
+        assert (out / name).read_bytes() == (planned / name).read_bytes()
+
+
+def test_a_list_of_brokers_is_the_whole_target(run, snapshot, broker_list, tmp_path):
+    wanted = [
+        {"id": 1},
+        {"id": 2, "rack": None, "disk_capacity_bytes": 9e12},
+        {"id": 3, "rack": "z"},
+        {"id": 70, "rack": "b"},
+        {"id": 71, "rack": "c", "network_in_bytes_per_second": 5e8},
+    ]
+    out = tmp_path / "out"
+    done = run(
+        "plan", "--snapshot", snapshot, "--brokers", broker_list(wanted), "--placer", "fewest-bytes", "--out", out
+    )
+    plan = read(out / "plan.json")
+
+    assert done.exit_code == 0
+    assert plan["target"]["ids"] == [1, 2, 3, 70, 71]
+    assert plan["target"]["racks"] == ["a", None, "z", "b", "c"]
+    assert plan["target"]["disk_capacity_bytes"] == [4e12, 9e12, 4e12, 4e12, 4e12]
+    assert plan["target"]["network_in_bytes_per_second"] == [1.25e9, 1.25e9, 1.25e9, 1.25e9, 5e8]
+    removed = [row["broker_id"] for row in plan["brokers"] if row["is_removed"]]
+    assert removed == [4, 5, 6]
+    used = {b for p in read(out / "reassignment.json")["partitions"] for b in p["replicas"]}
+    assert used <= {1, 2, 3, 70, 71}
+
+
+def test_new_brokers_have_the_median_of_what_is_known(run, tmp_path, broker_list):
+    raw = cluster(hours=0)
+    rows = rows_of(raw, "brokers")
+    for row, size in zip(rows, [1e12, 2e12, 9e12, None, None, None], strict=True):
+        row["disk_capacity_bytes"] = size
+    write_snapshot_files(with_rows(with_rows(raw, "brokers", rows), "log_dirs", []), tmp_path / "s")
+    run("plan", "--snapshot", tmp_path / "s", "--brokers", broker_list(NINE), "--placer", "zk", "--out", tmp_path / "o")
+
+    given = read(tmp_path / "o" / "plan.json")["target"]["disk_capacity_bytes"]
+    assert given == [1e12, 2e12, 9e12, None, None, None, 2e12, 2e12, 2e12]
+
+
+def test_several_options_have_a_folder_each_and_a_recommendation(run, snapshot, tmp_path):
+    out = tmp_path / "out"
+    done = run(
+        "plan", "--snapshot", snapshot, "--broker-counts", "6,9", "--placer", "fewest-bytes", "--placer", "generate",
+        "--out", out,
+    )  # fmt: skip
+    ids = [f"00{count}-brokers.{placer}" for count in (6, 9) for placer in ("fewest-bytes", "generate")]
+
+    assert done.exit_code == 0
+    assert names(out) == {"plan.json", "timing.json"} | {
+        f"{name}/{file}" for name in ids for file in FILES - {"timing.json"}
+    }
+    summary = read(out / "plan.json")
+    assert [scenario["scenario_id"] for scenario in summary["scenarios"]] == ids
+    assert summary["recommended"] == "006-brokers.fewest-bytes"
+    assert "recommended: 006-brokers.fewest-bytes" in done.stdout
+    for scenario in summary["scenarios"]:
+        alone = read(out / scenario["scenario_id"] / "plan.json")
+        assert {key: alone[key] for key in scenario} == scenario
+
+
+def test_what_an_earlier_plan_left_is_never_taken_for_this_one(run, snapshot, tmp_path, broker_list):
+    out = tmp_path / "out"
+    start = ("plan", "--snapshot", snapshot, "--out", out)
+    run(*start, "--brokers", broker_list(NINE), "--placer", "zk")
+    assert names(out) == FILES
+
+    run(*start, "--brokers", broker_list(NINE), "--placer", "zk", "--placer", "modulo")
+    assert {name for name in names(out) if "/" not in name} == {"plan.json", "timing.json"}
+
+
+def test_a_plan_that_fails_leaves_what_was_there(planned, run, tmp_path, broker_list):
+    before = {name: (planned / name).read_bytes() for name in names(planned)}
+    done = run(
+        "plan", "--snapshot", tmp_path / "nothing", "--brokers", broker_list(NINE), "--placer", "zk", "--out", planned
+    )
+
+    assert done.exit_code == 2
+    assert {name: (planned / name).read_bytes() for name in names(planned)} == before
+
+
+def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, snapshot, broker_list):
+    done = run(
+        "plan", "--snapshot", snapshot, "--brokers", broker_list(NINE[:2]), "--placer", "generate", "--out", planned
+    )
+    plan = read(planned / "plan.json")
+
+    assert done.exit_code == 0
+    assert names(planned) == FILES - {"reassignment.json"}
+    assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
+    assert plan["excuses"][0]["constraint"] == "placement"
+    assert "refused" in done.stdout
+    assert "it does not fit" in done.stdout
+
+
+def test_what_does_not_fit_ends_with_0_unless_that_is_asked_for(run, snapshot):
+    arguments = ("plan", "--snapshot", snapshot, "--broker-counts", "6", "--placer", "zk", "--disk-limit", "0.000001")
+
+    assert run(*arguments).exit_code == 0
+    unfit = run(*arguments, "--fail-if-unfit")
+    assert unfit.exit_code == 3
+    assert "of its disk" in unfit.stdout
+    assert run(*arguments[:-2], "--fail-if-unfit").exit_code == 0
+
+
+def test_every_option_reaches_the_scenario(run, snapshot, tmp_path):
+    done = run(
+        "plan", "--snapshot", snapshot, "--broker-counts", "8", "--placer", "fewest-bytes", "--throttle", "1e6",
+        "--replication-factor", "2", "--rack-rule", "two-racks", "--balance", "replicas", "--tolerance", "0.25",
+        "--new-broker-racks", "a, d", "--seed", "11", "--disk-limit", "0.5", "--json",
+    )  # fmt: skip
+    plan = json.loads(done.stdout)
+
+    assert done.exit_code == 0
+    assert plan["scenario_id"] == "008-brokers.fewest-bytes"
+    assert plan["target"]["racks"][6:] == ["a", "d"]
+    wanted = {
+        "throttle_bytes_per_second": 1e6,
+        "replication_factor": 2,
+        "rack_rule": "two-racks",
+        "balance": "replicas",
+        "tolerance_ratio": 0.25,
+        "seed": 11,
+        "disk_limit_ratio": 0.5,
+    }
+    assert {key: plan[key] for key in wanted} == wanted
+
+
+def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(run, snapshot):
+    plan = json.loads(run("plan", "--snapshot", snapshot, "--json").stdout)
+
+    assert [(s["broker_count"], s["placer"], s["seeds_tried"]) for s in plan["scenarios"]] == [
+        (6, "fewest-bytes", 1),
+        (6, "generate", 20),
+        (9, "fewest-bytes", 1),
+        (9, "generate", 20),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--throttle", "0"), "error: --throttle: 0.0 is refused: input should be greater than 0"),
+        (("--placer", "best"), "error: --placer: ['best'] is refused: 'best' is no placer; choose from fewest-bytes, "),
+        (("--broker-counts", "12,x"), "error: --broker-counts: 'x' is refused: input should be a valid integer"),
+        (("--disk-limit", "85"), "error: --disk-limit: 85.0 is refused: input should be less than or equal to 1"),
+        (("--tolerance", "nan"), "error: --tolerance: nan is refused: "),
+        (
+            ("--snapshot", "/nowhere"),
+            "error: /nowhere/cluster.json is missing; a snapshot is a folder with cluster.json",
+        ),
+    ],
+)
+def test_wrong_options_are_told_by_their_name_and_without_a_traceback(run, snapshot, arguments, message):
+    done = run("plan", "--snapshot", snapshot, *arguments)
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith(message)
+    assert "Traceback" not in done.output
+    assert done.stdout == ""
+
+
+def test_racks_without_racks_are_refused(run, tmp_path):
+    write_snapshot_files(cluster(racks=None, hours=0), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "7", "--new-broker-racks", "a")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --new-broker-racks: ['a'] is refused: no broker of cluster 'payments'")
+
+
+def test_a_list_and_counts_exclude_each_other(run, snapshot, broker_list):
+    done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--broker-counts", "9")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --brokers: lists every broker already; leave out --broker-counts")
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([], "brokers.json: "),
+        ([{"id": 1}, {"id": 1}], "brokers.json: "),
+        ([{"id": "x"}], "entry 0 (id x): id is 'x': "),
+        ({"brokers": []}, "is not a list of brokers"),
+    ],
+)
+def test_a_wrong_list_is_told_with_its_file(run, snapshot, broker_list, entries, message):
+    done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(entries))
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: ")
+    assert message in done.stderr
+
+
+def test_an_inventory_with_fatal_findings_is_not_planned_on(run, tmp_path):
+    raw = cluster(hours=0)
+    rows = rows_of(raw, "replicas")
+    rows[0]["size_bytes"] = -5
+    write_snapshot_files(with_rows(raw, "replicas", rows), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: ")
+    assert "sizes below 0 on 1 partition (orders-0)" in done.stderr
+
+
+def test_hostile_names_are_spelled_and_steer_nothing(run, tmp_path):
+    raw = dataclasses.replace(cluster(hours=0), cluster="[red]evil[/red]")
+    rows = [row | {"rack": f"\x1b[2J[b]{row['rack']}"} for row in rows_of(raw, "brokers")]
+    write_snapshot_files(with_rows(raw, "brokers", rows), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "zk", "--disk-limit", "0.001")
+
+    assert "\x1b" not in done.output
+    assert "[red]evil[/red] on 2026-11-20" in done.stdout
+    assert r"(rack \x1b[2J[b]a)" in done.stdout
+
+
+def test_errors_spell_what_is_not_printable(run, tmp_path):
+    write_snapshot_files(dataclasses.replace(cluster(hours=0), cluster="a\x1b[2J"), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s")
+
+    assert done.exit_code == 2
+    assert "\x1b" not in done.output
+
+
+def test_the_same_seed_moves_the_same_and_another_one_does_not(run, snapshot):
+    def moved(seed):
+        arguments = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "striped", "--json")
+        return json.loads(run(*arguments, "--seed", seed).stdout)["moved_bytes_low"]
+
+    assert moved(1) == moved(1)
+    assert len({moved(seed) for seed in range(6)}) > 1
+
+
+def test_figures_of_the_table_are_those_of_the_plan(planned, run, snapshot, broker_list):
+    plan = read(planned / "plan.json")
+    done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--placer", "fewest-bytes", "--quiet")
+    row = next(line for line in done.stdout.splitlines() if "fewest-bytes" in line)
+    cells = [cell.strip() for cell in row.strip("│").split("│")]
+
+    assert cells[:3] == ["9", "fewest-bytes", "yes"]
+    assert cells[3] == f"{plan['moved_replicas']} of {plan['total_replicas']}"
+    assert cells[4] == f"{plan['moved_bytes'] / 2**30:.1f} GiB"
+    assert "it fits" in done.stdout
+    assert np.isclose(float(cells[6].split()[0]), 100 * plan["gap_ratio"], atol=0.05)
