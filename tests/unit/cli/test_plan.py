@@ -10,7 +10,7 @@ from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.sizing import PlacementMetrics, evaluate_placement
 from kafka_capacity.sizing.grid import scenario_from_json
-from tests.builders import cluster, rows_of, topic, with_rows
+from tests.builders import cluster, rows_of, with_rows
 
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
 FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json"}
@@ -302,7 +302,7 @@ def test_hostile_names_are_spelled_and_steer_nothing(run, tmp_path):
     raw = dataclasses.replace(cluster(hours=0), cluster="[red]evil[/red]")
     rows = [row | {"rack": f"\x1b[2J[b]{row['rack']}"} for row in rows_of(raw, "brokers")]
     write_snapshot_files(with_rows(raw, "brokers", rows), tmp_path / "s")
-    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "zk", "--disk-limit", "0.001")
+    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "zk", "--disk-limit", "0.0001")
 
     assert "\x1b" not in done.output
     assert "[red]evil[/red] on 2026-11-20" in done.stdout
