@@ -16,13 +16,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.objects.plan_tables import scenario_table
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.reassignment.kafka_json import reassignment_json
+from kafka_capacity.report.options import read_options
 from kafka_capacity.sizing.grid import scenario_to_json
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 
@@ -31,14 +34,10 @@ PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment
 FILES = (REASSIGNMENT, ROLLBACK, PLAN, TIMING)
 
 
-def recommended(results: Sequence[PlacementResult]) -> PlacementResult | None:
-    """Choose among the results that fit: the fewest brokers, then the fewest bytes copied, then the one named first."""
-    fitting = [result for result in results if result.fits and result.metrics is not None]
-    return min(fitting, key=_rank, default=None)
-
-
-def _rank(result: PlacementResult) -> tuple[int, int]:
-    return len(result.scenario.target), result.metrics.moved_bytes if result.metrics is not None else 0
+def recommended(results: Sequence[PlacementResult]) -> str | None:
+    """Choose as a report does, among the options that fit: :mod:`kafka_capacity.report.options` says how."""
+    options = read_options(pa.concat_tables([scenario_table(result) for result in results]))
+    return next((option.scenario_id for option in options if option.fits), None)
 
 
 def plan_document(snapshot: Snapshot, result: PlacementResult, warnings: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -76,11 +75,11 @@ def _broker_rows(loads: BrokerLoads) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def summary_document(documents: Sequence[Mapping[str, Any]], chosen: PlacementResult | None) -> dict[str, Any]:
+def summary_document(documents: Sequence[Mapping[str, Any]], chosen: str | None) -> dict[str, Any]:
     """Give the ``plan.json`` above several scenarios: each without its brokers, and which one is recommended."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "recommended": chosen.scenario.scenario_id if chosen is not None else None,
+        "recommended": chosen,
         "scenarios": [{key: document[key] for key in document if key != "brokers"} for document in documents],
     }
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.placement import Balance, RackRule
 from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
 
 OPTION_OF_FIELD = {
@@ -73,3 +75,45 @@ def split_counts(text: str | None) -> list[int | str]:
 def split_names(text: str | None) -> list[str]:
     """Split ``a,b``."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+Snapshot = Annotated[str, typer.Option(metavar="DIR", help="The folder of a native snapshot, or an s3:// address.")]
+BrokersFile = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        metavar="B2.json",
+        help='The whole list of brokers wanted, [{"id": 1, "rack": "a"}, …] with optional disk_capacity_bytes and '
+        "network_in/out_bytes_per_second: one that is not listed is removed, one that is new does not exist yet. "
+        "What is left out stays as observed; a new broker has the median capacities. Instead of --broker-counts.",
+    ),
+]
+BrokerCounts = Annotated[str | None, request_option("broker_counts", metavar="N,…")]
+NewBrokerRacks = Annotated[
+    str | None, request_option("new_broker_racks", metavar="RACK,…", more="Here with commas between them.")
+]
+Placers = Annotated[list[str] | None, request_option("placers", metavar="NAME", more="May be repeated.")]
+Throttle = Annotated[float | None, request_option("throttle_bytes_per_second", metavar="BYTES/S")]
+ReplicationFactor = Annotated[int | None, request_option("replication_factor")]
+WantedRackRule = Annotated[RackRule | None, request_option("rack_rule")]
+WantedBalance = Annotated[Balance | None, request_option("balance")]
+Tolerance = Annotated[float | None, request_option("tolerance_ratio", metavar="RATIO")]
+DiskLimit = Annotated[float | None, request_option("disk_limit_ratio", metavar="RATIO")]
+Seed = Annotated[int | None, request_option("seed")]
+
+
+def given_fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the fields of the request among a command's arguments, under the model's names."""
+    return {
+        "broker_counts": split_counts(options["broker_counts"]),
+        "new_broker_racks": split_names(options["new_broker_racks"]),
+        "placers": options["placers"],
+        "throttle_bytes_per_second": options["throttle"],
+        "replication_factor": options["replication_factor"],
+        "rack_rule": options["rack_rule"],
+        "balance": options["balance"],
+        "tolerance_ratio": options["tolerance"],
+        "disk_limit_ratio": options["disk_limit"],
+        "seed": options["seed"],
+    }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
-from kafka_capacity.cli.figures import format_bytes, format_ratio, format_seconds
 from kafka_capacity.cli.plan_files import recommended
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.inventory.findings import counted
+from kafka_capacity.report.formats import format_bytes, format_duration, format_percent, format_percent_change
 from kafka_capacity.sizing.scenario import PlacementMetrics, PlacementResult
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
@@ -48,9 +48,9 @@ def _row(result: PlacementResult) -> list[str]:
         f"{metrics.moved_replicas:,} of {metrics.total_replicas:,}",
         _copied(metrics),
         format_bytes(metrics.lower_bound_bytes),
-        format_ratio(metrics.gap_ratio),
-        f"{format_ratio(metrics.balance_before)} → {format_ratio(metrics.balance_after)}",
-        format_seconds(metrics.duration_seconds),
+        format_percent(metrics.gap_ratio),
+        format_percent_change((metrics.balance_before, metrics.balance_after)),
+        format_duration(metrics.duration_seconds),
     ]
 
 
@@ -61,7 +61,7 @@ def _copied(metrics: PlacementMetrics) -> str:
     return f"{format_bytes(metrics.moved_bytes)} ({low} to {high})"
 
 
-def verdict_lines(results: Sequence[PlacementResult], chosen: PlacementResult | None) -> list[str]:
+def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> list[str]:
     """Say which option to take, and of each that does not fit what it breaks."""
     lines = []
     for result in results:
@@ -73,7 +73,7 @@ def verdict_lines(results: Sequence[PlacementResult], chosen: PlacementResult | 
     if chosen is None:
         return [*lines, "nothing fits" if len(results) > 1 else "it does not fit"]
     if len(results) > 1:
-        lines.append(f"recommended: {chosen.scenario.scenario_id}, the fewest brokers that fit and the fewest bytes")
+        lines.append(f"recommended: {chosen}, the fewest brokers that fit and the fewest bytes")
     else:
         lines.append("it fits")
     return lines

@@ -39,6 +39,7 @@ class Planned:
 
     request: PlanRequest
     found: PlanInput
+    has_broker_list: bool
     judged: tuple[Judged, ...]
     read_seconds: float
 
@@ -74,7 +75,13 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     for scenario in scenarios:
         begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
         judged.append(_judge(found, scenario))
-    return Planned(request=request, found=found, judged=tuple(judged), read_seconds=read_seconds)
+    return Planned(
+        request=request,
+        found=found,
+        has_broker_list=brokers_file is not None,
+        judged=tuple(judged),
+        read_seconds=read_seconds,
+    )
 
 
 def _scenarios(request: PlanRequest, observed: Brokers, brokers_file: Path | None) -> tuple[PlacementScenario, ...]:

@@ -1,7 +1,6 @@
 """The other commands, the help, and the program as a process of its own."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,23 +8,23 @@ from pathlib import Path
 import pytest
 
 from kafka_capacity.cli.commands.inventory import connection_settings
-from kafka_capacity.cli.figures import format_bytes, format_ratio, format_seconds
 from kafka_capacity.errors import RequestError, SourceError
 from kafka_capacity.inventory.files import read_snapshot_files, write_snapshot_files
 from tests.builders import cluster, rows_of, with_rows
 
+ROOT = Path(__file__).parents[3]
 DATA = Path(__file__).parents[1] / "inventory" / "data"
-COMMANDS = ["example", "inventory check", "inventory export", "inventory import", "plan"]
+COMMANDS = ["example", "inventory check", "inventory export", "inventory import", "plan", "report"]
 
 
-def program(*arguments, **options):
+def program(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "kafka_capacity.cli", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
-        **options,
+        cwd=ROOT,
     )
 
 
@@ -266,18 +265,8 @@ def test_a_plan_starts_without_what_it_does_not_need(snapshot):
         text=True,
         timeout=60,
         check=False,
-        env=dict(os.environ),
+        cwd=ROOT,
     )
 
     assert done.returncode == 0, done.stderr
     assert done.stderr.endswith("loaded: []\n")
-
-
-def test_figures_as_people_read_them():
-    assert [format_bytes(n) for n in (0, 1, 1024, 2.5 * 2**40, 2**60)] == [
-        "0 B", "1 B", "1.0 KiB", "2.5 TiB", "1,024.0 PiB",
-    ]  # fmt: skip
-    assert [format_seconds(s) for s in (None, 0, 59.6, 60, 86_399, 172_800)] == [
-        "never", "0 s", "59.6 s", "1 min", "23 h 59 min", "2 d",
-    ]  # fmt: skip
-    assert [format_ratio(r) for r in (None, 0.125, 12.0)] == ["—", "12.5 %", "1200.0 %"]

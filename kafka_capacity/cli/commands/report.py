@@ -1,0 +1,70 @@
+"""``kafka-capacity report``: the HTML report and its e-mail, without Airflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kafka_capacity.cli import plan_options as options
+from kafka_capacity.cli.app import app
+from kafka_capacity.cli.console import print_lines, progress_bar
+from kafka_capacity.cli.options import Quiet
+from kafka_capacity.errors import RequestError
+
+_HELP = """Draw the report of a plan: the same page and e-mail as the scheduled plan's.
+
+Takes the options of plan and a snapshot, or --from with the report.json of an earlier report, to draw that one again.
+Writes index.html (one self-contained page), report.json (its data), email.html, email.txt and images/ into DIR, and
+prints the verdict. The same input gives the same bytes.
+
+Rates are bytes per second, ratios 0 to 1.
+"""
+
+
+@app.command("report", help=_HELP)
+def report(
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
+    snapshot: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The folder of a native snapshot, or an s3:// address.")
+    ] = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option("--from", exists=True, dir_okay=False, metavar="report.json", help="The data of a report."),
+    ] = None,
+    brokers: options.BrokersFile = None,
+    broker_counts: options.BrokerCounts = None,
+    new_broker_racks: options.NewBrokerRacks = None,
+    placers: options.Placers = None,
+    throttle: options.Throttle = None,
+    replication_factor: options.ReplicationFactor = None,
+    rack_rule: options.WantedRackRule = None,
+    balance: options.WantedBalance = None,
+    tolerance: options.Tolerance = None,
+    disk_limit: options.DiskLimit = None,
+    seed: options.Seed = None,
+    is_quiet: Quiet = False,
+) -> None:
+    """Report; the text that users read is the help above."""
+    given = options.given_fields(locals())
+    if (snapshot is None) == (earlier is None):
+        raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
+    if earlier is not None and (brokers is not None or any(value not in (None, []) for value in given.values())):
+        raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
+    with progress_bar(is_quiet=is_quiet) as begin:
+        from kafka_capacity.cli.planning import make_plan
+        from kafka_capacity.cli.report_files import report_inputs, write_report
+        from kafka_capacity.objects.store import open_store
+        from kafka_capacity.report.render import render_all, rerender
+
+        store = open_store(out)
+        if earlier is not None:
+            begin("drawing")
+            rendered = rerender(earlier.read_bytes())
+        else:
+            planned = make_plan(str(snapshot), given, brokers, begin)
+            begin("drawing")
+            rendered = render_all(report_inputs(planned, snapshot=str(snapshot), out=out))
+        write_report(store, rendered)
+    print_lines([rendered.subject, store.uri("index.html")])

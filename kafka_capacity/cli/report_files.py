@@ -1,0 +1,86 @@
+"""A plan made on the spot as a report: the same data, templates and files as the scheduled plan's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.planning import Planned
+from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
+from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.objects.dataset import content_type_of
+from kafka_capacity.objects.plan_tables import merge_tables, result_tables
+from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.report.data import ReportInputs
+from kafka_capacity.sizing.grid import scenario_to_json
+from kafka_capacity.workflow.evaluation import wants_moves
+from kafka_capacity.workflow.pinned import DELIVERY_FIELDS
+from kafka_capacity.workflow.simulation import inventory_facts
+
+if TYPE_CHECKING:
+    from kafka_capacity.report.render import RenderedReport
+
+
+def snapshot_sha256(place: str) -> str:
+    """Name the content of a snapshot's files."""
+    store = open_store(place)
+    known = {CLUSTER_DOCUMENT, *(f"{table}.{ending}" for table in TABLES for ending in ("parquet", "json"))}
+    digest = hashlib.sha256()
+    for key in store.list_keys(""):
+        if key in known:
+            digest.update(f"{key} {hashlib.sha256(store.read_bytes(key)).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def report_inputs(planned: Planned, *, snapshot: str, out: str) -> ReportInputs:
+    """Give what the report is made of.
+
+    Args:
+        planned: the results.
+        snapshot: where they come from.
+        out: where the report goes.
+    """
+    found, results = planned.found, planned.results
+    scenarios = [result.scenario for result in results]
+    facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings.to_json())
+    sha256 = snapshot_sha256(snapshot)
+    request = planned.request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
+    if planned.has_broker_list:
+        request = {name: value for name, value in request.items() if name not in {"broker_counts", "new_broker_racks"}}
+        request["brokers"] = scenarios[0].target.ids.tolist()
+    asked = {"scenarios": [scenario_to_json(s) for s in scenarios], "snapshot": sha256, "model": MODEL_VERSION}
+    plan_id = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    return ReportInputs(
+        tables=merge_tables(
+            result_tables(result, found.snapshot, has_moves=wants_moves(scenarios, result.scenario))
+            for result in results
+        ),
+        cluster=found.snapshot.cluster,
+        ds=found.snapshot.ds,
+        plan_id=plan_id,
+        request=request,
+        snapshot_facts=facts["snapshot"],
+        findings=facts["findings"],
+        provenance={
+            "code_version": __version__,
+            "model_version": MODEL_VERSION,
+            "snapshot_sha256": sha256,
+        },
+        links={"report_uri": open_store(out).uri("index.html")},
+        generated_at=f"{found.snapshot.ds}T00:00:00+00:00",
+    )
+
+
+def write_report(store: ObjectStore, rendered: RenderedReport) -> None:
+    """Write the files of a report, the page last."""
+    files = {
+        **{f"images/{name}": data for name, data in sorted(rendered.images.items())},
+        "report.json": rendered.report_json,
+        "email.html": rendered.email_html,
+        "email.txt": rendered.email_text.encode(),
+        "index.html": rendered.index_html,
+    }
+    for name, data in files.items():
+        store.write_bytes(name, data, content_type=content_type_of(name))
