@@ -17,15 +17,15 @@ _BROKERS = (
     column("broker", "Broker", "id"),
     column("rack", "Rack", "name"),
     column("bytes_before", "Bytes before", "bytes"),
-    column("bytes_after", "After", "bytes"),
+    column("bytes_after", "Bytes after", "bytes"),
     column("fill_before", "Disk before", "percent"),
-    column("fill_after", "After", "percent"),
+    column("fill_after", "Disk after", "percent"),
     column("move_in_bytes", "Receives", "bytes"),
     column("move_out_bytes", "Sends", "bytes"),
     column("replicas_before", "Replicas before", "count"),
-    column("replicas_after", "After", "count"),
+    column("replicas_after", "Replicas after", "count"),
     column("leaders_before", "Leaders before", "count"),
-    column("leaders_after", "After", "count"),
+    column("leaders_after", "Leaders after", "count"),
     column("peak_in_after", "Peak in after", "rate"),
     column("peak_out_after", "Peak out after", "rate"),
 )
@@ -34,12 +34,12 @@ _FILLS = frozenset({"fill_before", "fill_after"})
 _RACKS = (
     column("rack", "Rack", "name"),
     column("brokers_before", "Brokers before", "count"),
-    column("brokers_after", "After", "count"),
+    column("brokers_after", "Brokers after", "count"),
     column("bytes_before", "Bytes before", "bytes"),
-    column("bytes_after", "After", "bytes"),
+    column("bytes_after", "Bytes after", "bytes"),
     column("fill_after", "Disk after", "percent"),
     column("replicas_before", "Replicas before", "count"),
-    column("replicas_after", "After", "count"),
+    column("replicas_after", "Replicas after", "count"),
     column("leaders_after", "Leaders after", "count"),
     column("move_in_bytes", "Receives", "bytes"),
 )
@@ -57,7 +57,7 @@ _MOVES = (
     column("size_bytes", "Size", "bytes"),
     column("moved_bytes", "Copied", "bytes"),
     column("replicas_before", "Replicas before", "ids"),
-    column("replicas_after", "After", "ids"),
+    column("replicas_after", "Replicas after", "ids"),
     column("is_leader_changed", "New leader", "yes"),
 )
 
@@ -113,7 +113,10 @@ def _move_table(moves: pa.Table) -> dict[str, Any]:
     total = pc.sum(moves["moved_bytes"]).as_py()
     rows = largest_moves(moves)
     shown = sum(row["moved_bytes"] for row in rows)
-    note = f"{plural(len(moves), 'replica list')} change, {format_bytes(total)} in all."
+    note = None
     if len(moves) > TOP_ROWS:
-        note = f"The {len(rows)} largest ({format_bytes(shown)}) of {note}"
+        note = (
+            f"The {len(rows)} largest, {format_bytes(shown)}, of {plural(len(moves), 'replica list')} that change, "
+            f"{format_bytes(total)} in all."
+        )
     return table("The largest moves", _MOVES, rows, note=note)

@@ -19,12 +19,17 @@ from kafka_capacity.errors import RenderError
 from kafka_capacity.report.formats import format_bytes, iec_unit
 from kafka_capacity.report.names import clipped, visible
 from kafka_capacity.report.palette import LIGHT
+from kafka_capacity.report.png import smaller_png
 
-WIDE = 700
+WIDE = 1000
+HALF = 520
 NARROW = 330
-EMAIL = 576
-"""Widths in CSS pixels: on a page, on a telephone, in an e-mail of 640 less its margins."""
-PNG_SCALE = 2
+EMAIL = 480
+"""Widths in CSS pixels: across a page, beside another chart, on a telephone, in an e-mail."""
+EMAIL_SHOWN = 576
+"""How wide an e-mail of 640 shows it: larger than drawn, so that it can still be read on a telephone."""
+PNG_SCALE = 2 * EMAIL_SHOWN / EMAIL
+PNG_PADDING = 12
 LABEL_LENGTH = 80
 
 _TOKEN = re.compile(r"\$([a-z][a-z-]*)")
@@ -82,15 +87,20 @@ def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
 
         chart_id = described["id"]
         return DrawnChart(
-            wide=page_svg(svg(WIDE), f"{chart_id}-wide", described),
+            wide=page_svg(svg(HALF if described["is_half_wide"] else WIDE), f"{chart_id}-wide", described),
             narrow=page_svg(svg(NARROW), f"{chart_id}-narrow", described),
-            png=vl_convert.vegalite_to_png({**spec, "width": EMAIL}, scale=PNG_SCALE, allowed_base_urls=[])
-            if described["is_in_email"]
-            else None,
+            png=_png(spec) if described["is_in_email"] else None,
         )
     except ValueError as error:
         msg = f"chart {described['id']!r} could not be drawn: {error}"
         raise RenderError(msg) from error
+
+
+def _png(spec: Mapping[str, Any]) -> bytes:
+    import vl_convert
+
+    framed = {**spec, "width": EMAIL, "padding": PNG_PADDING}
+    return smaller_png(vl_convert.vegalite_to_png(framed, scale=PNG_SCALE, allowed_base_urls=[]))
 
 
 def complete_spec(described: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.charts import EMAIL, charts_of
+from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
 from kafka_capacity.report.names import slug, visible
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
@@ -112,7 +112,7 @@ def render_email_html(report: Mapping[str, Any], sources: Mapping[str, str], *, 
             for one in charts_of(report)
             if f"{one['id']}.png" in sources
         ],
-        image_width=EMAIL,
+        image_width=EMAIL_SHOWN,
         light=LIGHT,
         dark=DARK,
     )

@@ -6,6 +6,7 @@ Amounts of bytes are IEC (KiB, MiB, …); a throttle is decimal (MB/s), since th
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -108,6 +109,15 @@ def format_percent(ratio: float | None) -> str:
     return f"{sign}{tenth:,} %" if tenth < 100 else f"{sign}{size.quantize(Decimal(1), ROUND_HALF_EVEN):,} %"
 
 
+def format_limit(ratio: float | None) -> str:
+    """Write a chosen ratio, without a decimal that nobody chose.
+
+    >>> [format_limit(r) for r in (0.85, 0.025, None)]
+    ['85 %', '2.5 %', '—']
+    """
+    return format_percent(ratio).replace(".0 %", " %")
+
+
 def format_count(number: float | None) -> str:
     """Write a whole number.
 
@@ -178,6 +188,21 @@ def format_text(value: object) -> str:
     return NOTHING if value is None or value == "" else str(value)
 
 
+def format_moment(text: str) -> str:
+    """Write a moment to the minute; what is no ISO moment with a time zone stays as it is.
+
+    >>> [format_moment(m) for m in ("2026-11-20T01:02:03+00:00", "2026-11-20T01:02:03Z", "yesterday")]
+    ['2026-11-20 01:02 UTC', '2026-11-20 01:02 UTC', 'yesterday']
+    """
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    if moment.tzinfo is None:
+        return text
+    return f"{moment.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def format_yes(value: bool) -> str:
     """Write a truth."""
     return "yes" if value else "no"
@@ -191,6 +216,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "duration": format_duration,
     "duration_band": format_duration_band,
     "percent": format_percent,
+    "limit": format_limit,
     "percent_change": format_percent_change,
     "count": format_count,
     "count_delta": format_count_delta,
@@ -199,11 +225,12 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "id": format_text,
     "text": format_text,
     "name": format_text,
+    "moment": format_moment,
     "yes": format_yes,
 }
 """Every format by the name that columns and figures carry."""
 
-LEFT_ALIGNED = frozenset({"ids", "text", "name", "yes", "verdict"})
+LEFT_ALIGNED = frozenset({"id", "ids", "text", "name", "moment", "yes", "verdict"})
 """Formats that are words rather than figures."""
 
 

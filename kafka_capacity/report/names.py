@@ -10,8 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_SEPARATORS = frozenset("\u2028\u2029")
+from markupsafe import Markup, escape
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS = frozenset("\u200c\u200d")
+"""Invisible, and needed to write some scripts."""
 
 
 def visible(text: str) -> str:
@@ -26,18 +29,34 @@ def visible(text: str) -> str:
 
 
 def _is_hidden(character: str) -> bool:
-    # Surrogates cannot be encoded and non-characters are errors in HTML.
+    # Surrogates cannot be encoded, and non-characters are errors in HTML.
     return (
-        unicodedata.category(character) in {"Cc", "Cs"}
-        or character in _TURNING
-        or character in _SEPARATORS
+        (unicodedata.category(character) in _HIDDEN and character not in _JOINERS)
         or (ord(character) & 0xFFFE) == 0xFFFE
         or 0xFDD0 <= ord(character) <= 0xFDEF
     )
 
 
 def _escape(character: str) -> str:
-    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character, f"\\u{ord(character):04x}")
+    code = ord(character)
+    numbered = f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character, numbered)
+
+
+_FIGURE = re.compile(
+    r"(?<=\d) (?=(?:%|×|B|[kKMGTPE]i?B(?:/s)?|d|h|min|s)\b|%)"  # 7.6 TiB, 19.6 %, 18 h 54 min
+)
+_OPTION_NAME = re.compile(r"(?<!\S)--[a-z][a-z-]*")
+
+
+def prose(text: str) -> Markup:
+    r"""Escape a sentence, and keep a figure and its unit on one line, and the name of an option.
+
+    >>> prose("<b> 3 h 12 min with --generate")
+    Markup('&lt;b&gt; 3\xa0h 12\xa0min with <span class="whole">--generate</span>')
+    """
+    joined = _FIGURE.sub("\u00a0", str(escape(visible(text))))
+    return Markup(_OPTION_NAME.sub(r'<span class="whole">\g<0></span>', joined))  # noqa: S704 - escaped above
 
 
 def clipped(text: str, length: int) -> str:

@@ -25,7 +25,6 @@ LIGHT: Mapping[str, str] = {
     "bar-quiet": "#6f8fae",
     "bar-second": "#b5670f",
     "bar-before": "#828e9c",
-    "bar-bad": "#b5554f",
     "grid": "#e4e8ec",
 }
 """On paper and on light screens."""
@@ -47,7 +46,6 @@ DARK: Mapping[str, str] = {
     "bar-quiet": "#5d7c9a",
     "bar-second": "#dd9440",
     "bar-before": "#7d8997",
-    "bar-bad": "#d4766f",
     "grid": "#28313b",
 }
 """On dark screens."""
@@ -69,7 +67,7 @@ TEXT_PAIRS: tuple[tuple[str, str], ...] = (
 """Which text stands on which ground: each pair must reach a contrast of 4.5."""
 
 GRAPHIC_PAIRS: tuple[tuple[str, str], ...] = tuple(
-    (name, "page") for name in ("bar", "bar-quiet", "bar-second", "bar-before", "bar-bad")
+    (name, "page") for name in ("bar", "bar-quiet", "bar-second", "bar-before")
 )
 """Which marks stand on which ground: each pair must reach a contrast of 3."""
 

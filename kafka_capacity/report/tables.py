@@ -49,6 +49,7 @@ def chart(
     data_table: Mapping[str, Any],
     note: str | None = None,
     params: Mapping[str, Any] | None = None,
+    is_half_wide: bool = False,
     is_in_email: bool = False,
 ) -> dict[str, Any]:
     """Describe a chart.
@@ -62,6 +63,7 @@ def chart(
         data_table: the same figures as a table.
         note: how to read it, or what was left out.
         params: values of the spec's ``params``.
+        is_half_wide: whether two of its kind stand side by side on a wide screen.
         is_in_email: whether e-mails show it too.
     """
     return {
@@ -73,5 +75,6 @@ def chart(
         "params": dict(params or {}),
         "table": dict(data_table),
         "note": note,
+        "is_half_wide": is_half_wide,
         "is_in_email": is_in_email,
     }

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.formats import FORMATS, is_figure, shown
-from kafka_capacity.report.names import slug, visible
+from kafka_capacity.report.names import prose, slug, visible
 
 TEMPLATES_VARIABLE = "KAFKA_CAPACITY_TEMPLATES"
 
@@ -54,7 +54,7 @@ def environment(folder: Path) -> Environment:
         finalize=_finished,
     )
     made.filters.update({f"as_{name}": write for name, write in FORMATS.items()})
-    made.filters.update(shown=shown, slug=slug)
+    made.filters.update(prose=prose, shown=shown, slug=slug)
     made.tests["figure"] = is_figure
     return made
 

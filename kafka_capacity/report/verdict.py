@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.report.caveats import caveats
@@ -9,10 +10,8 @@ from kafka_capacity.report.formats import (
     format_bytes,
     format_count,
     format_duration,
-    format_duration_band,
     format_factor,
     format_percent,
-    format_percent_change,
     format_throttle,
     plural,
 )
@@ -95,8 +94,8 @@ def _refusal(view: PlanView) -> str:
         )
     more = len(option.excuses) - 1
     rest = f" (and {more:,} more)" if more else ""
-    nearest = f" with {option.label}, the nearest" if len(view.options) > 1 else ""
-    return f"{lead}:{nearest + ',' if nearest else ''} {reason}{rest}."
+    nearest = f". The nearest is {option.label}" if len(view.options) > 1 else ""
+    return f"{lead}{nearest}: {reason}{rest}."
 
 
 def _reasons(view: PlanView) -> list[str]:
@@ -110,24 +109,27 @@ def _reasons(view: PlanView) -> list[str]:
     if option.is_refused or not option.figures["moved_bytes"]:
         return found
     figures = option.figures
+    found.append(_bound_reason(figures))
     found.append(
-        f"Any plan with this balance must copy at least {format_bytes(figures['lower_bound_bytes'])}; this one copies "
-        f"{format_bytes(figures['moved_bytes'])}"
-        + (f", {format_percent(figures['gap_ratio'])} more." if figures["gap_ratio"] is not None else ".")
-    )
-    found.append(
-        "The broker furthest from its fair share goes from "
-        f"{format_percent_change((figures['balance_before'], figures['balance_after']))} off."
+        f"The broker furthest from its fair share is {format_percent(figures['balance_before'])} off it now, and "
+        f"{format_percent(figures['balance_after'])} after the change."
     )
     if figures["bottleneck_broker"] is not None and not option.never_ends:
         direction = "receives" if figures["bottleneck_direction"] == "in" else "sends"
         found.append(f"Broker {figures['bottleneck_broker']} decides the time by what it {direction}.")
-    found.append(f"{plural(figures['leaders_changed'], 'preferred leader')} {_change(figures['leaders_changed'])}.")
+    leaders = figures["leaders_changed"]
+    of_all = f" of {view.inputs.snapshot_facts['partition_count']:,}"
+    found.append(f"{leaders:,}{of_all} partitions {'gets' if leaders == 1 else 'get'} another preferred leader.")
     return found
 
 
-def _change(count: int) -> str:
-    return "changes" if count == 1 else "change"
+def _bound_reason(figures: Mapping[str, Any]) -> str:
+    least = f"Any plan with this balance must copy at least {format_bytes(figures['lower_bound_bytes'])}"
+    gap = figures["gap_ratio"]
+    if gap == 0:
+        return f"{least}, and this one copies no more."
+    more = "" if gap is None else f", {format_percent(gap)} more"
+    return f"{least}; this one copies {format_bytes(figures['moved_bytes'])}{more}."
 
 
 def _failure(view: PlanView, count: int) -> str:
@@ -167,7 +169,6 @@ def key_figures(view: PlanView) -> list[dict[str, Any]]:
     if option.is_refused:
         return _shortfall(option)
     figures = option.figures
-    band = (figures["duration_seconds"], figures["duration_peak_seconds"])
     found = [
         _figure(
             "To copy",
@@ -176,7 +177,7 @@ def key_figures(view: PlanView) -> list[dict[str, Any]]:
             f"{format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}; "
             f"{format_count(figures['moved_replicas'])} of {plural(figures['total_replicas'], 'replica')}",
         ),
-        _figure("Time", band[0], "duration", _time_note(view, option)),
+        _figure("Time", figures["duration_seconds"], "duration", _time_note(view, option)),
         _figure(
             "Above the least possible",
             figures["gap_ratio"],
@@ -231,8 +232,3 @@ def _shortfall(option: Option) -> list[dict[str, Any]]:
 
 def _figure(label: str, value: Any, kind: str, note: str) -> dict[str, Any]:
     return {"label": label, "value": value, "format": kind, "note": note}
-
-
-def time_text(option: Option) -> str:
-    """Write the time of an option as a band."""
-    return format_duration_band((option.figures["duration_seconds"], option.figures["duration_peak_seconds"]))

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.report.change import broker_rows
 from kafka_capacity.report.change_tables import broker_table, change_tables
-from kafka_capacity.report.formats import format_bytes, format_percent
+from kafka_capacity.report.formats import format_bytes, format_limit, format_percent
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import chart, column, table
@@ -74,6 +74,7 @@ def _moves_chart(rows: Rows) -> dict[str, Any]:
         "moves-by-broker",
         "moves_by_broker",
         title="What each broker sends and receives",
+        is_half_wide=True,
         description=f"Bar chart of the bytes each broker sends and receives. Broker {most_in['broker']} receives most, "
         f"{format_bytes(most_in['move_in_bytes'])}; broker {most_out['broker']} sends most, "
         f"{format_bytes(most_out['move_out_bytes'])}.",
@@ -94,17 +95,19 @@ def _moves_chart(rows: Rows) -> dict[str, Any]:
 
 
 def _bytes_chart(rows: Rows) -> dict[str, Any]:
-    shown, left_out = _worst(rows, lambda row: abs(row["bytes_change"]))
+    bars = [{**row, "before_bytes": row["bytes_before"], "after_bytes": row["bytes_after"]} for row in rows]
+    shown, left_out = _worst(bars, lambda row: abs(row["bytes_change"]))
     stays = [row["bytes_after"] for row in rows if not row["is_removed"]]
     mean = sum(stays) / len(stays) if stays else 0.0
     return chart(
         "bytes-by-broker",
         "bytes_by_broker",
         title="Bytes on each broker, before and after",
+        is_half_wide=True,
         description=f"Bar chart of the bytes on each broker. After the change they are between "
         f"{format_bytes(min(stays, default=0))} and {format_bytes(max(stays, default=0))}, "
         f"{format_bytes(mean)} on average.",
-        values=_by_rack(shown, ("bytes_before", "bytes_after")),
+        values=_by_rack(shown, ("before_bytes", "after_bytes")),
         params={"mean_bytes": mean},
         data_table=broker_table(shown, has_rates=False),
         note=f"Grey is before, blue is after; the dashed line is the mean after, {format_bytes(mean)}.{left_out}",
@@ -119,12 +122,13 @@ def _fill_chart(rows: Rows, limit: float) -> dict[str, Any]:
         "disk-fill",
         "before_after",
         title="How full each broker’s disk is",
+        is_half_wide=True,
         description=f"Dot plot of disk fill before and after. The fullest after the change is broker "
-        f"{fullest['broker']} at {format_percent(fullest['fill_after'])}; the limit is {format_percent(limit)}.",
+        f"{fullest['broker']} at {format_percent(fullest['fill_after'])}; the limit is {format_limit(limit)}.",
         values=_by_rack(shown, ("before", "after")),
         params={"limit": limit, "number_format": ".0%"},
         data_table=_before_after_table("How full each broker’s disk is", shown, "percent"),
-        note=f"Hollow is before, filled is after; the dashed line is the limit, {format_percent(limit)}.{left_out}",
+        note=f"Hollow is before, filled is after; the dashed line is the limit, {format_limit(limit)}.{left_out}",
     )
 
 
@@ -136,6 +140,7 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
         "leaders",
         "before_after",
         title="Preferred leaders on each broker",
+        is_half_wide=True,
         description="Dot plot of preferred leaders before and after. After the change they are between "
         f"{min(stays, default=0):,} and {max(stays, default=0):,} on a broker.",
         values=_by_rack(shown, ("before", "after")),

@@ -11,7 +11,6 @@ from kafka_capacity.report.tables import NOTE, chart, column, table
 
 MAX_ROWS = 200
 MAX_BARS = 24
-EXCUSES_NAMED = 2
 
 _COLUMNS = (
     column("label", "Option"),
@@ -21,10 +20,9 @@ _COLUMNS = (
     column("moved_replicas", "Replicas", "count"),
     column("lower_bound_bytes", "Least possible", "bytes"),
     column("gap_ratio", "Above it", "percent"),
-    column("balance", "Furthest off its share", "percent_change"),
+    column("balance", "Furthest off share", "percent_change"),
     column("leaders_changed", "New leaders", "count"),
     column("duration", "Time", "duration_band"),
-    column("bottleneck", "Decided by"),
     column("throttle_bytes_per_second", "Throttle", "throttle"),
 )
 
@@ -51,7 +49,6 @@ def build(view: PlanView) -> dict[str, Any]:
 
 def _row(view: PlanView, option: Option) -> dict[str, Any]:
     figures = option.figures
-    place = figures["bottleneck_broker"]
     return {
         **figures,
         "label": option.label,
@@ -59,16 +56,14 @@ def _row(view: PlanView, option: Option) -> dict[str, Any]:
         "share": option.share_ratio,
         "balance": (figures["balance_before"], figures["balance_after"]),
         "duration": (figures["duration_seconds"], figures["duration_peak_seconds"]),
-        "bottleneck": f"broker {place}, {figures['bottleneck_direction']}" if place is not None else None,
         NOTE: _note(option),
     }
 
 
 def _note(option: Option) -> str | None:
     if option.excuses:
-        reasons = "; ".join(str(excuse["reason"]) for excuse in option.excuses[:EXCUSES_NAMED])
-        more = len(option.excuses) - EXCUSES_NAMED
-        return f"Does not fit: {reasons}" + (f"; and {more:,} more" if more > 0 else "") + "."
+        reason, more = str(option.excuses[0]["reason"]), len(option.excuses) - 1
+        return reason[:1].upper() + reason[1:] + (f" (and {more:,} more)" if more else "") + "."
     figures = option.figures
     if not option.is_refused and figures["seeds_tried"] > 1:
         return (
@@ -101,8 +96,8 @@ def _chart(view: PlanView, drawn: list[Option]) -> dict[str, Any]:
             ),
             [_bar(view, option) for option in bars],
         ),
-        note="The upright mark is the least that any plan with the same balance must copy; the thin line is the range "
-        f"over all draws of a placer that draws at random.{left_out}",
+        note="Bars of options that do not fit are grey. The upright mark is the least that any plan with the same "
+        "balance must copy; the thin line is the range over all draws of a placer that draws at random." + left_out,
         is_in_email=True,
     )
 

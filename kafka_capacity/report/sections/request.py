@@ -19,7 +19,7 @@ _FACTS = (
     ("rate_history_hours", "Hours of traffic history", "count"),
     ("source", "Source", "text"),
     ("kafka_version", "Kafka version", "text"),
-    ("captured_at", "Captured at", "text"),
+    ("captured_at", "Captured at", "moment"),
 )
 
 
@@ -44,7 +44,7 @@ def _parameter(name: str, value: Any) -> dict[str, Any]:
     if is_number and name.endswith("throttle_bytes_per_second"):
         return {"label": name, "value": value, "format": "throttle"}
     if is_number and name.endswith("_ratio"):
-        return {"label": name, "value": value, "format": "percent"}
+        return {"label": name, "value": value, "format": "limit"}
     if isinstance(value, list | tuple):
         return {"label": name, "value": ", ".join(str(item) for item in value), "format": "text"}
     if isinstance(value, bool | Mapping):
