@@ -29,12 +29,16 @@ def reassignment_json(partitions: Partitions, matrix: NDArray[np.int32], rows: N
     quoted = [json.dumps(topic) for topic in partitions.topics]
     topic, number, replicas = partitions.topic.tolist(), partitions.partition.tolist(), matrix.tolist()
     lines = []
+    endings: dict[tuple[int, ...], str] = {}  # many partitions share a replica list
     for row in chosen:
-        brokers = [broker for broker in replicas[row] if broker >= 0]
-        any_dirs = ",".join(['"any"'] * len(brokers))
-        lines.append(
-            f'{{"topic":{quoted[topic[row]]},"partition":{number[row]},'
-            f'"replicas":[{",".join(map(str, brokers))}],"log_dirs":[{any_dirs}]}}'
-        )
+        brokers = tuple(replicas[row])
+        if brokers not in endings:
+            endings[brokers] = _ending([broker for broker in brokers if broker >= 0])
+        lines.append(f'{{"topic":{quoted[topic[row]]},"partition":{number[row]},{endings[brokers]}')
     body = ",\n".join(lines)
     return f'{{"version":1,"partitions":[\n{body}\n]}}\n'.encode() if lines else b'{"version":1,"partitions":[]}\n'
+
+
+def _ending(brokers: list[int]) -> str:
+    any_dirs = ",".join(['"any"'] * len(brokers))
+    return f'"replicas":[{",".join(map(str, brokers))}],"log_dirs":[{any_dirs}]}}'
