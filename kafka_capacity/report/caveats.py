@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle, plural
+from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle_above, plural
 from kafka_capacity.report.options import Option, PlanView
 
 WEEK_HOURS = 168
@@ -97,10 +97,10 @@ def _move(option: Option) -> list[dict[str, str]]:
             _serious(f"{count} to be copied {_have(figures['unreachable_partitions'])} no leader to copy from.")
         )
     if option.never_ends:
-        smallest = format_throttle(figures["smallest_throttle_bytes_per_second"])
+        smallest = format_throttle_above(figures["smallest_throttle_bytes_per_second"])
         found.append(_serious(f"The move never ends at this throttle; it must be above {smallest}."))
     elif figures["duration_peak_seconds"] is None:
-        smallest = format_throttle(figures["smallest_throttle_peak_bytes_per_second"])
+        smallest = format_throttle_above(figures["smallest_throttle_peak_bytes_per_second"])
         found.append(
             _serious(
                 "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle "

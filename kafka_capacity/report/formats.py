@@ -72,22 +72,36 @@ def format_throttle(amount: float | None) -> str:
     return _scaled(amount, 1000, _SI).replace(".0 ", " ") + "/s"
 
 
+def format_throttle_above(amount: float | None) -> str:
+    """Write a throttle that is not enough, rounded up, so that what is read is never too small.
+
+    >>> format_throttle_above(6_110_000)
+    '6.2 MB/s'
+    """
+    if amount is None:
+        return NOTHING
+    step = 1000 ** max(0, sum(1 for place in range(1, len(_SI)) if abs(amount) >= 1000**place)) / 10
+    return format_throttle(math.ceil(amount / step) * step)
+
+
 def format_duration(seconds: float | None) -> str:
     """Write a time in its two largest units; ``None`` is one that never ends.
 
-    >>> [format_duration(s) for s in (0, 12.5, 59.96, 75, 11_520, 86_399, None)]
-    ['0 s', '12.5 s', '1 min', '1 min 15 s', '3 h 12 min', '1 d', 'never ends']
+    >>> [format_duration(s) for s in (0, 12.5, 59.96, 75, 3_570, 11_520, 86_399, None)]
+    ['0 s', '12.5 s', '1 min', '1 min 15 s', '59 min 30 s', '3 h 12 min', '1 d', 'never ends']
     """
     if seconds is None:
         return "never ends"
-    if round(seconds, 1) < 60:
-        return f"{round(seconds, 1):g} s"
+    rounded = round(seconds, 1)
+    # Twice, since rounding in one unit can reach the next: 59 min 59.6 s is 1 h.
+    for _ in range(2):
+        step = next((step for _, length, _, step in _TIMES if rounded >= length), 0.1)
+        rounded = math.floor(rounded / step + 0.5) * step
     for unit, length, smaller, step in _TIMES:
-        steps = math.floor(seconds / step + 0.5)
-        if steps * step >= length:
-            count, rest = divmod(steps * step, length)
-            return f"{count:,} {unit}" + (f" {rest // step} {smaller}" if rest else "")
-    return f"{seconds:.0f} s"  # pragma: no cover - a minute and more is always caught above
+        if rounded >= length:
+            count, rest = divmod(round(rounded), length)
+            return f"{count:,} {unit}" + (f" {rest // step} {smaller}" if rest // step else "")
+    return f"{round(rounded, 1):g} s"
 
 
 def format_percent(ratio: float | None) -> str:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, Undefined
 from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
@@ -80,7 +80,7 @@ def render_template(made: Environment, name: str, **values: Any) -> str:
 
 def _finished(value: Any) -> Any:
     """Let words through, made safe to look at; a bare figure is a template's mistake."""
-    if isinstance(value, Markup):
+    if isinstance(value, Markup | Undefined):
         return value
     if isinstance(value, str):
         return visible(value)

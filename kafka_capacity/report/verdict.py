@@ -13,6 +13,7 @@ from kafka_capacity.report.formats import (
     format_factor,
     format_percent,
     format_throttle,
+    format_throttle_above,
     plural,
 )
 from kafka_capacity.report.names import clipped, visible
@@ -90,7 +91,7 @@ def _refusal(view: PlanView) -> str:
         return (
             f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never ends at "
             f"{format_throttle(figures['throttle_bytes_per_second'])}; it ends with a throttle above "
-            f"{format_throttle(figures['smallest_throttle_bytes_per_second'])}."
+            f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}."
         )
     more = len(option.excuses) - 1
     rest = f" (and {more:,} more)" if more else ""
@@ -195,7 +196,7 @@ def _time_note(view: PlanView, option: Option) -> str:
     figures = option.figures
     throttle = format_throttle(figures["throttle_bytes_per_second"])
     if option.never_ends:
-        return f"at {throttle}; above {format_throttle(figures['smallest_throttle_bytes_per_second'])} it does"
+        return f"at {throttle}; above {format_throttle_above(figures['smallest_throttle_bytes_per_second'])} it does"
     if not figures["moved_bytes"]:
         return "nothing is copied"
     if not view.rate_history_hours:

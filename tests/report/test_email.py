@@ -1,0 +1,178 @@
+"""The e-mail: what mail programs can show, the verdict first, nothing to inject."""
+
+from __future__ import annotations
+
+import datetime
+import email
+import json
+import re
+from email import policy
+
+import pytest
+from bs4 import BeautifulSoup
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.report.email import build_email
+from kafka_capacity.report.render import render_all
+from tests.report.plans import ClusterSpec, make_inputs
+
+DATE = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
+INJECTION = "x\r\nBcc: thief@example.com\r\n\r\n<b>"
+
+
+@pytest.fixture(scope="module")
+def rendered():
+    return render_all(make_inputs(placers=("fewest-bytes", "generate")))
+
+
+def message_of(rendered, **changes):
+    report = json.loads(rendered.report_json)
+    report["links"] |= changes.pop("links", {})
+    given = {
+        "sender": "Kafka Capacity <planner@example.com>",
+        "recipients": ("sre@example.com", "vp@example.com"),
+        "images": rendered.images,
+        "message_id": "<plan-1@kafka-capacity>",
+        "date": DATE,
+    }
+    return build_email(report, **(given | changes))
+
+
+def parsed(message):
+    return email.message_from_bytes(message.as_bytes(), policy=policy.default)
+
+
+def html_of(message):
+    return message.get_body(("html",)).get_content()
+
+
+def test_its_parts_are_nested_as_mail_programs_expect(rendered):
+    message = parsed(message_of(rendered))
+    assert message.get_content_type() == "multipart/alternative"
+    plain, related = message.iter_parts()
+    assert plain.get_content_type() == "text/plain"
+    assert related.get_content_type() == "multipart/related"
+    assert [part.get_content_type() for part in related.iter_parts()] == ["text/html", "image/png", "image/png"]
+
+
+def test_a_file_can_be_attached(rendered):
+    message = parsed(message_of(rendered, attachments={"report.html": ("text/html", rendered.index_html)}))
+    assert message.get_content_type() == "multipart/mixed"
+    assert [part.get_content_type() for part in message.iter_parts()] == ["multipart/alternative", "text/html"]
+    (attached,) = message.iter_attachments()
+    assert attached.get_filename() == "report.html"
+
+
+def test_headers(rendered):
+    message = parsed(message_of(rendered))
+    assert message["Subject"] == rendered.subject == "[kafka-capacity] payments: 7 brokers fit (2026-11-20)"
+    assert message["From"] == "Kafka Capacity <planner@example.com>"
+    assert message["To"] == "sre@example.com, vp@example.com"
+    assert message["Message-ID"] == "<plan-1@kafka-capacity>"
+    assert message["Date"].datetime == DATE
+
+
+def test_every_image_is_carried_and_shown(rendered):
+    message = parsed(message_of(rendered))
+    carried = {
+        part["Content-ID"].strip("<>"): part for part in message.walk() if part.get_content_maintype() == "image"
+    }
+    shown = BeautifulSoup(html_of(message), "html5lib").find_all("img")
+    assert {image["src"] for image in shown} == {f"cid:{cid}" for cid in carried}
+    for image in shown:
+        assert image["width"] == "576"
+        assert len(image["alt"]) > 20
+    for part in carried.values():
+        assert part.get_content().startswith(b"\x89PNG")
+        assert part.get_content_disposition() == "inline"
+
+
+def test_it_is_the_same_twice(rendered):
+    assert message_of(rendered).as_bytes() == message_of(rendered).as_bytes()
+
+
+def test_boundaries_differ_and_come_from_the_plan(rendered):
+    message = message_of(rendered, attachments={"a.txt": ("text/plain", b"x")})
+    boundaries = [part.get_boundary() for part in message.walk() if part.is_multipart()]
+    assert len(boundaries) == len(set(boundaries)) == 3
+
+
+def test_the_html_is_what_mail_programs_can_show(rendered):
+    html = html_of(parsed(message_of(rendered)))
+    soup = BeautifulSoup(html, "html5lib")
+    assert len(html.encode()) < 100_000
+    assert "var(" not in html
+    assert not soup.find_all(["script", "svg", "link", "form", "details"])
+    assert soup.find("meta", attrs={"name": "color-scheme"})
+    assert "prefers-color-scheme: dark" in soup.style.string.replace(
+        "prefers-color-scheme:dark", "prefers-color-scheme: dark"
+    )
+    assert soup.h1["style"]
+    assert soup.find(class_="card")["width"] == "640"
+    assert all(tag.get("role") == "presentation" or tag.caption for tag in soup.find_all("table"))
+
+
+def test_plain_text_has_the_verdict_and_the_same_figures(rendered):
+    report = json.loads(rendered.report_json)
+    text = parsed(message_of(rendered)).get_body(("plain",)).get_content()
+    assert text.startswith(report["verdict"]["headline"])
+    for figure in report["figures"]:
+        assert figure["note"] in text
+    assert "https://reports.example.com/plan/index.html" in text
+    assert "\n\n\n" not in text
+
+
+def test_an_address_that_browsers_know_is_a_link(rendered):
+    soup = BeautifulSoup(html_of(message_of(rendered)), "html5lib")
+    assert soup.find("a")["href"] == "https://reports.example.com/plan/index.html"
+
+
+@pytest.mark.parametrize("uri", ["s3://bucket/reports/index.html", "javascript:alert(1)", "file:///etc/passwd"])
+def test_any_other_address_is_text(rendered, uri):
+    soup = BeautifulSoup(html_of(message_of(rendered, links={"report_uri": uri})), "html5lib")
+    assert soup.find("a") is None
+    assert uri in soup.get_text()
+
+
+def test_a_hostile_cluster_name_injects_no_header():
+    hostile = render_all(make_inputs(ClusterSpec(partitions=4), cluster=INJECTION))
+    message = parsed(message_of(hostile))
+    assert message["Bcc"] is None
+    assert "\\r\\nBcc: thief@example.com" in message["Subject"]
+    assert set(message.keys()) == {"Subject", "From", "To", "Date", "Message-ID", "MIME-Version", "Content-Type"}
+    raw = message_of(hostile).as_bytes()
+    assert not re.search(rb"^Bcc:", raw, re.MULTILINE)
+    soup = BeautifulSoup(html_of(message), "html5lib")
+    assert "<b>" in soup.get_text()
+
+
+def test_a_long_cluster_name_leaves_the_verdict_in_the_subject():
+    subject = render_all(make_inputs(ClusterSpec(partitions=4), cluster="x" * 249)).subject
+    assert subject.endswith("…: 7 brokers fit (2026-11-20)")
+    assert len(subject) < 120
+
+
+@pytest.mark.parametrize("field", ["sender", "message_id"])
+def test_a_line_break_in_a_header_is_refused(rendered, field):
+    with pytest.raises(RenderError, match=f"{field}: .* has a control character"):
+        message_of(rendered, **{field: INJECTION})
+
+
+def test_a_line_break_in_a_recipient_is_refused(rendered):
+    with pytest.raises(RenderError, match=r"recipients: .* has a control character"):
+        message_of(rendered, recipients=("a@example.com", INJECTION))
+
+
+def test_somebody_must_receive_it(rendered):
+    with pytest.raises(RenderError, match="nobody to send the report to"):
+        message_of(rendered, recipients=())
+
+
+def test_the_stored_e_mail_shows_the_images_beside_it(rendered):
+    soup = BeautifulSoup(rendered.email_html.decode(), "html5lib")
+    assert {image["src"] for image in soup.find_all("img")} == {f"images/{name}" for name in rendered.images}
+
+
+def test_without_images_there_are_none(rendered):
+    message = parsed(message_of(rendered, images={}))
+    assert [part.get_content_type() for part in message.walk()] == ["multipart/alternative", "text/plain", "text/html"]

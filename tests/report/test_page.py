@@ -1,0 +1,224 @@
+"""The page: well formed, self-contained, readable by everybody, and safe whatever names a cluster has."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+import html5lib
+import pytest
+from bs4 import BeautifulSoup
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.report.data import build_report
+from kafka_capacity.report.render import render_all, rerender
+from tests.report.plans import GIB, ClusterSpec, large_inputs, make_inputs
+
+SCRIPT = "<script>{{7*7}}</script>"
+TURNED = "gpj\u202eexe"
+ARABIC = "الطلبات"
+LONG = "x" * 249
+HOSTILE = (SCRIPT, TURNED, ARABIC, LONG, "a\r\nBcc: thief@example.com", "%s{0}${x}", '"><img src=x onerror=alert(1)>')
+
+
+def inputs_of(case):
+    if case == "fits":
+        return make_inputs(placers=("fewest-bytes", "generate", "zk"))
+    if case == "nothing fits":
+        return make_inputs(ClusterSpec(disk_capacity_bytes=50 * GIB), broker_counts=(7, 8))
+    if case == "never ends":
+        return make_inputs(throttle=100_000.0)
+    if case == "no rates, no racks":
+        return make_inputs(ClusterSpec(hours=0, racks=None, disk_capacity_bytes=None, network_bytes_per_second=None))
+    if case == "refused":
+        return make_inputs(broker_counts=(2,))
+    if case == "scale in":
+        return make_inputs(broker_counts=(4,))
+    finding = {"severity": "fatal", "code": SCRIPT, "where": TURNED, "message": f"topic {SCRIPT} is bad & worse"}
+    return make_inputs(
+        ClusterSpec(topics=HOSTILE, racks=(SCRIPT, TURNED, LONG)),
+        cluster=SCRIPT,
+        findings=(finding,),
+        request={"cluster": SCRIPT, "placers": [SCRIPT], "racks": {"x": SCRIPT}, "is_on": True, "ratio": None},
+    )
+
+
+CASES = ("fits", "nothing fits", "never ends", "no rates, no racks", "refused", "scale in", "hostile")
+
+
+@pytest.fixture(scope="module", params=CASES)
+def rendered(request):
+    return render_all(inputs_of(request.param))
+
+
+@pytest.fixture(scope="module")
+def page(rendered):
+    return rendered.index_html.decode()
+
+
+@pytest.fixture(scope="module")
+def soup(page):
+    return BeautifulSoup(page, "html5lib")
+
+
+def test_it_is_well_formed(rendered):
+    for text in (rendered.index_html, rendered.email_html):
+        html5lib.HTMLParser(strict=True).parse(text.decode())
+
+
+def test_it_needs_nothing_from_elsewhere(soup, page):
+    for tag in soup.find_all(True):
+        for attribute in ("src", "href", "xlink:href", "srcset", "action", "data"):
+            assert not re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", str(tag.get(attribute, "")), re.IGNORECASE), tag
+    assert not soup.find_all(["script", "link", "iframe", "object", "embed", "base", "form", "img"])
+    style = "".join(tag.string for tag in soup.find_all("style"))
+    assert "url(" not in style
+    assert "@import" not in style
+    assert not re.search(r"<[^>]+\son[a-z]+=", page)
+
+
+def test_it_has_a_language_a_title_landmarks_and_a_way_past_the_head(soup):
+    assert soup.html["lang"] == "en"
+    assert soup.title.string.strip()
+    assert [len(soup.find_all(name)) for name in ("h1", "header", "main", "footer", "nav")] == [1, 1, 1, 1, 1]
+    skip = soup.body.find("a")
+    assert soup.find(id=skip["href"][1:]).name == "main"
+
+
+def test_the_answer_comes_first(soup, rendered):
+    assert soup.h1.get_text().replace("\u00a0", " ") == rendered.verdict["headline"]
+    order = [tag.name for tag in soup.find_all(["h1", "dl", "nav", "table", "figure"])]
+    assert order[:3] == ["h1", "dl", "nav"]
+    assert len(soup.dl.find_all("dt")) >= 2
+
+
+def test_headings_skip_no_level(soup):
+    levels = [int(tag.name[1]) for tag in soup.find_all(re.compile(r"^h[1-6]$"))]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def test_every_table_has_a_caption_and_scopes(soup):
+    for table in soup.find_all("table"):
+        assert table.caption.get_text().strip()
+        for row in table.thead.find_all("tr"):
+            assert all(cell.name == "th" and cell["scope"] == "col" for cell in row.find_all(["th", "td"]))
+        for row in table.tbody.find_all("tr"):
+            if "note" not in row.get("class", []):
+                assert row.find(["th", "td"]).get("scope") == "row"
+
+
+def test_every_figure_has_a_caption_a_text_and_its_data(soup):
+    for figure in soup.find_all("figure"):
+        assert figure.figcaption.get_text().strip()
+        assert figure.details.table.tbody.find_all("tr")
+        for svg in figure.find_all("svg"):
+            title, description = (svg.find(id=name) for name in svg["aria-labelledby"].split())
+            assert title.get_text().strip()
+            assert description.get_text().strip()
+
+
+def test_ids_are_unique_and_links_lead_somewhere(soup):
+    ids = [tag["id"] for tag in soup.find_all(id=True)]
+    assert len(ids) == len(set(ids))
+    for link in soup.find_all("a"):
+        assert link["href"][1:] in ids
+    for tag in soup.find_all(attrs={"aria-labelledby": True}):
+        assert set(tag["aria-labelledby"].split()) <= set(ids)
+
+
+def test_it_serves_dark_screens_and_paper(soup):
+    style = soup.style.string
+    assert "prefers-color-scheme: dark" in style
+    assert "@media print" in style
+    assert soup.find("meta", attrs={"name": "viewport"})["content"] == "width=device-width, initial-scale=1"
+
+
+def test_colours_are_never_the_only_sign(soup):
+    for badge in soup.find_all(class_="badge"):
+        assert len(badge.get_text().strip()) > 2
+
+
+def test_hostile_names_are_shown_as_typed():
+    rendered = render_all(inputs_of("hostile"))
+    soup = BeautifulSoup(rendered.index_html.decode(), "html5lib")
+    text = soup.get_text()
+    assert not soup.find("script")
+    assert not soup.find("img")
+    for name in (SCRIPT, ARABIC, LONG, "%s{0}${x}", '"><img src=x onerror=alert(1)>'):
+        assert name in text
+    assert "gpj\\u202eexe" in text
+    assert "a\\r\\nBcc: thief@example.com" in text
+    assert "49" not in soup.title.string
+    assert SCRIPT in soup.title.string
+    for part in (rendered.index_html.decode(), rendered.email_html.decode(), rendered.email_text):
+        assert "\u202e" not in part
+
+
+def test_hostile_names_are_exact_in_the_data():
+    report = json.loads(render_all(inputs_of("hostile")).report_json)
+    assert report["cluster"] == SCRIPT
+    assert TURNED in json.dumps(report, ensure_ascii=False)
+
+
+def test_the_same_inputs_give_the_same_bytes():
+    assert render_all(inputs_of("hostile")) == render_all(inputs_of("hostile"))
+
+
+def test_it_can_be_made_again_from_its_data():
+    first = render_all(inputs_of("fits"))
+    assert rerender(first.report_json) == first
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"{}", "this is not the report.json of a report"),
+        (b"nonsense", "this is not the report.json of a report"),
+        (b"[]", "this is not the report.json of a report"),
+        (
+            b'{"kind": "kafka-capacity-report", "version": 99}',
+            "report.json is 'kafka-capacity-report' version 99; this release reads 'kafka-capacity-report' version 1",
+        ),
+    ],
+)
+def test_other_data_is_refused(data, message):
+    with pytest.raises(RenderError, match=re.escape(message)):
+        rerender(data)
+
+
+def test_a_section_without_a_template_is_an_error():
+    report = json.loads(render_all(inputs_of("fits")).report_json)
+    report["sections"].append({"name": "nowhere", "title": "Nowhere", "data": {}})
+    with pytest.raises(RenderError, match="nowhere"):
+        rerender(json.dumps(report).encode())
+
+
+def test_warnings_are_serious_first_and_each_once():
+    found = [
+        {"severity": severity, "code": code, "where": "here", "message": f"{code} happened"}
+        for severity, code in (("info", "a"), ("warning", "c"), ("fatal", "d"), ("warning", "b"), ("warning", "b"))
+    ]
+    report = build_report(make_inputs(findings=found))
+    section = next(one for one in report["sections"] if one["name"] == "findings")
+    assert [one["code"] for one in section["data"]["findings"]] == ["d", "b", "c", "a"]
+
+
+def test_the_figures_of_a_broker_add_up():
+    report = build_report(inputs_of("fits"))
+    change = next(one["data"] for one in report["sections"] if one["name"] == "change")
+    moved = next(figure["value"] for figure in report["figures"] if figure["label"] == "To copy")
+    brokers = change["tables"]["brokers"]["rows"]
+    assert sum(row["move_in_bytes"] for row in brokers) == moved
+    assert sum(row["move_out_bytes"] for row in brokers) == moved
+    assert sum(row["bytes_after"] for row in brokers) == sum(row["bytes_before"] for row in brokers)
+    assert sum(row["move_in_bytes"] for row in change["tables"]["racks"]["rows"]) == moved
+    assert sum(row["moved_bytes"] for row in change["tables"]["topics"]["rows"]) == moved
+
+
+def test_a_realistic_report_stays_light():
+    rendered = render_all(large_inputs())
+    assert len(rendered.index_html) < 600_000
+    assert len(rendered.email_html) < 100_000
+    assert sum(map(len, rendered.images.values())) < 400_000

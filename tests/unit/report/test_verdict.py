@@ -1,0 +1,232 @@
+"""Which option is recommended, and in which words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pyarrow as pa
+import pytest
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.report.data import build_report
+from kafka_capacity.report.options import view_plan
+from tests.report.plans import GIB, ClusterSpec, make_inputs
+
+
+def changed_rows(inputs, change):
+    """Give the inputs with each row of ``scenarios`` changed in place by a function."""
+    rows = inputs.tables["scenarios"].to_pylist()
+    for row in rows:
+        change(row)
+    table = pa.Table.from_pylist(rows, schema=inputs.tables["scenarios"].schema)
+    return dataclasses.replace(inputs, tables={**inputs.tables, "scenarios": table})
+
+
+def verdict_of(inputs):
+    return build_report(inputs)["verdict"]
+
+
+def texts(verdict, severity):
+    return [caveat["text"] for caveat in verdict["caveats"] if caveat["severity"] == severity]
+
+
+def test_it_fits():
+    verdict = verdict_of(make_inputs(broker_counts=(9,), placers=("fewest-bytes", "generate")))
+    assert verdict["fits"]
+    assert verdict["status"] == "fits"
+    assert verdict["recommended_scenario_id"] == "009-brokers.fewest-bytes"
+    assert verdict["headline"] == (
+        "9 brokers fit (6 today): fewest-bytes moves 291.3 GiB (30.2 % of 963.8 GiB) in 37 min 40 s at 50 MB/s; "
+        "Kafka’s own --generate would move 636.8 GiB (2.2×)."
+    )
+    assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit (2026-11-20)"
+
+
+def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():
+    spec = ClusterSpec(disk_capacity_bytes=200 * GIB)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(5, 6, 9), placers=("fewest-bytes",)))
+    assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 5 and 6 do not (2026-11-20)"
+    assert verdict["reasons"][0] == "9 is the smallest broker count that fits, of those tried (5, 6, 9)."
+    assert verdict["reasons"][1].startswith("5 brokers do not fit: broker ")
+    assert "too much." in verdict["reasons"][1]
+
+
+def test_nothing_fits():
+    spec = ClusterSpec(disk_capacity_bytes=50 * GIB)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(7, 8), placers=("fewest-bytes",)))
+    assert not verdict["fits"]
+    assert verdict["status"] == "no_fit"
+    assert verdict["recommended_scenario_id"] is None
+    assert verdict["nearest_scenario_id"] == "007-brokers.fewest-bytes"
+    assert verdict["headline"].startswith("No option fits. The nearest is 7 brokers, fewest-bytes: broker ")
+    assert verdict["headline"].endswith(" too much (and 6 more).")
+    assert verdict["subject"] == "[kafka-capacity] payments: no option fits (disk) (2026-11-20)"
+
+
+def test_a_single_option_that_does_not_fit():
+    spec = ClusterSpec(disk_capacity_bytes=50 * GIB)
+    verdict = verdict_of(make_inputs(spec, placers=("fewest-bytes",)))
+    assert verdict["headline"].startswith("7 brokers will not do: broker ")
+
+
+def test_a_move_that_never_ends_names_the_throttle_that_would():
+    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=100_000.0)
+    verdict = verdict_of(inputs)
+    assert verdict["headline"] == (
+        "9 brokers will not do: the move to 9 brokers with fewest-bytes never ends at 100 kB/s; "
+        "it ends with a throttle above 6.1 MB/s."
+    )
+    assert verdict["subject"] == "[kafka-capacity] payments: no option fits (the move never ends) (2026-11-20)"
+    assert "The move never ends at this throttle; it must be above 6.1 MB/s." in texts(verdict, "serious")
+
+
+def test_a_move_that_never_ends_at_peak_only_is_a_serious_caveat():
+    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=8e6)
+    verdict = verdict_of(inputs)
+    assert verdict["fits"]
+    assert any(text.startswith("At peak rates the copies fall behind") for text in texts(verdict, "serious"))
+
+
+def test_without_rates_the_time_is_at_least_that():
+    spec = ClusterSpec(hours=0)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(9,), placers=("fewest-bytes",)))
+    assert " in at least " in verdict["headline"]
+    assert texts(verdict, "serious")[0].startswith("There is no traffic history: times leave out")
+    assert not any("Peaks add up" in text for text in texts(verdict, "note"))
+
+
+def test_little_history_is_said():
+    verdict = verdict_of(make_inputs(ClusterSpec(hours=24)))
+    assert "Rates rest on 24 hours of history, less than a week." in texts(verdict, "note")
+
+
+def test_disks_that_are_not_known_are_said_not_to_be_checked():
+    verdict = verdict_of(make_inputs(ClusterSpec(disk_capacity_bytes=None, network_bytes_per_second=None)))
+    assert "The disk of 7 of 7 brokers is not known, so it is not checked." in texts(verdict, "serious")
+    assert "The network of 7 of 7 brokers is not known, so it is not checked." in texts(verdict, "serious")
+
+
+def test_kafka_would_refuse_it():
+    report = build_report(make_inputs(broker_counts=(2,), placers=("fewest-bytes",)))
+    verdict = report["verdict"]
+    assert verdict["headline"].startswith("2 brokers will not do: Kafka would refuse the placement: ")
+    assert verdict["subject"] == "[kafka-capacity] payments: no option fits (placement) (2026-11-20)"
+    assert [figure["label"] for figure in report["figures"]] == ["Needed: placement", "Available: placement"]
+    assert [figure["value"] for figure in report["figures"]] == [3.0, 2.0]
+    assert "change" not in {section["name"] for section in report["sections"]}
+
+
+def test_nothing_has_to_move():
+    inputs = make_inputs(broker_counts=(6,), placers=("fewest-bytes",), tolerance_ratio=1.0)
+
+    def still(row):
+        for name in ("moved_replicas", "moved_bytes", "changed_partitions", "leaders_changed", "lower_bound_bytes"):
+            row[name] = 0
+
+    assert verdict_of(changed_rows(inputs, still))["headline"] == "6 brokers fit: nothing has to move."
+
+    def leaders_only(row):
+        still(row)
+        row["changed_partitions"] = 5
+
+    headline = verdict_of(changed_rows(inputs, leaders_only))["headline"]
+    assert headline == "6 brokers fit: no bytes move, only the order of 5 replica lists changes."
+
+
+def test_empty_replicas_are_said_to_be_empty():
+    def empty(row):
+        row["moved_bytes"], row["moved_replicas"] = 0, 1
+
+    headline = verdict_of(changed_rows(make_inputs(placers=("fewest-bytes",)), empty))["headline"]
+    assert headline == "7 brokers fit (6 today): fewest-bytes moves 1 empty replica."
+
+
+def test_scaling_in():
+    verdict = verdict_of(make_inputs(broker_counts=(4,), placers=("fewest-bytes",)))
+    assert verdict["headline"].startswith("4 brokers fit (6 today): fewest-bytes moves ")
+
+
+def test_one_broker_is_singular():
+    spec = ClusterSpec(brokers=2, racks=None, rf=1)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(1,), placers=("fewest-bytes",)))
+    assert verdict["headline"].startswith("1 broker fits (2 today): ")
+    assert verdict["subject"] == "[kafka-capacity] payments: 1 broker fits (2026-11-20)"
+
+
+def test_a_planning_placer_is_recommended_over_a_baseline_that_moves_less():
+    def cheap_baseline(row):
+        if row["placer"] == "zk":
+            row["moved_bytes"] = 1
+
+    view = view_plan(changed_rows(make_inputs(), cheap_baseline))
+    assert view.recommended.placer == "fewest-bytes"
+
+
+def test_a_baseline_is_recommended_where_nothing_else_fits():
+    def only_baseline(row):
+        row["fits"] = row["placer"] == "zk"
+        if not row["fits"]:
+            row["excuses"] = json.dumps([excuse()])
+
+    view = view_plan(changed_rows(make_inputs(), only_baseline))
+    assert view.recommended.placer == "zk"
+
+
+def test_fewer_brokers_come_before_fewer_bytes():
+    verdict = verdict_of(make_inputs(broker_counts=(6, 7, 9), placers=("fewest-bytes",), tolerance_ratio=0.02))
+    assert verdict["recommended_scenario_id"] == "006-brokers.fewest-bytes"
+
+
+def test_of_the_same_bytes_the_shorter_time_is_recommended():
+    inputs = make_inputs(placers=("fewest-bytes",))
+    rows = inputs.tables["scenarios"].to_pylist()
+    slow = {**rows[0], "scenario_id": "a-slow-one", "duration_seconds": rows[0]["duration_seconds"] * 2}
+    table = pa.Table.from_pylist([slow, rows[0]], schema=inputs.tables["scenarios"].schema)
+    view = view_plan(dataclasses.replace(inputs, tables={**inputs.tables, "scenarios": table}))
+    assert view.recommended.scenario_id == "007-brokers.fewest-bytes"
+    assert [option.label for option in view.options] == [
+        "7 brokers, fewest-bytes (007-brokers.fewest-bytes)",
+        "7 brokers, fewest-bytes (a-slow-one)",
+    ]
+
+
+def test_an_unsound_inventory_is_said_first():
+    finding = {"severity": "fatal", "code": "no-sizes", "where": "replicas", "message": "no replica has a size"}
+    verdict = verdict_of(make_inputs(findings=(finding,)))
+    assert verdict["status"] == "unsound"
+    assert verdict["subject"].startswith("[kafka-capacity] payments: inventory is unsound; 7 brokers fit")
+    assert texts(verdict, "serious")[0].startswith("The inventory is unsound (1 fatal finding)")
+
+
+def test_caveats_are_serious_first():
+    verdict = verdict_of(make_inputs(ClusterSpec(hours=0, disk_capacity_bytes=None)))
+    severities = [caveat["severity"] for caveat in verdict["caveats"]]
+    assert severities == sorted(severities, key=lambda severity: severity != "serious")
+
+
+def test_many_failing_counts_are_counted_in_the_subject():
+    spec = ClusterSpec(disk_capacity_bytes=200 * GIB)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(3, 4, 5, 6, 9), placers=("fewest-bytes",)))
+    assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 3, 4, 5 and 1 more do not (2026-11-20)"
+
+
+def test_a_plan_without_scenarios_is_an_error():
+    inputs = make_inputs()
+    empty = {name: table.schema.empty_table() for name, table in inputs.tables.items()}
+    with pytest.raises(RenderError) as caught:
+        build_report(dataclasses.replace(inputs, tables=empty))
+    assert str(caught.value) == (
+        "plan '0123456789abcdef' has no scenarios, so there is nothing to report; evaluate at least one"
+    )
+
+
+def excuse():
+    return {
+        "reason": "it is full",
+        "constraint": "disk",
+        "where": "broker 1",
+        "needed": 2.0,
+        "available": 1.0,
+        "unit": "bytes",
+    }
