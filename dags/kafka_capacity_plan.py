@@ -13,9 +13,9 @@ from __future__ import annotations
 import datetime
 import os
 
-from airflow.providers.standard.operators.hitl import ApprovalOperator
-from airflow.sdk import DAG, Asset, CronTriggerTimetable, TriggerRule, task, task_group
+from airflow.sdk import DAG, Asset, CronTriggerTimetable, task, task_group
 
+from kafka_capacity_airflow.approval import OptionalApprovalOperator
 from kafka_capacity_airflow.params import plan_params
 from kafka_capacity_airflow.report_operator import RenderReportOperator
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
@@ -52,16 +52,16 @@ with DAG(
 
         return steps.email_report(pinned, params, run_id=dag_run.run_id, run_after=dag_run.run_after)
 
-    @task.branch
-    def ask_for_approval(params: dict) -> str:
-        """Choose whether somebody must approve first."""
-        return "plan.approve" if params["is_approval_required"] else "plan.release_plan_files"
+    @task
+    def release_plan_files(pinned: dict, params: dict, ti: object) -> list[str]:
+        """Put the reassignment files beside the report, unless an approval was asked for and refused."""
+        from airflow.sdk.exceptions import AirflowSkipException
 
-    @task(trigger_rule=TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS)
-    def release_plan_files(pinned: dict) -> list[str]:
-        """Put the reassignment files beside the report."""
         from kafka_capacity_airflow import steps
+        from kafka_capacity_airflow.approval import is_released
 
+        if not is_released(ti, params):
+            raise AirflowSkipException("the plan was not approved")
         return steps.release(pinned)
 
     @task_group
@@ -70,14 +70,11 @@ with DAG(
         simulate = KafkaCapacitySparkOperator(task_id="simulate_placement", job="simulate_placement", pinned=pinned)
         render = RenderReportOperator(task_id="render_report", pinned=pinned)
         mail = email_report(pinned)
-        decide = ask_for_approval()
-        approve = ApprovalOperator(
+        approve = OptionalApprovalOperator(
             task_id="approve",
             subject="Release the reassignment files?",
             body="{{ macros.kafka_capacity.report_summary(ti) }}",
         )
-        release = release_plan_files(pinned)
-        simulate >> render >> mail >> decide >> [approve, release]
-        approve >> release
+        simulate >> render >> mail >> approve >> release_plan_files(pinned)
 
     plan.expand(pinned=pin())

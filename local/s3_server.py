@@ -22,15 +22,15 @@ _CHANGES = frozenset({"PUT", "POST", "DELETE"})
 
 
 def file_of(folder: Path, bucket: str, key: str) -> Path:
-    """Give the file of an object; parts of the key that could leave the folder are encoded."""
+    """Give the file of an object; what could leave the folder, or is an escape itself, is encoded."""
     parts = [
-        quote(part, safe="=%+@,:") if part not in {".", ".."} else part.replace(".", "%2E") for part in key.split("/")
+        quote(part, safe="=+@,:") if part not in {".", ".."} else part.replace(".", "%2E") for part in key.split("/")
     ]
     return folder / bucket / Path(*parts)
 
 
 def _key_of(folder: Path, bucket: str, file: Path) -> str:
-    """Undo :func:`file_of`: our own keys are percent-encoded once already, so one level is taken off."""
+    """Undo :func:`file_of`."""
     return "/".join(unquote(part) for part in file.relative_to(folder / bucket).parts)
 
 

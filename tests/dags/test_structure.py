@@ -62,7 +62,6 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
         "plan.simulate_placement",
         "plan.render_report",
         "plan.email_report",
-        "plan.ask_for_approval",
         "plan.approve",
         "plan.release_plan_files",
     ]
