@@ -5,6 +5,7 @@
     ├── InventoryError      an inventory or an input file is wrong or incomplete
     │   └── SourceError     a live source (Kafka, Prometheus) could not be read
     ├── PlacementError      Kafka itself would refuse this placement
+    ├── AssignmentError     an assignor would throw, or a user's own gave no valid assignment
     ├── StorageError        objects could not be read or written
     │   └── MissingManifestError   a folder without a complete manifest: it is not data yet
     └── RenderError         a report could not be drawn
@@ -36,6 +37,17 @@ class PlacementError(KafkaCapacityError):
     """
 
     def __init__(self, message: str, *, kafka_type: str) -> None:
+        super().__init__(message)
+        self.kafka_type = kafka_type
+
+
+class AssignmentError(KafkaCapacityError):
+    """An assignor cannot assign the partitions of a group, for the reason in the message.
+
+    ``kafka_type`` is the Java class that Kafka's own code throws here, ``None`` for an assignor that is not Kafka's.
+    """
+
+    def __init__(self, message: str, *, kafka_type: str | None = None) -> None:
         super().__init__(message)
         self.kafka_type = kafka_type
 

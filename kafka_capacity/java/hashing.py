@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 _INT_MASK = (1 << 32) - 1
 _LONG_MASK = (1 << 64) - 1
+_FEW = 16  # up to so many strings one by one are faster than arrays
 
 
 def to_int(value: int) -> int:
@@ -100,3 +102,27 @@ def topic_id_partition_hash(key: tuple[str, int]) -> int:
     """Hash as the group coordinator's ``TopicIdPartition.hashCode``: ``31 * hash of the topic id + partition``."""
     topic_id, partition = key
     return to_int(31 * uuid_hash(topic_id) + partition)
+
+
+def string_hashes(texts: Sequence[str]) -> NDArray[np.int32]:
+    """Hash many strings at once as ``String.hashCode`` does.
+
+    Args:
+        texts: N strings.
+
+    Returns:
+        int32[N].
+
+    >>> string_hashes(["orders", "😀", ""]).tolist()
+    [-1008770331, 1772899, 0]
+    """
+    if len(texts) < _FEW or not "".join(texts).isascii():
+        return np.array([string_hash(text) for text in texts], dtype=np.int32)
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    units = np.zeros((len(texts), int(lengths.max())), dtype=np.uint8)
+    units[np.arange(units.shape[1]) < lengths[:, None]] = np.frombuffer("".join(texts).encode("ascii"), dtype=np.uint8)
+    codes = np.zeros(len(texts), dtype=np.uint32)
+    for column in range(units.shape[1]):
+        longer = lengths > column
+        codes[longer] = codes[longer] * np.uint32(31) + units[longer, column]
+    return codes.astype(np.int32)

@@ -55,3 +55,9 @@ def test_topic_partitions_are_hashed_alike_one_by_one_and_in_bulk(keys):
 
     bulk = hashing.topic_partition_hashes(topics, partitions)
     assert bulk.tolist() == [hashing.topic_partition_hash(key) for key in keys]
+
+
+@given(st.lists(st.text(max_size=8), max_size=60), st.lists(st.text(st.characters(max_codepoint=127)), min_size=16))
+def test_strings_are_hashed_alike_one_by_one_and_in_bulk(any_texts, ascii_texts):
+    for texts in (any_texts, ascii_texts):
+        assert hashing.string_hashes(texts).tolist() == [hashing.string_hash(text) for text in texts]
