@@ -15,7 +15,8 @@ Constraints (mandatory)
 Algorithm
     Keep every replica whose broker stays, unless the rack rule or a lower replication factor forbids it; then the one
     on the fullest broker goes. Make the missing replicas, the largest first, on the broker furthest below its share.
-    Level what is left (:mod:`kafka_capacity.placement.levelling`). Then level the leaders.
+    Level what is left (:mod:`kafka_capacity.placement.levelling`), with partitions from all topics alike and one new
+    replica a partition where that will do. Then level the leaders.
     A replica that is made anew takes the place in the list of the one it stands for. Nothing is drawn at random.
 """
 
@@ -32,6 +33,7 @@ from kafka_capacity.placement.problem import Balance, PlacementProblem
 from kafka_capacity.placement.registry import register
 from kafka_capacity.placement.shares import BalanceLimits, balance_limits, wanted_racks
 
+_GOLDEN_RATIO = 0.6180339887498949
 LEADER_TOLERANCE_RATIO = 0.10
 """How far a broker's leader load may be from the mean before leadership is handed over."""
 
@@ -216,8 +218,9 @@ class _ReplicaExchange:
         rows, columns = np.nonzero(work.held >= 0)
         brokers = work.held[rows, columns]
         unit, size = work.limits.unit[rows], work.problem.size_bytes[rows]
-        # By bytes the largest first; by count the cheapest first.
-        cost = -size if work.problem.balance is Balance.BYTES else size
+        # By bytes every topic gives its share, so that counts, leaders and traffic follow the bytes: the multiples of
+        # the golden ratio spread neighbouring rows, which are the partitions of a topic. By count the cheapest first.
+        cost = (rows * _GOLDEN_RATIO) % 1.0 if work.problem.balance is Balance.BYTES else size
         worthwhile = unit > 0
         # Replicas that an earlier step has just made are already paid for: moving them elsewhere costs nothing more.
         is_new = ~(work.problem.before[rows] == work.problem.target.ids[brokers][:, None]).any(axis=1)
@@ -226,6 +229,7 @@ class _ReplicaExchange:
         bounds = np.searchsorted(brokers[order], np.arange(len(work.problem.target) + 1))
         self._rows = [rows[order[a:b]].astype(np.int64) for a, b in pairwise(bounds)]
         self._fenced = work.problem.target.is_fenced
+        self._is_touched = np.zeros(len(work.held), dtype=np.bool_)
 
     def candidates(self, donor: int, receiver: int) -> NDArray[np.int64]:
         if self._fenced[receiver]:
@@ -239,9 +243,16 @@ class _ReplicaExchange:
             known = distinct_racks(rack, others)
             is_new_rack = ~_holds(np.where(others >= 0, rack[others], -1), int(rack[receiver]))
             allowed &= known + is_new_rack >= self._work.spread[rows]
-        return np.asarray(rows[allowed], dtype=np.int64)
+        rows = rows[allowed]
+        if self._work.problem.balance is not Balance.BYTES:
+            return rows
+        # One new replica a partition, where that will do: two copies stay where they are while it is made. By count
+        # the order is a price, and no other may stand before it.
+        touched = self._is_touched[rows]
+        return np.concatenate([rows[~touched], rows[touched]])
 
     def hand_over(self, rows: NDArray[np.int64], donor: int, receiver: int) -> None:
+        self._is_touched[rows] = True
         held = self._work.held
         columns = np.argmax(held[rows] == donor, axis=1)
         held[rows, columns] = receiver
