@@ -13,9 +13,9 @@ WEEK_HOURS = 168
 
 def caveats(view: PlanView) -> list[dict[str, str]]:
     """List what could be wrong, serious first; ``severity`` is ``serious`` or ``note``."""
-    found = [*_inventory(view), *_rates(view), *_capacities(view)]
+    found = _inventory(view)
     if not view.nearest.is_refused:
-        found += _move(view.nearest)
+        found += [*_rates(view), *_capacities(view), *_move(view.nearest)]
     found.append(_note(f"Sizes are those of the inventory of {view.inputs.ds}; topics that grow take longer to copy."))
     return sorted(found, key=lambda caveat: caveat["severity"] != "serious")
 
@@ -62,8 +62,6 @@ def _rates(view: PlanView) -> list[dict[str, str]]:
 
 
 def _capacities(view: PlanView) -> list[dict[str, str]]:
-    if view.nearest.is_refused:
-        return []
     rows = [
         row
         for row in view.inputs.tables["broker_load"].to_pylist()

@@ -175,20 +175,24 @@ def _signed(amount: float | None, write: Callable[[float | None], str]) -> str:
     return f"+{text}" if amount is not None and amount > 0 else text
 
 
-def format_duration_band(band: Sequence[float | None]) -> str:
+def format_duration_band(band: Sequence[float | None] | None) -> str:
     """Write the time at mean rates and at peak rates, once where they look the same.
 
     >>> [format_duration_band(b) for b in ((60, 60), (60, 120), (60, None))]
     ['1 min', '1 min to 2 min', '1 min; never ends at peak']
     """
+    if band is None:
+        return NOTHING
     mean, peak = format_duration(band[0]), format_duration(band[1])
     if mean == peak:
         return mean
     return f"{mean}; never ends at peak" if band[1] is None else f"{mean} to {peak}"
 
 
-def format_percent_change(pair: Sequence[float | None]) -> str:
+def format_percent_change(pair: Sequence[float | None] | None) -> str:
     """Write a ratio before and after."""
+    if pair is None:
+        return NOTHING
     return f"{format_percent(pair[0])} → {format_percent(pair[1])}"
 
 

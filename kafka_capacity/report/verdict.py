@@ -223,11 +223,11 @@ def _shortfall(option: Option) -> list[dict[str, Any]]:
     excuse = option.excuses[0]
     kinds = {"bytes": "bytes", "bytes_per_second": "throttle"}
     kind = kinds.get(excuse["unit"], "count")
-    unit = "" if excuse["unit"] in kinds else f"{excuse['unit']}, "
-    what = str(excuse["constraint"]).replace("_", " ")
+    what = str(excuse["constraint"]).replace("_", " ") if excuse["unit"] in kinds else str(excuse["unit"])
+    note = f"{what}, {excuse['where']}"
     return [
-        _figure(f"Needed: {what}", excuse["needed"], kind, f"{unit}{excuse['where']}"),
-        _figure(f"Available: {what}", excuse["available"], kind, f"{unit}{excuse['where']}"),
+        _figure("Needed", excuse["needed"], kind, note),
+        _figure("Available", excuse["available"], kind, note),
     ]
 
 

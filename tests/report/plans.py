@@ -19,6 +19,7 @@ from kafka_capacity.sizing import evaluate_all
 from kafka_capacity.sizing.grid import GridRequest, placement_grid
 
 GIB = 2**30
+TIB = 2**40
 DS = "2026-11-20"
 PLAN_ID = "0123456789abcdef"
 

@@ -54,8 +54,8 @@ def _row(view: PlanView, option: Option) -> dict[str, Any]:
         "label": option.label,
         "verdict": "recommended" if option is view.recommended else ("fits" if option.fits else "no_fit"),
         "share": option.share_ratio,
-        "balance": (figures["balance_before"], figures["balance_after"]),
-        "duration": (figures["duration_seconds"], figures["duration_peak_seconds"]),
+        "balance": None if option.is_refused else (figures["balance_before"], figures["balance_after"]),
+        "duration": None if option.is_refused else (figures["duration_seconds"], figures["duration_peak_seconds"]),
         NOTE: _note(option),
     }
 

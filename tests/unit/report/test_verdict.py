@@ -11,7 +11,7 @@ import pytest
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.data import build_report
 from kafka_capacity.report.options import view_plan
-from tests.report.plans import GIB, ClusterSpec, make_inputs
+from tests.report.plans import GIB, TIB, ClusterSpec, make_inputs
 
 
 def changed_rows(inputs, change):
@@ -32,13 +32,21 @@ def texts(verdict, severity):
 
 
 def test_it_fits():
-    verdict = verdict_of(make_inputs(broker_counts=(9,), placers=("fewest-bytes", "generate")))
+    def known(row):
+        is_planned = row["placer"] == "fewest-bytes"
+        row["moved_bytes"] = int((2.1 if is_planned else 20.7) * TIB)
+        row["total_bytes"] = 26 * TIB
+        row["moved_replicas"] = row["changed_partitions"] = 10
+        row["duration_seconds"] = 11_520.0
+
+    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes", "generate"))
+    verdict = verdict_of(changed_rows(inputs, known))
     assert verdict["fits"]
     assert verdict["status"] == "fits"
     assert verdict["recommended_scenario_id"] == "009-brokers.fewest-bytes"
     assert verdict["headline"] == (
-        "9 brokers fit (6 today): fewest-bytes moves 291.3 GiB (30.2 % of 963.8 GiB) in 37 min 40 s at 50 MB/s; "
-        "Kafka’s own --generate would move 636.8 GiB (2.2×)."
+        "9 brokers fit (6 today): fewest-bytes moves 2.1 TiB (8.1 % of 26.0 TiB) in 3 h 12 min at 50 MB/s; "
+        "Kafka’s own --generate would move 20.7 TiB (9.9×)."
     )
     assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit (2026-11-20)"
 
@@ -71,8 +79,12 @@ def test_a_single_option_that_does_not_fit():
 
 
 def test_a_move_that_never_ends_names_the_throttle_that_would():
+    def known(row):
+        assert row["duration_seconds"] is None
+        row["smallest_throttle_bytes_per_second"] = 6_010_000.0
+
     inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=100_000.0)
-    verdict = verdict_of(inputs)
+    verdict = verdict_of(changed_rows(inputs, known))
     assert verdict["headline"] == (
         "9 brokers will not do: the move to 9 brokers with fewest-bytes never ends at 100 kB/s; "
         "it ends with a throttle above 6.1 MB/s."
@@ -82,10 +94,19 @@ def test_a_move_that_never_ends_names_the_throttle_that_would():
 
 
 def test_a_move_that_never_ends_at_peak_only_is_a_serious_caveat():
-    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=8e6)
-    verdict = verdict_of(inputs)
-    assert verdict["fits"]
-    assert any(text.startswith("At peak rates the copies fall behind") for text in texts(verdict, "serious"))
+    def known(row):
+        row["duration_peak_seconds"] = None
+        row["smallest_throttle_peak_bytes_per_second"] = 61_000_000.0
+
+    report = build_report(changed_rows(make_inputs(broker_counts=(9,), placers=("fewest-bytes",)), known))
+    assert report["verdict"]["fits"]
+    assert texts(report["verdict"], "serious") == [
+        "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle "
+        "above 61 MB/s."
+    ]
+    assert next(one["note"] for one in report["figures"] if one["label"] == "Time").endswith(
+        "at peak rates it never ends"
+    )
 
 
 def test_without_rates_the_time_is_at_least_that():
@@ -112,7 +133,7 @@ def test_kafka_would_refuse_it():
     verdict = report["verdict"]
     assert verdict["headline"].startswith("2 brokers will not do: Kafka would refuse the placement: ")
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (placement) (2026-11-20)"
-    assert [figure["label"] for figure in report["figures"]] == ["Needed: placement", "Available: placement"]
+    assert [figure["label"] for figure in report["figures"]] == ["Needed", "Available"]
     assert [figure["value"] for figure in report["figures"]] == [3.0, 2.0]
     assert "change" not in {section["name"] for section in report["sections"]}
 
