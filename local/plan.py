@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from local.services import DEFAULT_STATE, Services, running
 
@@ -37,7 +38,8 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
     step("starting Airflow (SQLite, in this process)")
     from local.airflow_runs import initialise, run_dag
 
-    logging.getLogger("kafka_capacity").setLevel(logging.INFO)
+    # What the tasks log is in Airflow's files; here only what went wrong interrupts the steps.
+    logging.getLogger("kafka_capacity").setLevel(logging.ERROR)
     initialise()
     from kafka_capacity.example import EXAMPLE_DS
 
@@ -47,7 +49,13 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
         CONSOLE.print(f"[red]kafka_inventory failed in {', '.join(_failed(inventory))}; see the log above[/red]")
         return 1
     step(f"planning {cluster} (DAG kafka_capacity_plan: Spark, report, e-mail)")
-    run = run_dag("kafka_capacity_plan", {"cluster": cluster, **params})
+    from airflow.sdk.exceptions import ParamValidationError
+
+    try:
+        run = run_dag("kafka_capacity_plan", {"cluster": cluster, **params})
+    except ParamValidationError as error:
+        CONSOLE.print(f"error: {error}", markup=False)
+        return 2
     if run.state != "success":
         CONSOLE.print(f"[red]kafka_capacity_plan failed in {', '.join(_failed(run))}; see the log above[/red]")
         return 1
@@ -62,7 +70,7 @@ def _print_results(services: Services, cluster: str) -> None:
     report = reports[-1].parent
     verdict = json.loads((report / "report.json").read_text())["verdict"]
     mails = services.mail.messages()
-    CONSOLE.print(f"\n[bold]{verdict['headline']}[/bold]\n")
+    CONSOLE.print(f"\n[bold]{escape(verdict['headline'])}[/bold]\n", soft_wrap=True)
     CONSOLE.print(f"report   {report / 'index.html'}", soft_wrap=True)
     if mails:
         CONSOLE.print(f"e-mail   {mails[-1]}", soft_wrap=True)
@@ -78,8 +86,13 @@ def _modified(path: Path) -> float:
 def main() -> int:
     """Run it."""
     args = _parser().parse_args()
+    try:
+        params = json.loads(args.params)
+    except ValueError as error:
+        CONSOLE.print(f"error: --params: {args.params!r} is not JSON ({error}); write it as {{}}", markup=False)
+        return 2
     with running(args.state) as services:
-        return _run(services, args.cluster, json.loads(args.params))
+        return _run(services, args.cluster, params)
 
 
 if __name__ == "__main__":
