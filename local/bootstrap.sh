@@ -33,6 +33,7 @@ if [ "$kind" = lock ]; then
     --custom-compile-command "make lock" "$@"; }
   lock requirements.in -o requirements.txt
   lock -c requirements.txt requirements-dev.in -o requirements-dev.txt
+  lock -c requirements.txt docker/requirements-postgres.in -o docker/requirements-postgres.txt
   exit 0
 fi
 
