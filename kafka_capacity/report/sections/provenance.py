@@ -18,6 +18,7 @@ def build(view: PlanView) -> dict[str, Any]:
         "inventory_manifest_sha256": inputs.snapshot_facts.get("manifest_sha256"),
         **inputs.provenance,
         "plan_id": inputs.plan_id,
+        "run": inputs.links.get("run_uri"),
         "generated_at": inputs.generated_at,
     }
     return {
