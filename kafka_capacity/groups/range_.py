@@ -47,21 +47,20 @@ class RangeAssignor:
         """Assign topic by topic."""
         found = Subscriptions.of(group)
         keys = [join_order_key(member) for member in group.members]
+        mentions = found.subscribers()
         # A member that names a topic twice counts once.
-        sorted_lists: dict[tuple[int, ...], list[int]] = {}
-        subscribers = []
-        for mentions in found.subscribers():
-            members = sorted_lists.get(tuple(mentions))
-            if members is None:
-                members = list(dict.fromkeys(sorted(mentions, key=keys.__getitem__)))
-                sorted_lists[tuple(mentions)] = members
-            subscribers.append(members)
+        lists = {
+            key: list(dict.fromkeys(sorted(listed, key=keys.__getitem__)))
+            for key, listed in {id(listed): listed for listed in mentions}.items()
+        }
+        subscribers = [lists[id(listed)] for listed in mentions]
         racks = [member.rack or None for member in group.members]
         if any(needs_racks(found.topics[i], members, racks) for i, members in enumerate(subscribers)):
             return _with_racks(found, subscribers, racks)
+        arrays = {key: np.array(members) for key, members in lists.items()}
         rows = [
-            (range_owners(topic.partitions, np.array(members)), i)
-            for i, (topic, members) in enumerate(zip(found.topics, subscribers, strict=True))
+            (range_owners(topic.partitions, arrays[id(listed)]), i)
+            for i, (topic, listed) in enumerate(zip(found.topics, mentions, strict=True))
         ]
         return _joined(found, rows)
 

@@ -22,8 +22,6 @@ Worked example, 8 partitions over 3 members:
 
 from __future__ import annotations
 
-import bisect
-
 import numpy as np
 
 from kafka_capacity.errors import AssignmentError
@@ -54,13 +52,17 @@ class RoundRobinAssignor:
         seat = {member: position for position, member in enumerate(circle)}
         members = np.array(circle)
         subscribers = found.subscribers()
+        seats_of = {
+            key: np.array(sorted({seat[member] for member in listed}))
+            for key, listed in {id(listed): listed for listed in subscribers}.items()
+        }
         owners, topics, partitions = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         turn = 0
         for i in found.alphabetical():
             count = found.topics[i].partitions
-            seats = sorted({seat[member] for member in subscribers[i]})
-            first = bisect.bisect_left(seats, turn)
-            dealt = np.array(seats)[(first + np.arange(count)) % len(seats)]
+            seats = seats_of[id(subscribers[i])]
+            first = int(np.searchsorted(seats, turn))
+            dealt = seats[(first + np.arange(count)) % len(seats)]
             turn = (int(dealt[-1]) + 1) % len(circle)
             owners.append(members[dealt])
             topics.append(np.full(count, i))

@@ -55,14 +55,14 @@ class Subscriptions:
         return tuple(topic.name for topic in self.topics)
 
     def subscribers(self) -> list[list[int]]:
-        """List for each of :attr:`topics` the members that name it, in the order of the map, once a mention."""
+        """List for each of :attr:`topics` the members that name it, in the order of the map, once a mention.
+
+        Where all members name the same, the lists are one and the same object.
+        """
         found: list[list[int]] = [[] for _ in self.topics]
         lists = distinct_lists(self.group, self.order)
-        if len(lists) == 1:
-            for name in lists[0]:
-                if name in self.table:
-                    found[self.table[name]] = found[self.table[name]] + self.order
-            return found
+        if len(lists) == 1 and len(set(lists[0])) == len(lists[0]):
+            return [self.order] * len(self.topics)
         for i in self.order:
             for name in self.group.members[i].topics:
                 topic = self.table.get(name)

@@ -12,8 +12,10 @@ CASES = Path(__file__).parent / "cases"
 TOTALS = {
     "admin_assign_replicas": 303,
     "admin_assign_replicas_0_10": 301,
+    "consumer_cooperative_sticky": 301,
     "consumer_range": 306,
     "consumer_roundrobin": 303,
+    "consumer_sticky": 303,
     "java_hash": 120,
     "java_hashmap_order": 300,
     "java_random": 120,

@@ -17,3 +17,15 @@ def consumer_range(given: Case) -> Case:
 def consumer_roundrobin(given: Case) -> Case:
     """Assign with ``roundrobin``."""
     return {"assignment": client_output(assignor("roundrobin").assign(client_group(given)))}
+
+
+@answers_to("consumer_sticky")
+def consumer_sticky(given: Case) -> Case:
+    """Assign with ``sticky``."""
+    return {"assignment": client_output(assignor("sticky").assign(client_group(given)))}
+
+
+@answers_to("consumer_cooperative_sticky")
+def consumer_cooperative_sticky(given: Case) -> Case:
+    """Assign with ``cooperative-sticky``."""
+    return {"assignment": client_output(assignor("cooperative-sticky").assign(client_group(given)))}

@@ -1,0 +1,149 @@
+"""What the members of a group say they had, and who is believed (``AbstractStickyAssignor`` of the client, 4.3.1).
+
+Rules:
+    * Members are asked in the order of the leader's hash map; topics that nobody subscribes to are left out.
+    * A partition that two claim goes to the one of the later generation; in one generation to neither, and
+      whoever gets it later takes it over from someone.
+    * The generation of the member that claimed *first* is read from its subscription, not from its user data.
+
+Partitions are numbers here: those that exist are numbered through, topic by topic, and those that are claimed but
+do not exist follow behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.groups.model import TopicPartition, TopicPartitions, concatenated
+from kafka_capacity.groups.subscriptions import Subscriptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Memory:
+    """What one member says.
+
+    Attributes:
+        partitions: what it had.
+        generation: when; ``None`` if it does not say.
+    """
+
+    partitions: TopicPartitions
+    generation: int | None
+
+
+class Codes:
+    """The numbers of partitions, of those that exist and those that are only claimed.
+
+    Args:
+        found: the group.
+
+    Attributes:
+        start: int64[T + 1], the number of the first partition of each topic.
+        topic: int64[P], the topic of each partition that exists.
+        partition: int64[P], its number within the topic.
+    """
+
+    def __init__(self, found: Subscriptions) -> None:
+        counts = np.array([topic.partitions for topic in found.topics], dtype=np.int64)
+        self.start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
+        self.topic = np.repeat(np.arange(len(counts)), counts)
+        self.partition = np.arange(self.total) - self.start[self.topic]
+        self._extra: dict[tuple[int, int], int] = {}
+
+    @property
+    def total(self) -> int:
+        """How many partitions exist."""
+        return int(self.start[-1])
+
+    def encode(self, topic: NDArray[np.int64], partition: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number partitions of known topics, existing or not."""
+        codes = self.start[topic] + partition
+        missing = np.flatnonzero((partition < 0) | (codes >= self.start[topic + 1]))
+        for row in missing.tolist():
+            key = (int(topic[row]), int(partition[row]))
+            codes[row] = self._extra.setdefault(key, self.total + len(self._extra))
+        if len(missing):
+            extra = np.array(list(self._extra), dtype=np.int64)
+            existing = self.start[-1]
+            self.topic = np.concatenate((self.topic[:existing], extra[:, 0]))
+            self.partition = np.concatenate((self.partition[:existing], extra[:, 1]))
+        return codes
+
+    def pair(self, names: Sequence[str], code: int) -> TopicPartition:
+        """Give topic and partition of a number."""
+        return names[int(self.topic[code])], int(self.partition[code])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Claims:
+    """Who is believed to have had what.
+
+    Attributes:
+        member: int64[N], position of the member in the group; members follow in the order of the leader's map.
+        code: int64[N], number of the partition, in the order of the member's list.
+        disputed: numbers of the partitions that two claimed in one generation.
+        latest_generation: the latest that any member names, -1 if none does.
+    """
+
+    member: NDArray[np.int64]
+    code: NDArray[np.int64]
+    disputed: frozenset[int]
+    latest_generation: int
+
+
+def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes) -> Claims:
+    """Hear all members.
+
+    Args:
+        found: the group.
+        memories: what each member says, as the group lists them.
+        codes: numbers the partitions; those that do not exist are added.
+    """
+    order = found.order
+    topic, partition = concatenated([memories[i].partitions for i in order], found.table)
+    lengths = np.array([len(memories[i].partitions) for i in order], dtype=np.int64)
+    member = np.repeat(np.array(order, dtype=np.int64), lengths)
+    known = topic >= 0
+    topic, partition, member = topic[known], partition[known], member[known]
+    code = codes.encode(topic, partition)
+    stated = [-1 if memory.generation is None else memory.generation for memory in memories]
+    kept, disputed = _believed(found, stated, member, code)
+    return Claims(
+        member=member[kept],
+        code=code[kept],
+        disputed=disputed,
+        latest_generation=max([-1, *stated]),
+    )
+
+
+def _believed(
+    found: Subscriptions, stated: list[int], member: NDArray[np.int64], code: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], frozenset[int]]:
+    kept = np.ones(len(code), dtype=np.bool_)
+    times = np.bincount(code)
+    disputed: set[int] = set()
+    # For each partition claimed again and again: who claimed it last with success, and the row that stands for it.
+    claimed: dict[int, tuple[int, int | None]] = {}
+    for row in np.flatnonzero(times[code] > 1).tolist():
+        number, claimant = int(code[row]), int(member[row])
+        if number not in claimed:
+            claimed[number] = (claimant, row)
+            continue
+        other, other_row = claimed[number]
+        other_generation = found.group.members[other].known_generation
+        if stated[claimant] < other_generation:
+            kept[row] = False
+            continue
+        if other_row is not None:
+            kept[other_row] = False
+        if stated[claimant] == other_generation:
+            disputed.add(number)
+            kept[row] = False
+            claimed[number] = (claimant, None)
+        else:
+            claimed[number] = (claimant, row)
+    return kept, frozenset(disputed)

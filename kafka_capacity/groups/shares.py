@@ -1,0 +1,53 @@
+"""The shares of the members while the sticky assignors deal to equal subscriptions (4.3.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Shares:
+    """How far the members are.
+
+    Attributes:
+        smaller: the share that each member gets.
+        larger: the same, or one more where the partitions do not divide evenly.
+        larger_wanted: how many members get the larger share, 0 where both are the same.
+        larger_given: how many have it.
+        count: int64[M], partitions of each member.
+        below: members with less than the smaller share.
+        at_smaller: members with exactly the smaller share that may get one more.
+    """
+
+    smaller: int
+    larger: int
+    larger_wanted: int
+    larger_given: int = 0
+    count: NDArray[np.int64]
+    below: list[int] = field(default_factory=list)
+    at_smaller: list[int] = field(default_factory=list)
+
+    @property
+    def wants_larger(self) -> bool:
+        """Whether more members are to get the larger share."""
+        return self.larger_given < self.larger_wanted
+
+    def keep(self, member: int, had: int) -> int:
+        """Tell how many of its partitions a member keeps; puts it where it belongs."""
+        if had < self.smaller:
+            self.below.append(member)
+            kept = had
+        elif had >= self.larger and self.wants_larger:
+            self.larger_given += 1
+            if self.larger_given == self.larger_wanted:
+                self.at_smaller.clear()
+            kept = self.larger
+        else:
+            if self.wants_larger:
+                self.at_smaller.append(member)
+            kept = self.smaller
+        self.count[member] = kept
+        return kept
