@@ -22,6 +22,11 @@ TOTALS = {
     "kraft_reassignment_replicas": 300,
     "reassign_generate": 300,
     "reassign_moves": 300,
+    "scala_range": 303,
+    "scala_roundrobin": 301,
+    "server_range": 300,
+    "server_simple": 300,
+    "server_uniform": 300,
     "striped_replica_placer": 301,
 }
 
