@@ -16,6 +16,8 @@ TOTALS = {
     "consumer_range": 306,
     "consumer_roundrobin": 303,
     "consumer_sticky": 303,
+    "group_consumer_sequence": 304,
+    "group_server_sequence": 300,
     "java_hash": 120,
     "java_hashmap_order": 300,
     "java_random": 120,
