@@ -133,14 +133,16 @@ def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):
     )
 
 
-def test_with_an_approval_asked_for_the_files_wait_for_it(staged):
+def test_with_an_approval_asked_for_nothing_but_an_approval_releases_the_files(staged):
     from local.airflow_runs import run_dag
 
     params = {"cluster": "metrics-uneven", "is_approval_required": True, "broker_counts": [10]}
+    # Somebody marks the task as done instead of approving.
     run = run_dag("kafka_capacity_plan", params, mark_success_pattern=r"plan\.approve")
     assert run.state == "success", states(run)
     assert states(run)["plan.approve"] == "success"
-    assert (report_folder(staged, "metrics-uneven") / "reassignment" / "manifest.json").is_file()
+    assert states(run)["plan.release_plan_files"] == "skipped"
+    assert not (report_folder(staged, "metrics-uneven") / "reassignment").exists()
 
 
 def test_no_secret_is_in_any_object_log_or_mail(planned):

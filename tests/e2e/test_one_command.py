@@ -43,7 +43,7 @@ def test_it_ends_with_the_verdict_and_files_that_are_still_there(planned):
     (report,) = paths(done.stdout, "report")
     (mail,) = paths(done.stdout, "e-mail")
     names = {path.name for path in paths(done.stdout, "files")}
-    assert report.read_text().startswith("<!doctype html>")
+    assert report.read_text().lower().startswith("<!doctype html>")
     assert b"Subject: [kafka-capacity] shop-eu: 15 brokers fit" in mail.read_bytes()
     assert names == {"reassignment.json", "rollback.json"}
 

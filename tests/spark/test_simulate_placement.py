@@ -49,9 +49,10 @@ def bare_python(tmp_path_factory):
     # A path inside a .pth is added without reading the .pth files in it, ours among them.
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     python = home / "bin" / "python"
-    absent = subprocess.run([python, "-c", "import kafka_capacity"], cwd="/", capture_output=True, text=True)
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    absent = subprocess.run([python, "-c", "import kafka_capacity"], cwd="/", env=clean, capture_output=True, text=True)
     assert "ModuleNotFoundError" in absent.stderr
-    subprocess.run([python, "-c", "import numpy, pyarrow, pyspark"], cwd="/", check=True)
+    subprocess.run([python, "-c", "import numpy, pyarrow, pyspark"], cwd="/", env=clean, check=True)
     return python
 
 
