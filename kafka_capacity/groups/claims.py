@@ -138,10 +138,13 @@ def _believed(
         if stated[claimant] < other_generation:
             kept[row] = False
             continue
+        is_disputed = stated[claimant] == other_generation
+        if is_disputed:
+            disputed.add(number)
         if other_row is not None:
             kept[other_row] = False
-        if stated[claimant] == other_generation:
-            disputed.add(number)
+        if is_disputed or (other_row is None and other == claimant):
+            # Who takes over from itself what it has not got removes it again.
             kept[row] = False
             claimed[number] = (claimant, None)
         else:
