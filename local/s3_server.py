@@ -6,6 +6,7 @@ an object, and read back at the next start: the files of a report can be opened 
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections.abc import Callable, Iterable
@@ -18,6 +19,18 @@ from werkzeug.serving import BaseWSGIServer, make_server
 BUCKET = "kafka-capacity"
 ACCESS_KEY = "local-only"
 SECRET_KEY = "local-only"  # noqa: S105  # moto checks no signatures; both only make boto3 sign
+# A browser that follows the link to a report signs nothing.
+_REPORTS_CAN_BE_READ = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Principal": "*",
+            "Action": "s3:GetObject",
+            "Resource": f"arn:aws:s3:::{BUCKET}/*/reports/*",
+        }
+    ],
+}
 _CHANGES = frozenset({"PUT", "POST", "DELETE"})
 
 
@@ -138,6 +151,7 @@ class LocalS3:
 
         client = self.client()
         client.create_bucket(Bucket=BUCKET)
+        client.put_bucket_policy(Bucket=BUCKET, Policy=json.dumps(_REPORTS_CAN_BE_READ))
         for bucket in sorted(path for path in self._folder.iterdir() if path.is_dir()):
             if bucket.name != BUCKET:
                 client.create_bucket(Bucket=bucket.name)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from local.s3_server import BUCKET, LocalS3, file_of
@@ -62,3 +63,11 @@ def test_what_is_deleted_stays_deleted(tmp_path):
 def test_it_listens_on_loopback_only(tmp_path):
     with LocalS3(tmp_path) as s3:
         assert s3.endpoint.startswith("http://127.0.0.1:")
+
+
+def test_a_browser_reads_reports_and_nothing_else(tmp_path):
+    with LocalS3(tmp_path) as s3:
+        for key in ("capacity/reports/cluster=x/index.html", "capacity/plans/cluster=x/manifest.json"):
+            s3.client().put_object(Bucket=BUCKET, Key=key, Body=b"x")
+        assert httpx.get(f"{s3.endpoint}/{BUCKET}/capacity/reports/cluster=x/index.html").text == "x"
+        assert httpx.get(f"{s3.endpoint}/{BUCKET}/capacity/plans/cluster=x/manifest.json").status_code == 403
