@@ -76,6 +76,7 @@ def _throttle(scenario: PlacementScenario, metrics: PlacementMetrics) -> list[Ex
     if metrics.duration_seconds is not None:
         return []
     needed, available = metrics.smallest_throttle_bytes_per_second, scenario.throttle_bytes_per_second
+    does = "must send" if metrics.bottleneck_direction == "out" else "must receive"
     return [
         Excuse(
             constraint="throttle",
@@ -85,8 +86,8 @@ def _throttle(scenario: PlacementScenario, metrics: PlacementMetrics) -> list[Ex
             unit="bytes_per_second",
             reason=(
                 f"the move never ends with a throttle of {available / 1e6:,.1f} MB/s: broker "
-                f"{metrics.bottleneck_broker} ({metrics.bottleneck_direction}) receives {needed / 1e6:,.1f} MB/s of "
-                "new records on the moving partitions; use a larger throttle"
+                f"{metrics.bottleneck_broker} {does} {needed / 1e6:,.1f} MB/s of what is produced to the moving "
+                "partitions meanwhile; use a larger throttle"
             ),
         )
     ]
