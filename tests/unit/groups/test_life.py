@@ -48,6 +48,17 @@ def test_who_comes_back_remembers_unless_it_was_restarted():
     assert back("b", "c")[0] == {"b": [0, 2], "c": [1, 3]}
 
 
+@pytest.mark.parametrize(
+    ("restarted", "lists"), [((), {"a": [2, 3], "b": [0, 1]}), (("b",), {"a": [0, 1], "b": [2, 3]})]
+)
+def test_the_claim_of_a_restarted_member_is_forgotten(restarted, lists):
+    life = ClassicLife(assignor("sticky"))
+    life.rebalance(T, [member("a", "t")])
+    life.rebalance(T, [member("b", "t")])
+
+    assert last(life.rebalance(T, [member("a", "t"), member("b", "t")], restarted)) == lists
+
+
 def test_a_round_that_fails_counts_for_nothing():
     life = ClassicLife(assignor("roundrobin"))
     with pytest.raises(AssignmentError):

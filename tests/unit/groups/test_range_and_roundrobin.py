@@ -85,6 +85,17 @@ def test_topics_of_one_size_stay_together_even_if_only_one_needs_racks():
     assert found.lists() == {"a": [("t", 1), ("u", 1)], "b": [("t", 0), ("u", 0)]}
 
 
+def test_topics_of_one_size_never_give_a_member_more_than_its_share():
+    members = [member(name, "t", "u", rack=rack) for name, rack in (("a", "r1"), ("b", "r2"), ("c", "r3"))]
+    racks = [["r1"], ["r2"], ["r2"], ["r1"]]  # once b has the larger share there is none left for a
+
+    assert numbers(RANGE.assign(racked(members, t=racks, u=racks))) == {
+        "a": [0, 0],
+        "b": [1, 2, 1, 2],
+        "c": [3, 3],
+    }
+
+
 def test_a_partition_in_nobodys_rack_goes_to_whoever_has_room():
     members = [member("a", "t", rack="r1"), member("b", "t"), member("c", "t", rack="")]
     found = RANGE.assign(racked(members, t=[["r9"], [None], ["r1"]]))
