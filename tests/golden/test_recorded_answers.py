@@ -22,14 +22,19 @@ TOTALS = {
     "java_hashmap_order": 300,
     "java_random": 120,
     "kraft_reassignment_replicas": 300,
+    "murmur2": 151,
     "reassign_generate": 300,
     "reassign_moves": 300,
+    "roundrobin_partitioner": 300,
     "scala_range": 303,
     "scala_roundrobin": 301,
     "server_range": 300,
     "server_simple": 300,
     "server_uniform": 300,
     "striped_replica_placer": 301,
+    "zk_election": 600,
+    "zk_leader_algorithms": 600,
+    "zk_valid_previous_states": 1,
 }
 
 

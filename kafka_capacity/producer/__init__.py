@@ -1,0 +1,1 @@
+"""Where a producer's records go: Kafka's own partitioners, reproduced, and the skew and remapping they cause."""
