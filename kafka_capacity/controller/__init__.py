@@ -1,0 +1,6 @@
+"""What Kafka's controllers decide: who leads a partition, who is in sync, and which changes of state they refuse.
+
+* :mod:`~kafka_capacity.controller.leadership`: what a controller knows of one partition.
+* :mod:`~kafka_capacity.controller.states`: the states of partitions and replicas, and which may follow which (3.9.2).
+* :mod:`~kafka_capacity.controller.zk_election`: the elections of the ZooKeeper-era controller (3.9.2).
+"""

@@ -1,0 +1,106 @@
+"""What a controller knows of one partition: its replicas, its leader, its in-sync replicas and their epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+NO_LEADER = -1
+"""Kafka's own mark of a partition without a leader: it stands in records, in lists of replicas and in ZooKeeper."""
+
+
+class RecoveryState(StrEnum):
+    """Whether a leader still has to recover from an unclean election (``LeaderRecoveryState``)."""
+
+    RECOVERED = "RECOVERED"
+    RECOVERING = "RECOVERING"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderAndIsr:
+    """Who leads a partition and who is in sync (``kafka.api.LeaderAndIsr``, 3.9.2).
+
+    Attributes:
+        leader: a broker id, or :data:`NO_LEADER`.
+        leader_epoch: grows with each election, also with one that confirms the leader.
+        isr: broker ids, in Kafka's order.
+        recovery: whether the leader is recovering from an unclean election.
+        partition_epoch: grows with each write; in ZooKeeper's time the version of the znode.
+    """
+
+    leader: int
+    leader_epoch: int = 0
+    isr: tuple[int, ...]
+    recovery: RecoveryState = RecoveryState.RECOVERED
+    partition_epoch: int = 0
+
+    def led_by(
+        self, leader: int, isr: Sequence[int] | None = None, recovery: RecoveryState | None = None
+    ) -> LeaderAndIsr:
+        """Give the outcome of an election: a new leader epoch; what is not named stays as it is."""
+        return replace(
+            self,
+            leader=leader,
+            leader_epoch=self.leader_epoch + 1,
+            isr=self.isr if isr is None else tuple(isr),
+            recovery=self.recovery if recovery is None else recovery,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaAssignment:
+    """The replicas of a partition, with those that a reassignment adds and removes (``ReplicaAssignment``, 3.9.2).
+
+    Attributes:
+        replicas: all of them, the preferred leader first.
+        adding: those among them that are being added.
+        removing: those among them that are being removed.
+    """
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    @property
+    def origin(self) -> tuple[int, ...]:
+        """The replicas before the reassignment."""
+        return _without(self.replicas, self.adding)
+
+    @property
+    def target(self) -> tuple[int, ...]:
+        """The replicas after the reassignment."""
+        return _without(self.replicas, self.removing)
+
+    def reassigned_to(self, target: Sequence[int]) -> ReplicaAssignment:
+        """Start a reassignment; one under way is replaced, starting from where that one started.
+
+        >>> ReplicaAssignment(replicas=(1, 2)).reassigned_to([3, 1])
+        ReplicaAssignment(replicas=(3, 1, 2), adding=(3,), removing=(2,))
+        """
+        origin = self.origin
+        replicas = tuple(dict.fromkeys((*target, *origin)))
+        return ReplicaAssignment(
+            replicas=replicas, adding=_without(replicas, origin), removing=_without(replicas, target)
+        )
+
+    def without(self, replica: int) -> ReplicaAssignment:
+        """Drop a replica altogether."""
+        return ReplicaAssignment(
+            replicas=_dropping(self.replicas, replica),
+            adding=_dropping(self.adding, replica),
+            removing=_dropping(self.removing, replica),
+        )
+
+
+def _without(replicas: Sequence[int], others: Iterable[int]) -> tuple[int, ...]:
+    """Take each of the others out once, as Scala's ``diff`` does."""
+    left = list(replicas)
+    for other in others:
+        if other in left:
+            left.remove(other)
+    return tuple(left)
+
+
+def _dropping(replicas: Iterable[int], replica: int) -> tuple[int, ...]:
+    return tuple(other for other in replicas if other != replica)
