@@ -43,6 +43,7 @@ class RoundRobinPartitioner:
 
 def roundrobin_partitions(topic: TopicMetadata, records: int, *, first_count: int = 0) -> NDArray[np.int64]:
     """Choose for many records to one topic: int64[records], counted from ``first_count``."""
-    served = np.array(topic.available or range(topic.partitions), dtype=np.int64)
     counts = (np.arange(records, dtype=np.int64) + first_count) & POSITIVE
-    return served[counts % len(served)]
+    served = np.array(topic.available or range(topic.partitions), dtype=np.int64)
+    chosen: NDArray[np.int64] = served[counts % len(served)]
+    return chosen

@@ -31,6 +31,7 @@ TOTALS = {
     "server_range": 300,
     "server_simple": 300,
     "server_uniform": 300,
+    "sticky_partition_cache": 300,
     "striped_replica_placer": 301,
     "zk_election": 600,
     "zk_leader_algorithms": 600,
