@@ -12,6 +12,7 @@ CASES = Path(__file__).parent / "cases"
 TOTALS = {
     "admin_assign_replicas": 303,
     "admin_assign_replicas_0_10": 301,
+    "builtin_partitioner": 300,
     "consumer_cooperative_sticky": 301,
     "consumer_range": 306,
     "consumer_roundrobin": 303,
@@ -21,6 +22,7 @@ TOTALS = {
     "java_hash": 120,
     "java_hashmap_order": 300,
     "java_random": 120,
+    "kraft_partition_change": 900,
     "kraft_reassignment_replicas": 300,
     "murmur2": 151,
     "reassign_generate": 300,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_capacity.conformance.registry import Case, answers_to
+from kafka_capacity.producer.builtin import BuiltInPartitioner, load_stats
 from kafka_capacity.producer.sticky_cache import StickyPartitionCache
 from kafka_capacity.producer.thread_random import ThreadRandom
 from kafka_capacity.producer.topic import TopicMetadata
@@ -25,3 +26,27 @@ def sticky_partition_cache(given: Case) -> Case:
             results.append(cache.partition(_TOPIC, topic))
     draws = ThreadRandom(given["thread_seed"]).next_ints(given["draws"])
     return {"next_int_draws": draws.tolist(), "results": results}
+
+
+@answers_to("builtin_partitioner")
+def builtin_partitioner(given: Case) -> Case:
+    """Send records, and set load statistics and leaders."""
+    partitions, draws = given["num_partitions"], iter(given["draws"])
+    partitioner = BuiltInPartitioner(
+        sticky_batch_size=given["sticky_batch_size"],
+        draw=draws.__next__,
+        topic=TopicMetadata.of(partitions, given.get("available") or ()),
+    )
+    chosen = []
+    for operation in given["ops"]:
+        if "bytes" in operation:
+            enable_switch = operation.get("enable_switch", True)
+            chosen.append(partitioner.partition(operation["bytes"], enable_switch=enable_switch))
+        elif "queue_sizes" in operation:
+            sizes = operation["queue_sizes"]
+            partitioner.stats = (
+                None if sizes is None else load_stats(sizes, operation["partition_ids"], operation.get("length"))
+            )
+        else:
+            partitioner.topic = TopicMetadata.of(partitions, operation["available"] or ())
+    return {"partitions": chosen, "draws_used": len(given["draws"]) - sum(1 for _ in draws)}
