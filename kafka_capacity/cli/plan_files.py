@@ -1,9 +1,14 @@
 """A plan as files: for scripts, and for Kafka's own tool.
 
-    reassignment.json   the whole target, for kafka-reassign-partitions --execute; not there where Kafka would refuse
-    rollback.json       the whole assignment as it is now, in the same format
-    plan.json           figures, excuses, brokers; the same bytes for the same input
-    timing.json         how long this program took, which is never the same; at the top of DIR only
+    moves.json            the partitions that change, for kafka-reassign-partitions --execute --throttle
+    moves-rollback.json   the same partitions as they are now
+    reassignment.json     the whole target; Kafka's tool would throttle the partitions that stay, too
+    rollback.json         the whole assignment as it is now
+    plan.json             figures, excuses, brokers; the same bytes for the same input
+    timing.json           how long this program took, which is never the same; at the top of DIR only
+
+The times of a plan are those of ``moves.json``. Where Kafka would refuse, of the first four only ``rollback.json`` is
+there.
 
 Everything is worked out before the first byte is written, and every file is replaced whole.
 """
@@ -31,7 +36,8 @@ from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, Placem
 
 SCHEMA_VERSION = 1
 PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"
-FILES = (REASSIGNMENT, ROLLBACK, PLAN, TIMING)
+MOVES, MOVES_ROLLBACK = "moves.json", "moves-rollback.json"
+FILES = (MOVES, MOVES_ROLLBACK, REASSIGNMENT, ROLLBACK, PLAN, TIMING)
 
 
 def recommended(results: Sequence[PlacementResult]) -> str | None:
@@ -88,7 +94,10 @@ def scenario_files(snapshot: Snapshot, result: PlacementResult, document: Mappin
     """Give the files of one scenario but its timing, by name."""
     files = {PLAN: canonical_json(dict(document)), ROLLBACK: reassignment_json(snapshot.partitions, snapshot.replicas)}
     if result.diff is not None:
+        changed = np.nonzero(result.diff.is_changed)[0]
         files[REASSIGNMENT] = reassignment_json(snapshot.partitions, result.diff.after)
+        files[MOVES] = reassignment_json(snapshot.partitions, result.diff.after, changed)
+        files[MOVES_ROLLBACK] = reassignment_json(snapshot.partitions, result.diff.before, changed)
     return files
 
 

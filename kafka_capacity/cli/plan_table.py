@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
-from kafka_capacity.cli.plan_files import recommended
+from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.report.formats import format_bytes, format_duration, format_percent, format_percent_change
@@ -24,17 +25,25 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
 )
 
 
-def print_plan(planned: Planned) -> None:
-    """Print one row a scenario, then the verdict and what to look out for."""
+def print_plan(planned: Planned, *, out: str | None = None) -> None:
+    """Print one row a scenario, then the verdict, what to look out for and which file to execute.
+
+    Args:
+        planned: the results.
+        out: where their files are, if anywhere.
+    """
     snapshot, findings = planned.found.snapshot, planned.found.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
     print_table(title, _COLUMNS, [_row(result) for result in planned.results])
-    lines = verdict_lines(planned.results, recommended(planned.results))
+    chosen = recommended(planned.results)
+    lines = verdict_lines(planned.results, chosen)
     traps = {trap["where"] + trap["message"]: trap for one in planned.judged for trap in one.warnings}
     lines += [f"{trap['severity']}, {trap['where']}: {trap['message']}" for trap in traps.values()]
     if findings.warnings:
         lines.append(f"{counted(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
+    if out is not None:
+        lines += execution_lines(planned.results, chosen)
     print_lines(lines)
 
 
@@ -77,3 +86,19 @@ def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> lis
     else:
         lines.append("it fits")
     return lines
+
+
+def execution_lines(results: Sequence[PlacementResult], chosen: str | None) -> list[str]:
+    """Say which file to give to Kafka's tool; nothing where Kafka would refuse every placement."""
+    movable = {result.scenario.scenario_id: result for result in results if result.diff is not None}
+    if not movable:
+        return []
+    one = movable.get(chosen or "", next(iter(movable.values())))
+    folder = "" if len(results) == 1 else f"{chosen}/" if chosen in movable else "ID/"
+    if folder != "ID/" and one.diff is not None and not one.diff.changed_partitions:
+        return [f"nothing changes, so {folder}{MOVES} is empty and there is nothing to execute"]
+    throttle = math.ceil(one.scenario.throttle_bytes_per_second)
+    return [
+        f"to do it, give {folder}{MOVES} to kafka-reassign-partitions.sh --execute --throttle {throttle}: the time is "
+        f"of that file, which has only the partitions that change; {folder}{MOVES_ROLLBACK} takes them back"
+    ]

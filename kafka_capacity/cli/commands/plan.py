@@ -19,8 +19,10 @@ _HELP = """Work out what a change of brokers would move, how long it would take 
 Reads a native snapshot and judges every broker list or count with every placer: the same evaluation as the scheduled
 plan's. Prints a table; with --out it writes, for one option, into DIR:
 
-reassignment.json (the whole target, for kafka-reassign-partitions --execute), rollback.json (the assignment as it is),
-plan.json (all figures, the same bytes for the same input) and timing.json (how long this program took).
+moves.json (the partitions that change: give this one to kafka-reassign-partitions.sh --execute --throttle, the time is
+of it), moves-rollback.json (the same partitions as they are), reassignment.json (the whole target: Kafka would throttle
+the partitions that stay, too, and take longer), rollback.json (the whole assignment as it is), plan.json (all figures,
+the same bytes for the same input) and timing.json (how long this program took).
 
 With several options each has a folder of these below DIR, named by its id such as 015-brokers.fewest-bytes, and
 DIR/plan.json lists them and names the recommended one, by the rule of the report: of those that fit the fewest
@@ -66,6 +68,6 @@ def plan(
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:
-        print_plan(planned)
+        print_plan(planned, out=out)
     if has_to_fit and recommended(planned.results) is None:
         raise typer.Exit(EXIT_NOTHING_FITS)

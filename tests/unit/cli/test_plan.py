@@ -13,7 +13,8 @@ from kafka_capacity.sizing.grid import scenario_from_json
 from tests.builders import cluster, rows_of, with_rows
 
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
-FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json"}
+MOVES = {"moves.json", "moves-rollback.json"}
+FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json", *MOVES}
 
 
 def names(folder):
@@ -33,7 +34,7 @@ def planned(run, snapshot, broker_list, tmp_path):
     return out
 
 
-def test_one_option_gives_four_files(planned):
+def test_one_option_gives_these_files(planned):
     assert names(planned) == FILES
 
 
@@ -67,6 +68,44 @@ def test_the_reassignment_is_the_whole_target_and_the_rollback_the_whole_cluster
         for after, before in zip(target["partitions"], back["partitions"], strict=True)
     )
     assert moved == read(planned / "plan.json")["moved_replicas"] > 0
+
+
+def test_what_is_to_be_executed_has_the_changed_partitions_only(planned):
+    target, back = read(planned / "reassignment.json")["partitions"], read(planned / "rollback.json")["partitions"]
+    moves, undo = read(planned / "moves.json"), read(planned / "moves-rollback.json")
+    changed = [(a, b) for a, b in zip(target, back, strict=True) if a["replicas"] != b["replicas"]]
+
+    assert 0 < len(changed) < len(target)
+    assert moves == {"version": 1, "partitions": [after for after, _ in changed]}
+    assert undo == {"version": 1, "partitions": [before for _, before in changed]}
+    assert len(changed) == read(planned / "plan.json")["changed_partitions"]
+
+
+def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, broker_list, tmp_path):
+    start = ("plan", "--snapshot", snapshot, "--placer", "fewest-bytes", "--throttle", "1e6")
+    nine = ("--brokers", broker_list(NINE))
+    one = run(*start, *nine, "--out", tmp_path / "one").stdout.splitlines()[-1]
+    several = run(*start, "--broker-counts", "8,9", "--out", tmp_path / "several").stdout.splitlines()[-1]
+    unfit = run(*start, "--broker-counts", "8,9", "--disk-limit", "1e-6", "--out", tmp_path / "unfit").stdout
+
+    assert one.startswith("to do it, give moves.json to kafka-reassign-partitions.sh --execute --throttle 1000000: ")
+    assert several.startswith("to do it, give 008-brokers.fewest-bytes/moves.json to ")
+    assert unfit.splitlines()[-1].startswith("to do it, give ID/moves.json to ")
+    assert "moves.json" not in run(*start, *nine).stdout
+    refused = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE[:2]), "--out", tmp_path / "refused")
+    assert "moves.json" not in refused.stdout
+    help_text = " ".join(run("plan", "--help").stdout.replace("│", " ").split())
+    assert "give this one to kafka-reassign-partitions.sh --execute --throttle" in help_text
+
+
+def test_where_nothing_changes_there_is_nothing_to_execute(run, snapshot, tmp_path):
+    out = tmp_path / "out"
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "6", "--placer", "fewest-bytes", "--tolerance", "1")
+    done = run(*start, "--out", out)
+
+    assert read(out / "plan.json")["changed_partitions"] == 0
+    assert read(out / "moves.json") == {"version": 1, "partitions": []}
+    assert done.stdout.splitlines()[-1].startswith("nothing changes, so moves.json is empty")
 
 
 def test_times_are_apart_and_the_plan_is_the_same_bytes(planned, run, snapshot, broker_list, tmp_path):
@@ -180,7 +219,7 @@ def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, s
     plan = read(planned / "plan.json")
 
     assert done.exit_code == 0
-    assert names(planned) == FILES - {"reassignment.json"}
+    assert names(planned) == FILES - MOVES - {"reassignment.json"}
     assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
     assert plan["excuses"][0]["constraint"] == "placement"
     assert "refused" in done.stdout
