@@ -3,5 +3,6 @@
 * :mod:`~kafka_capacity.controller.leadership`: what a controller knows of one partition.
 * :mod:`~kafka_capacity.controller.states`: the states of partitions and replicas, and which may follow which (3.9.2).
 * :mod:`~kafka_capacity.controller.zk_election`: the elections of the ZooKeeper-era controller (3.9.2).
+* :mod:`~kafka_capacity.controller.zk_machine`: that controller's state machines, for one partition (3.9.2).
 * :mod:`~kafka_capacity.controller.kraft_change`: elections and every other change in KRaft's controller (4.3.1).
 """

@@ -35,6 +35,7 @@ TOTALS = {
     "server_uniform": 300,
     "sticky_partition_cache": 300,
     "striped_replica_placer": 301,
+    "zk_controller_sequence": 301,
     "zk_election": 600,
     "zk_leader_algorithms": 600,
     "zk_valid_previous_states": 1,
