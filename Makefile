@@ -39,7 +39,7 @@ format: .venv/.development  ## put the sources in shape
 	@$(PYTHON_BIN)/ruff check --fix -q . ; $(PYTHON_BIN)/ruff format -q .
 
 conformance: .venv/.development  ## compare with Kafka's recorded answers
-	@$(PYTHON_BIN)/python -m kafka_capacity.conformance tests/golden
+	@$(PYTHON_BIN)/python -m kafka_capacity.conformance tests/golden/cases
 
 lock:  ## renew requirements.txt and requirements-dev.txt
 	@local/bootstrap.sh lock

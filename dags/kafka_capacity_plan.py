@@ -39,11 +39,20 @@ with DAG(
 ) as dag:
 
     @task(retries=0)
-    def pin(params: dict, dag_run: object) -> list[dict]:
+    def pin(params: dict, dag_run: object, ti: object) -> list[dict]:
         """Check the parameters and pin (cluster, day, inventory version): nothing after this reads a date."""
         from kafka_capacity_airflow import steps
 
-        return steps.pin(params, dag_run.run_after)
+        pinned, unplanned = steps.pin(params, dag_run.run_after)
+        ti.xcom_push(key="unplanned", value=unplanned)
+        return pinned
+
+    @task(retries=0)
+    def check_that_all_are_planned(ti: object) -> None:
+        """Fail where a cluster of the deployment has no inventory to plan on; the others are planned."""
+        from kafka_capacity_airflow import steps
+
+        steps.fail_if_unplanned(ti.xcom_pull(task_ids="pin", key="unplanned"))
 
     @task
     def email_report(pinned: dict, params: dict, dag_run: object) -> str:
@@ -72,9 +81,12 @@ with DAG(
         mail = email_report(pinned)
         approve = OptionalApprovalOperator(
             task_id="approve",
+            pinned=pinned,
             subject="Release the reassignment files?",
             body="{{ macros.kafka_capacity.report_summary(ti) }}",
         )
         simulate >> render >> mail >> approve >> release_plan_files(pinned)
 
-    plan.expand(pinned=pin())
+    pinned_plans = pin()
+    plan.expand(pinned=pinned_plans)
+    pinned_plans >> check_that_all_are_planned()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,13 +11,22 @@ if TYPE_CHECKING:
 
 
 def initialise() -> None:
-    """Make Airflow's database if it is not there, or bring it up to date."""
+    """Make Airflow's database if it is not there, or bring it up to date.
+
+    A run that was killed in the middle of this leaves a database that looks ready and is not: only one that was
+    finished counts, and any other is made anew.
+    """
     from airflow.utils.db import check_migrations, initdb
 
+    home = Path(os.environ["AIRFLOW_HOME"])
+    finished = home / "database-is-complete"
+    if not finished.exists():
+        (home / "airflow.db").unlink(missing_ok=True)
     try:
         check_migrations(0)  # type: ignore[no-untyped-call]  # Airflow's own
     except Exception:  # any complaint means that there is no usable database yet
         initdb()
+    finished.touch()
 
 
 def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -> DagRun:

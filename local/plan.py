@@ -12,6 +12,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from kafka_capacity.errors import RequestError
+from kafka_capacity.request import parse_plan_request
 from local.services import DEFAULT_STATE, Services, running
 
 CONSOLE = Console(highlight=False)
@@ -49,13 +51,7 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
         CONSOLE.print(f"[red]kafka_inventory failed in {', '.join(_failed(inventory))}; see the log above[/red]")
         return 1
     step(f"planning {cluster} (DAG kafka_capacity_plan: Spark, report, e-mail)")
-    from airflow.sdk.exceptions import ParamValidationError
-
-    try:
-        run = run_dag("kafka_capacity_plan", {"cluster": cluster, **params})
-    except ParamValidationError as error:
-        CONSOLE.print(f"error: {error}", markup=False)
-        return 2
+    run = run_dag("kafka_capacity_plan", {"cluster": cluster, **params})
     if run.state != "success":
         CONSOLE.print(f"[red]kafka_capacity_plan failed in {', '.join(_failed(run))}; see the log above[/red]")
         return 1
@@ -90,6 +86,11 @@ def main() -> int:
         params = json.loads(args.params)
     except ValueError as error:
         CONSOLE.print(f"error: --params: {args.params!r} is not JSON ({error}); write it as {{}}", markup=False)
+        return 2
+    try:
+        parse_plan_request({**params, "cluster": args.cluster})
+    except RequestError as error:
+        CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
         return 2
     with running(args.state) as services:
         return _run(services, args.cluster, params)

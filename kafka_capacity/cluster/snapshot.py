@@ -101,6 +101,7 @@ class Snapshot:
         log_dir: int32[P, W], position in :attr:`log_dirs`, -1 where it is not known.
         leader: int32[P], the broker that leads now, -1 where none does.
         groups: the consumer groups.
+        unknown_size_partitions: of how many partitions no replica tells its size; they count 0 bytes.
     """
 
     cluster: str
@@ -115,17 +116,18 @@ class Snapshot:
     log_dir: NDArray[np.int32]
     leader: NDArray[np.int32]
     groups: tuple[Group, ...] = field(default=())
+    unknown_size_partitions: int = 0
 
     def partition_size_bytes(self) -> NDArray[np.int64]:
         """Give int64[P], what a new replica must copy: the size on the leader.
 
-        A partition without a leader counts its largest replica, since nobody can tell which one survives.
+        A partition without a leader, or whose leader does not tell its size, counts its largest replica.
         """
         if not self.size_bytes.shape[1]:
             return np.zeros(len(self.partitions), dtype=np.int64)
         is_leader = (self.replicas == self.leader[:, None]) & (self.replicas >= 0)
         on_leader = np.where(is_leader, self.size_bytes, 0).sum(axis=1)
-        return np.asarray(np.where(is_leader.any(axis=1), on_leader, self.size_bytes.max(axis=1)), dtype=np.int64)
+        return np.asarray(np.where(on_leader > 0, on_leader, self.size_bytes.max(axis=1)), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -64,6 +64,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
         log_dir=spread(log_dir_of_replicas(replicas, log_dirs), -1, np.int32),
         leader=_leaders(replicas),
         groups=_groups(raw, replicas.index()),
+        unknown_size_partitions=int((replicas.per_partition(replicas.known("size_bytes")) == 0).sum()),
     )
 
 

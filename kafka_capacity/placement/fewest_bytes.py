@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.placement.levelling import Leveller
-from kafka_capacity.placement.problem import Balance, PlacementProblem
+from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.placement.registry import register
 from kafka_capacity.placement.shares import BalanceLimits, balance_limits, wanted_racks
 
@@ -51,9 +51,10 @@ class FewestBytesPlacer:
             int32[P, W], broker ids, the preferred leader first, padded with -1.
 
         Raises:
-            PlacementError: the target has fewer brokers than a replication factor asks for.
+            PlacementError: the target has fewer brokers than a replication factor asks for, or only some have a rack.
         """
         _check_enough_brokers(problem)
+        _check_racks(problem)
         work = _Work(problem)
         work.keep_what_fits()
         work.fill_what_is_missing()
@@ -71,6 +72,19 @@ def _check_enough_brokers(problem: PlacementProblem) -> None:
         raise PlacementError(
             f"topic {topic!r} needs replication factor {most} but the target has only {usable} unfenced broker"
             f"{'' if usable == 1 else 's'}; lower the factor or add brokers",
+            kafka_type="org.apache.kafka.common.errors.InvalidReplicationFactorException",
+        )
+
+
+def _check_racks(problem: PlacementProblem) -> None:
+    """Refuse what Kafka's own rack-aware placement refuses: a broker whose rack was forgotten breaks rack safety."""
+    racks = problem.target.racks
+    lacking = [int(b) for b, rack in zip(problem.target.ids, racks, strict=True) if rack is None]
+    if problem.rack_rule is not RackRule.OFF and 0 < len(lacking) < len(racks):
+        raise PlacementError(
+            f"broker{'s' if len(lacking) > 1 else ''} {', '.join(map(str, lacking[:5]))} of the target "
+            f"{'have' if len(lacking) > 1 else 'has'} no rack while others have one; give the rack, or set the rack "
+            "rule to off",
             kafka_type="org.apache.kafka.common.errors.InvalidReplicationFactorException",
         )
 
@@ -124,7 +138,9 @@ class _Work:
             # Only a replica whose rack has another one can go without a rack being lost, if there is such.
             loose = [i for i, r in enumerate(racks) if racks.count(r) > 1] or list(range(len(columns)))
             fair = self.limits.fair
-            # The current leader is worth keeping among equals; then the later one in the list goes.
+            # The current leader has every record: it stays where another can go. Then the later one in the list goes.
+            leader = int(self.problem.leader[row])
+            loose = [i for i in loose if int(self.problem.target.ids[brokers[i]]) != leader] or loose
             worst = max(loose, key=lambda i: (self.load[brokers[i]] / max(fair[brokers[i]], 1e-9), columns[i]))
             self.held[row, columns[worst]] = -1
             self.load[brokers[worst]] -= unit

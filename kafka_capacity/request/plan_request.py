@@ -19,7 +19,7 @@ from kafka_capacity.sizing.grid import GridRequest
 PLACERS = placer_names()
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
-BrokerCount = Annotated[int, Field(ge=1, le=10_000)]
+BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 RackName = Annotated[str, Field(min_length=1, max_length=255)]
 
 

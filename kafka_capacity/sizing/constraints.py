@@ -8,8 +8,14 @@ from numpy.typing import NDArray
 from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
 
+MOST_UNKNOWN_SIZES_RATIO = 0.1
+"""Above this share of partitions without a size no option is judged to fit."""
 _GIB = 1024.0**3
 _MIB = 1024.0**2
+
+
+def _rate(bytes_per_second: float) -> str:
+    return f"{bytes_per_second / 1e6:,.1f} MB/s" if bytes_per_second >= 1e5 else f"{bytes_per_second:,.0f} B/s"
 
 
 def _over(
@@ -85,9 +91,9 @@ def _throttle(scenario: PlacementScenario, metrics: PlacementMetrics) -> list[Ex
             available=available,
             unit="bytes_per_second",
             reason=(
-                f"the move never ends with a throttle of {available / 1e6:,.1f} MB/s: broker "
-                f"{metrics.bottleneck_broker} {does} {needed / 1e6:,.1f} MB/s of what is produced to the moving "
-                "partitions meanwhile; use a larger throttle"
+                f"the move never ends with a throttle of {_rate(available)}: broker {metrics.bottleneck_broker} {does} "
+                f"{_rate(needed)} of what is produced to the moving partitions meanwhile; "
+                + ("use a larger throttle" if needed >= available else "its network has no room for the copies")
             ),
         )
     ]
@@ -131,21 +137,88 @@ def _racks(scenario: PlacementScenario, narrow_partitions: int) -> list[Excuse]:
     ]
 
 
+def _disk_on_the_way(loads: BrokerLoads) -> list[Excuse]:
+    """The old copy stays until the new one is in sync, so while everything moves at once a disk holds both."""
+    together = np.where(loads.move_in_bytes > 0, loads.bytes_before + loads.move_in_bytes, 0).astype(np.float64)
+    return [
+        Excuse(
+            constraint="disk_on_the_way",
+            where=f"broker {broker} (rack {rack})",
+            needed=needed,
+            available=available,
+            unit="bytes",
+            reason=(
+                f"broker {broker} (rack {rack}) would hold {needed / _GIB:,.0f} GiB while old and new copies stand "
+                f"side by side, but its disk has {available / _GIB:,.0f} GiB"
+            ),
+        )
+        for broker, rack, needed, available in _over(loads, together, loads.brokers.disk_capacity_bytes)
+    ]
+
+
+def _in_sync(stale_partitions: int) -> list[Excuse]:
+    if not stale_partitions:
+        return []
+    one = stale_partitions == 1
+    return [
+        Excuse(
+            constraint="in_sync",
+            where="partitions with replicas out of sync",
+            needed=float(stale_partitions),
+            available=0.0,
+            unit="partitions",
+            reason=(
+                f"{stale_partitions:,} partition{' would give up its' if one else 's would give up their'} only "
+                "in-sync replicas and keep others that are behind; let those catch up first"
+            ),
+        )
+    ]
+
+
+def _sizes(unknown_size_ratio: float) -> list[Excuse]:
+    if unknown_size_ratio <= MOST_UNKNOWN_SIZES_RATIO:
+        return []
+    return [
+        Excuse(
+            constraint="sizes",
+            where="the inventory",
+            needed=1.0 - MOST_UNKNOWN_SIZES_RATIO,
+            available=1.0 - unknown_size_ratio,
+            unit="ratio",
+            reason=(
+                f"the sizes of {unknown_size_ratio:.0%} of the partitions are not known, so neither bytes nor disks "
+                "nor times can be judged; stage an inventory with log dirs"
+            ),
+        )
+    ]
+
+
 def placement_excuses(
-    scenario: PlacementScenario, loads: BrokerLoads, metrics: PlacementMetrics, *, narrow_partitions: int
+    scenario: PlacementScenario,
+    loads: BrokerLoads,
+    metrics: PlacementMetrics,
+    *,
+    narrow_partitions: int,
+    stale_partitions: int = 0,
+    unknown_size_ratio: float = 0.0,
 ) -> tuple[Excuse, ...]:
     """List every constraint that a placement breaks, the same order for the same input.
 
     Args:
-        scenario: what was asked.
-        loads: of the brokers.
-        metrics: of the change.
+        scenario: what is asked.
+        loads: each broker before and after.
+        metrics: the figures of the scenario.
         narrow_partitions: how many partitions would be on fewer racks than the rack rule asks for.
+        stale_partitions: how many would give up their only in-sync replicas.
+        unknown_size_ratio: of how many partitions the size is not known, as a share of all.
     """
     return (
+        *_sizes(unknown_size_ratio),
         *_racks(scenario, narrow_partitions),
         *_disk(scenario, loads),
+        *_disk_on_the_way(loads),
         *_network(loads),
         *_throttle(scenario, metrics),
         *_leaderless(metrics),
+        *_in_sync(stale_partitions),
     )

@@ -18,7 +18,7 @@ from kafka_capacity.placement.shares import broker_loads as target_loads
 from kafka_capacity.reassignment.duration import MoveDuration, move_duration
 from kafka_capacity.sizing.constraints import placement_excuses
 from kafka_capacity.sizing.excuse import Excuse
-from kafka_capacity.sizing.loads import broker_loads
+from kafka_capacity.sizing.loads import broker_loads, network_in, network_out
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
 GENERATE_SEEDS = 20
@@ -69,7 +69,14 @@ def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: Placem
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes)
     metrics = _metrics(snapshot, load, scenario, problem, diff, moved, loads)
     narrow = narrow_partitions(problem, diff.after)
-    excuses = placement_excuses(scenario, loads, metrics, narrow_partitions=narrow)
+    excuses = placement_excuses(
+        scenario,
+        loads,
+        metrics,
+        narrow_partitions=narrow,
+        stale_partitions=_without_in_sync(snapshot, diff),
+        unknown_size_ratio=snapshot.unknown_size_partitions / max(1, len(snapshot.partitions)),
+    )
     return PlacementResult(
         scenario=scenario, fits=not excuses, excuses=excuses, metrics=metrics, diff=diff, loads=loads
     )
@@ -116,7 +123,11 @@ def _duration(
     diff: AssignmentDiff,
     size_bytes: NDArray[np.int64],
     bytes_in: NDArray[np.float64],
+    bytes_out: NDArray[np.float64],
 ) -> MoveDuration:
+    brokers = loads.brokers
+    traffic_in = network_in(brokers, diff.before, bytes_in)
+    traffic_out = network_out(brokers, diff.before, snapshot.leader, bytes_in, bytes_out)
     is_follower = snapshot.in_sync & (snapshot.replicas >= 0) & (snapshot.replicas != snapshot.leader[:, None])
     return move_duration(
         diff,
@@ -126,7 +137,16 @@ def _duration(
         size_bytes=size_bytes,
         bytes_in_bytes_per_second=bytes_in,
         throttle_bytes_per_second=scenario.throttle_bytes_per_second,
+        spare_in_bytes_per_second=brokers.network_in_bytes_per_second - traffic_in,
+        spare_out_bytes_per_second=brokers.network_out_bytes_per_second - traffic_out,
     )
+
+
+def _without_in_sync(snapshot: Snapshot, diff: AssignmentDiff) -> int:
+    """Count the partitions that would give up every replica that is in sync now and keep one that is not."""
+    is_kept = (snapshot.replicas >= 0) & ~diff.removed
+    loses = (is_kept & ~snapshot.in_sync).any(axis=1) & ~(is_kept & snapshot.in_sync).any(axis=1)
+    return int((loses & (diff.removed & snapshot.in_sync).any(axis=1)).sum())
 
 
 def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> float:
@@ -152,8 +172,12 @@ def _metrics(
     now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
     bound = lower_bound(problem, limits.widened_to(then))
     moved_bytes = diff.moved_bytes(size)
-    mean = _duration(snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second)
-    peak = _duration(snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second)
+    mean = _duration(
+        snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
+    )
+    peak = _duration(
+        snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
+    )
     # Below the bound is only who breaks the rack rule: the bound says nothing of such a plan.
     gap = (moved_bytes - bound.bytes) / bound.bytes if 0 < bound.bytes <= moved_bytes else None
     if not moved_bytes and not bound.bytes:

@@ -92,3 +92,29 @@ def _uneven(sizes: Counter[str], factor: int, count: int, what: str) -> list[Top
         return [TopologyWarning(severity="warning", code="uneven-racks", where=what, message=text)]
     text = f"racks are uneven ({layout}); rack {rack} can hold at most one replica of each partition"
     return [TopologyWarning(severity="info", code="uneven-racks", where=what, message=text)]
+
+
+def new_rack_warnings(observed: Brokers, target: Brokers, *, what: str) -> tuple[TopologyWarning, ...]:
+    """Name the racks that no observed broker has: a slip of the pen makes a rack that does not exist.
+
+    Args:
+        observed: the brokers there are.
+        target: those wanted.
+        what: names the target in ``where``.
+    """
+    known = observed.rack_names()
+    added = [rack for rack in target.rack_names() if rack not in known]
+    if not added or not known:
+        return ()
+    names = ", ".join(repr(rack) for rack in added[:5])
+    return (
+        TopologyWarning(
+            severity="warning",
+            code="new-rack",
+            where=what,
+            message=(
+                f"no broker is in {'rack' if len(added) == 1 else 'racks'} {names} today (racks: "
+                f"{', '.join(known[:8])}): check the spelling, since a rack counts as a place of its own"
+            ),
+        ),
+    )

@@ -16,6 +16,7 @@ from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cluster.assignment import Partitions, replica_matrix
 from kafka_capacity.errors import StorageError
 from kafka_capacity.objects.dataset import (
+    MANIFEST,
     Manifest,
     read_document,
     read_manifest,
@@ -162,6 +163,15 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         has_plain_names=True,
     )
     return [store.uri(prefix + name) for name in documents]
+
+
+def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
+    """Take back the plan files of an earlier run of the same plan, the manifest first; gives how many there were."""
+    prefix = pinned.report_prefix + PLAN_FILES_FOLDER
+    keys = store.list_keys(prefix)
+    for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):
+        store.delete(key)
+    return len(keys)
 
 
 def plan_files(moves: pa.Table) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from kafka_capacity.objects.dataset import Manifest, canonical_json, write_datas
 from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, merge_tables
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.sizing.scenario import PlacementScenario
-from kafka_capacity.sizing.topology import TopologyWarning, topology_warnings
+from kafka_capacity.sizing.topology import TopologyWarning, new_rack_warnings, topology_warnings
 from kafka_capacity.workflow.evaluation import SimulationInputs
 from kafka_capacity.workflow.pinned import PlanInputs
 
@@ -62,6 +62,7 @@ def inventory_facts(
     proposed.pop(tuple(brokers.ids.tolist()), None)
     for target in proposed.values():
         factor = factors if target.replication_factor is None else np.full_like(factors, target.replication_factor)
+        topology += new_rack_warnings(brokers, target.target, what=f"{len(target.target)} brokers")
         topology += topology_warnings(target.target, factor, what=f"{len(target.target)} brokers")
     return {
         "snapshot": {
@@ -82,6 +83,10 @@ def inventory_facts(
             "group_count": len(snapshot.groups),
             "total_bytes": int(snapshot.size_bytes.sum()),
             "bytes_in_mean_bytes_per_second": float(traffic.bytes_in_mean_bytes_per_second.sum()),
+            "unknown_size_partitions": snapshot.unknown_size_partitions,
+            "brokers_with_several_log_dirs": int(
+                (np.unique(snapshot.log_dirs.broker_id, return_counts=True)[1] > 1).sum()
+            ),
             "rate_history_hours": traffic.hours,
             "source": raw.source,
             "captured_at": raw.captured_at,

@@ -13,13 +13,27 @@ APPROVAL_TASK_ID = "plan.approve"
 
 
 class OptionalApprovalOperator(ApprovalOperator):
-    """Wait for somebody's approval where the run asks for one, else go on at once."""
+    """Wait for somebody's approval where the run asks for one, else go on at once.
+
+    Args:
+        pinned: the pinned plan, as plain data. Plan files that an earlier run of the same plan released are taken back
+            before anybody is asked: until the answer there is nothing to carry out.
+    """
+
+    template_fields = (*ApprovalOperator.template_fields, "pinned")
+
+    def __init__(self, *, pinned: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.pinned = pinned
 
     def execute(self, context: Context) -> Any:
         """Ask, or give nothing when no approval is asked for."""
         if not context["params"]["is_approval_required"]:
             self.log.info("no approval is asked for")
             return None
+        from kafka_capacity_airflow import steps
+
+        steps.withdraw(self.pinned)
         return super().execute(context)
 
 

@@ -7,11 +7,11 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.errors import RequestError
+from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.inventory.staging import load_findings, stage
 from kafka_capacity.objects.keys import list_inventory_clusters
 from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
-from kafka_capacity.workflow.publish import mail_report, release_plan_files
+from kafka_capacity.workflow.publish import mail_report, release_plan_files, withdraw_plan_files
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.params import plan_request
@@ -49,21 +49,41 @@ def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
     return {"cluster": ref.cluster, "ds": ref.ds, "manifest_sha256": ref.manifest_sha256}
 
 
-def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> list[dict[str, str]]:
-    """Pin one plan for the cluster asked for, or for each cluster of the deployment."""
+def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[dict[str, str]], list[str]]:
+    """Pin one plan for the cluster asked for, or for each of the deployment; also says which could not be, and why."""
     store = airflow_store()
     asked = params.get("cluster")
     names = [asked] if asked else [cluster.name for cluster in clusters()] or list_inventory_clusters(store)
     if not names:
         msg = "cluster: none is given, configured or staged; give one, or run kafka_inventory first"
         raise RequestError(msg)
-    pinned = []
+    pinned, unplanned = [], []
     for name in names:
-        plan = pin_plan(store, plan_request(params, name), run_date=run_after.astimezone(datetime.UTC).date())
+        try:
+            plan = pin_plan(store, plan_request(params, name), run_date=run_after.astimezone(datetime.UTC).date())
+        except InventoryError as error:
+            if len(names) == 1:
+                raise
+            # The others are planned all the same; the last task of the run fails and names this one.
+            log.error("cluster %s is not planned: %s", name, error)
+            unplanned.append(f"{name}: {error}")
+            continue
         count = len(read_plan_inputs(store, plan.request_key).scenarios)
         log.info("cluster %s, inventory of %s, plan %s: %d scenarios", plan.cluster, plan.ds, plan.plan_id, count)
         pinned.append(plan.as_dict())
-    return pinned
+    if not pinned:
+        raise InventoryError("\n".join(unplanned))
+    return pinned, unplanned
+
+
+def fail_if_unplanned(unplanned: list[str]) -> None:
+    """Fail where a cluster of the deployment could not be planned, so that its owner is told.
+
+    Raises:
+        InventoryError: there is one; the message names each with its reason.
+    """
+    if unplanned:
+        raise InventoryError("\n".join(unplanned))
 
 
 def email_report(
@@ -98,3 +118,10 @@ def release(pinned: Mapping[str, str]) -> list[str]:
     for address in released:
         log.info("released %s", address)
     return released
+
+
+def withdraw(pinned: Mapping[str, str]) -> None:
+    """Take back the plan files that an earlier run of the same plan released."""
+    count = withdraw_plan_files(airflow_store(), PinnedPlan(**pinned))
+    if count:
+        log.info("withdrew %d files of an earlier release", count)

@@ -118,6 +118,24 @@ def test_a_run_with_defaults_plans_every_cluster_and_mails_the_configured_recipi
     assert {mail["To"] for mail in mails} == {"platform-team@example.net"}
 
 
+def test_a_cluster_without_an_inventory_keeps_no_other_from_being_planned(staged, monkeypatch):
+    from local.airflow_runs import run_dag
+
+    clusters = [{"name": "metrics-uneven", "source": "example"}, {"name": "not-there-yet"}]
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps(clusters))
+    before = len(staged.mail.messages())
+    run = run_dag("kafka_capacity_plan")
+    assert run.state == "failed"
+    assert states(run)["check_that_all_are_planned"] == "failed"
+    assert states(run)["plan.email_report"] == "success"
+    subjects = [
+        email.message_from_bytes(path.read_bytes(), policy=email.policy.default)["Subject"]
+        for path in staged.mail.messages()[before:]
+    ]
+    assert any(subject.startswith("[kafka-capacity] metrics-uneven") for subject in subjects)
+    assert any("check_that_all_are_planned" in subject for subject in subjects)
+
+
 def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):
     from local.airflow_runs import run_dag
 

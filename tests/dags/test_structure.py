@@ -67,7 +67,7 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
         "plan.approve",
         "plan.release_plan_files",
     ]
-    assert {task.task_id for task in dag.tasks} == set(order)
+    assert {task.task_id for task in dag.tasks} == {*order, "check_that_all_are_planned"}
     for before, after in pairwise(order):
         assert after in dag.get_task(before).downstream_task_ids
 

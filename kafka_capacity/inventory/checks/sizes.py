@@ -13,7 +13,7 @@ from kafka_capacity.inventory.findings import Finding, counted, fatal, info, som
 from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
-ABSURD_BYTES = 2**60  # an EiB in one replica
+ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact
 FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker
 FOLLOWER_GAP_BYTES = 2**30  # below a GiB, Kafka's default segment, the active segment alone makes such a gap
 
@@ -37,10 +37,10 @@ def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table)
             f"sizes below 0 on {named(replicas, replicas.per_partition(negative) > 0)}; leave them out where unknown",
         )
     if (absurd := size > ABSURD_BYTES).any():
-        yield warning(
+        yield fatal(
             "absurd_size",
             "replicas.size_bytes",
-            f"replicas above 1 EiB on {named(replicas, replicas.per_partition(absurd) > 0)}; check the unit",
+            f"replicas above 1 PiB on {named(replicas, replicas.per_partition(absurd) > 0)}; check the unit",
         )
     yield from _check_followers(replicas, size, is_known)
     yield from _check_brokers_hold(replicas, size, brokers)

@@ -15,7 +15,7 @@ from kafka_capacity.inventory.findings import Findings, Severity
 from kafka_capacity.inventory.validation import validate
 from tests.builders import DS, GIB, cluster, rows_of, topic, with_rows
 
-EIB = 2**60
+PIB = 2**50
 
 
 def change(raw, name, index, **values):
@@ -363,10 +363,10 @@ CASES = [
         "sizes below 0 on 1 partition (orders-0); leave them out where unknown",
     ),
     (
-        change(cluster(), "replicas", 0, size_bytes=EIB + 1),
-        "warning",
+        change(cluster(), "replicas", 0, size_bytes=PIB + 1),
+        "fatal",
         "absurd_size",
-        "replicas above 1 EiB on 1 partition (orders-0); check the unit",
+        "replicas above 1 PiB on 1 partition (orders-0); check the unit",
     ),
     (
         change(cluster(), "replicas", 0, size_bytes=4 * 10**12),

@@ -68,7 +68,7 @@ def test_nothing_fits():
     assert verdict["recommended_scenario_id"] is None
     assert verdict["nearest_scenario_id"] == "007-brokers.fewest-bytes"
     assert verdict["headline"].startswith("No option fits. The nearest is 7 brokers, fewest-bytes: broker ")
-    assert verdict["headline"].endswith(" too much (and 6 more).")
+    assert verdict["headline"].endswith(" too much (and 8 more).")
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (disk) (2026-11-20)"
 
 

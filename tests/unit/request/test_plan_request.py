@@ -48,8 +48,8 @@ def refusal(**values):
         ("broker_counts", [0], "broker_counts.0: 0 is refused: input should be greater than or equal to 1"),
         (
             "broker_counts",
-            [12, 10_001],
-            "broker_counts.1: 10001 is refused: input should be less than or equal to 10000",
+            [12, 2_001],
+            "broker_counts.1: 2001 is refused: input should be less than or equal to 2000",
         ),
         (
             "broker_counts",

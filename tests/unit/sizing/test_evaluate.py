@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.diff import diff_assignments
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import RackRule, placer
@@ -122,7 +123,7 @@ def test_every_broken_constraint_is_told():
         *observed(bytes_in=2e6), scenario(9, disk=GIB, network=1e6, throttle_bytes_per_second=1e6)
     )
 
-    assert set(constraints(result)) == {"disk", "network_in", "network_out", "throttle"}
+    assert set(constraints(result)) == {"disk", "disk_on_the_way", "network_in", "network_out", "throttle"}
 
 
 def test_an_unknown_placer_is_an_error_and_no_excuse():
@@ -234,3 +235,51 @@ def test_who_breaks_the_rack_rule_does_not_fit_and_has_no_gap():
     assert (result.metrics.moved_bytes, result.metrics.gap_ratio) == (0, None)
     loose = scenario(7, placer="modulo", rack_rule=RackRule.TWO_RACKS)
     assert evaluate_placement(*observed(brokers=7, racks=3, partitions=49), loose).fits
+
+
+def test_a_disk_that_cannot_hold_old_and_new_copies_together_is_an_excuse():
+    snapshot, load = observed(brokers=3, racks=3, partitions=6, bytes_in=0.0)
+    held = int(snapshot.size_bytes.sum(axis=0).sum() / 3)
+    # Everything is placed afresh: a broker ends with what it had, and holds more meanwhile.
+    tight = evaluate_placement(snapshot, load, scenario(3, placer="modulo", rack_rule=RackRule.OFF, disk=held * 1.05))
+    wide = evaluate_placement(snapshot, load, scenario(3, placer="modulo", rack_rule=RackRule.OFF, disk=held * 10))
+
+    assert ("disk_on_the_way" in constraints(tight)) == bool((tight.loads.move_in_bytes > held * 0.05).any())
+    assert "disk_on_the_way" not in constraints(wide)
+
+
+def test_sizes_that_nobody_knows_are_no_reason_to_say_that_it_fits():
+    snapshot, load = observed()
+    unknown = replace(snapshot, unknown_size_partitions=len(snapshot.partitions))
+
+    assert "sizes" in constraints(evaluate_placement(unknown, load, scenario(9)))
+    assert "sizes" not in constraints(evaluate_placement(snapshot, load, scenario(9)))
+
+
+def test_giving_up_the_only_replica_in_sync_is_an_excuse():
+    snapshot, load = observed()
+    stale = replace(snapshot, in_sync=snapshot.replicas == snapshot.replicas[:, -1:])
+    shrunk = evaluate_placement(stale, load, scenario(6, replication_factor=1))
+    healthy = evaluate_placement(snapshot, load, scenario(6, replication_factor=1))
+
+    assert "in_sync" in constraints(shrunk)
+    assert "in_sync" not in constraints(healthy)
+
+
+def test_a_broker_whose_rack_was_forgotten_is_refused():
+    snapshot, load = observed()
+    whole = scenario(6)
+    racks = [None, *whole.target.racks[1:]]
+    forgotten = replace(whole, target=Brokers.of(whole.target.ids.tolist(), racks))
+    result = evaluate_placement(snapshot, load, forgotten)
+
+    assert constraints(result) == ["placement"]
+    assert "has no rack while others have one" in result.excuses[0].reason
+
+
+def test_a_throttle_above_what_the_network_takes_makes_no_move_faster():
+    snapshot, load = observed(bytes_in=0.0)
+    slow = evaluate_placement(snapshot, load, scenario(9, network=1e6, throttle_bytes_per_second=1e6))
+    same = evaluate_placement(snapshot, load, scenario(9, network=1e6, throttle_bytes_per_second=1e12))
+
+    assert slow.metrics.duration_seconds == same.metrics.duration_seconds > 0
