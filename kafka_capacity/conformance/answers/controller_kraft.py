@@ -27,11 +27,11 @@ def kraft_partition_change(given: Case) -> Case:
     rules = ChangeRules(
         version=MetadataVersion.parse(given["metadata_version"]),
         min_isr=given["min_isr"],
-        has_elr=given["elr_enabled"],
+        has_elr=given.get("elr_enabled", False),
         uses_last_known_leader=given.get("use_last_known_leader", True),
         default_directory=_directory,
     )
-    acceptable = frozenset(given["acceptable_leaders"])
+    acceptable = frozenset(given.get("acceptable_leaders") or ())
     change = partition_change(before, _target(given), rules, acceptable.__contains__)
     if change is None:
         return {"record": None, "after": None}

@@ -18,7 +18,9 @@ def zk_controller_sequence(given: Case) -> Case:
     """Lead a partition through its states."""
     partition = ControlledPartition(
         assignment=read_assignment(given),
-        brokers=BrokerView(live=frozenset(given.get("live") or ())),
+        brokers=BrokerView(
+            live=frozenset(given.get("live") or ()), shutting_down=frozenset(given.get("shutting_down") or ())
+        ),
         is_unclean_allowed=given.get("unclean", False),
         is_recovery_supported=given.get("leader_recovery_supported", True),
     )

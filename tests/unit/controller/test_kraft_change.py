@@ -78,8 +78,24 @@ def test_the_last_known_leader_comes_back_uncleanly_once_nobody_else_is_eligible
     assert changed(registered(isr=(), leader=NO_LEADER, last_known_elr=(2, 1)), 2, 3) is None
 
 
-def test_losing_the_leader_remembers_it():
+def test_the_last_known_leader_does_not_come_back_while_others_are_eligible():
+    assert changed(registered(isr=(), elr=(3,), leader=NO_LEADER, last_known_elr=(2,)), 2) is None
+    assert changed(registered(isr=(3,), leader=NO_LEADER, last_known_elr=(2,)), 2) is None
+
+
+def test_the_eligible_do_not_lead_while_anybody_is_in_sync():
+    assert changed(registered(isr=(1,), elr=(2,)), 2).leader == NO_LEADER
+
+
+def test_losing_the_leader_remembers_the_first_one_lost():
     assert changed(registered(isr=(1,), elr=(2,)), 3) == PartitionChange(leader=NO_LEADER, last_known_elr=(1,))
+    assert changed(registered(isr=(1,), last_known_elr=(2,)), 3) == PartitionChange(leader=NO_LEADER)
+
+
+def test_an_unclean_leader_has_nobody_eligible_beside_it_and_stays_in_recovery():
+    before = registered(isr=(1,), elr=(2,), leader=NO_LEADER, recovery=RecoveryState.RECOVERING)
+
+    assert changed(before, 3, election=Election.UNCLEAN) == PartitionChange(leader=3, isr=(3,), elr=())
 
 
 def test_a_new_epoch_of_a_partition_without_leader_remembers_nobody():

@@ -116,6 +116,14 @@ def test_unclean_elections_are_the_topics_choice_or_forced():
         )
 
 
+def test_a_live_replica_in_sync_that_is_not_assigned_forbids_unclean_elections():
+    partition = online(1, 2, is_unclean_allowed=True)
+    partition.alter_isr([9])
+    partition.brokers = live(2, 9)
+
+    assert partition.move(PartitionState.ONLINE, Strategy.OFFLINE, is_unclean_forced=True).is_told
+
+
 def test_a_leader_that_goes_offline_leaves_nobody_and_the_partition_online():
     partition = online(1, 2)
 
@@ -212,6 +220,7 @@ def test_a_new_controller_elects_where_the_leader_died_and_drops_the_dead_from_t
         2: ReplicaState.ONLINE,
         3: ReplicaState.ONLINE,
     }
+    assert [line.replica for line in partition.log] == [2, 3, 1, None]
 
 
 def test_a_new_controller_leaves_a_healthy_partition_alone():
