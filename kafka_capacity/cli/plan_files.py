@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.objects.dataset import canonical_json
@@ -46,7 +47,9 @@ def recommended(results: Sequence[PlacementResult]) -> str | None:
     return next((option.scenario_id for option in options if option.fits), None)
 
 
-def plan_document(snapshot: Snapshot, result: PlacementResult, warnings: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def plan_document(
+    snapshot: Snapshot, result: PlacementResult, warnings: Sequence[Mapping[str, str]], caveats: Sequence[str]
+) -> dict[str, Any]:
     """Give ``plan.json`` of one scenario: its inputs and all its figures side by side, null where there is none."""
     metrics = result.metrics
     figures = (
@@ -65,6 +68,7 @@ def plan_document(snapshot: Snapshot, result: PlacementResult, warnings: Sequenc
         "fits": result.fits,
         "excuses": [excuse.as_dict() for excuse in result.excuses],
         "warnings": [dict(warning) for warning in warnings],
+        "serious_caveats": list(caveats),
         **figures,
         "brokers": _broker_rows(result.loads) if result.loads is not None else [],
     }
@@ -104,7 +108,11 @@ def scenario_files(snapshot: Snapshot, result: PlacementResult, document: Mappin
 def plan_files(planned: Planned) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
     """Give the document to print, and all files by folder (``""`` is the top), without their timings."""
     snapshot = planned.found.snapshot
-    documents = [plan_document(snapshot, one.result, one.warnings) for one in planned.judged]
+    caveats = plan_caveats(planned)
+    documents = [
+        plan_document(snapshot, one.result, one.warnings, caveats.of(one.result.scenario.scenario_id))
+        for one in planned.judged
+    ]
     made = [
         scenario_files(snapshot, one.result, document) for one, document in zip(planned.judged, documents, strict=True)
     ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.inventory.findings import counted
@@ -21,7 +22,7 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("at least", "right"),
     ("gap", "right"),
     ("imbalance now → then", "right"),
-    ("time", "right"),
+    ("time at mean – peak", "right"),
 )
 
 
@@ -38,7 +39,13 @@ def print_plan(planned: Planned, *, out: str | None = None) -> None:
     print_table(title, _COLUMNS, [_row(result) for result in planned.results])
     chosen = recommended(planned.results)
     lines = verdict_lines(planned.results, chosen)
-    traps = {trap["where"] + trap["message"]: trap for one in planned.judged for trap in one.warnings}
+    caveats = plan_caveats(planned)
+    lines += [f"warning: {text}" for text in caveats.cluster]
+    lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
+    # The facts hold the traps of what is proposed, before the findings; those of the observed brokers are judged only.
+    proposed = planned.facts["findings"][: len(planned.facts["findings"]) - len(findings.to_json())]
+    found = [*(trap for one in planned.judged for trap in one.warnings), *proposed]
+    traps = {trap["where"] + trap["message"]: trap for trap in found}
     lines += [f"{trap['severity']}, {trap['where']}: {trap['message']}" for trap in traps.values()]
     if findings.warnings:
         lines.append(f"{counted(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
@@ -59,8 +66,15 @@ def _row(result: PlacementResult) -> list[str]:
         format_bytes(metrics.lower_bound_bytes),
         format_percent(metrics.gap_ratio),
         format_percent_change((metrics.balance_before, metrics.balance_after)),
-        format_duration(metrics.duration_seconds),
+        _time(metrics),
     ]
+
+
+def _time(metrics: PlacementMetrics) -> str:
+    mean, peak = format_duration(metrics.duration_seconds), format_duration(metrics.duration_peak_seconds)
+    if mean == peak:
+        return mean
+    return f"{mean}, never at peak" if metrics.duration_peak_seconds is None else f"{mean} – {peak}"
 
 
 def _copied(metrics: PlacementMetrics) -> str:

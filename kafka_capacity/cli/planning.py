@@ -22,6 +22,7 @@ from kafka_capacity.sizing.grid import placement_grid, placement_scenario
 from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.sizing.topology import topology_warnings
 from kafka_capacity.workflow.pinned import check_new_racks
+from kafka_capacity.workflow.simulation import inventory_facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,10 +36,11 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Planned:
-    """All that a plan found out."""
+    """All that a plan found out; ``facts`` is what a report says about the inventory."""
 
     request: PlanRequest
     found: PlanInput
+    facts: Mapping[str, Any]
     has_broker_list: bool
     judged: tuple[Judged, ...]
     read_seconds: float
@@ -75,9 +77,11 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     for scenario in scenarios:
         begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
         judged.append(_judge(found, scenario))
+    facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings.to_json())
     return Planned(
         request=request,
         found=found,
+        facts=facts,
         has_broker_list=brokers_file is not None,
         judged=tuple(judged),
         read_seconds=read_seconds,

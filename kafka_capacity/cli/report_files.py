@@ -17,7 +17,6 @@ from kafka_capacity.report.data import ReportInputs
 from kafka_capacity.sizing.grid import scenario_to_json
 from kafka_capacity.workflow.evaluation import wants_moves
 from kafka_capacity.workflow.pinned import DELIVERY_FIELDS
-from kafka_capacity.workflow.simulation import inventory_facts
 
 if TYPE_CHECKING:
     from kafka_capacity.report.render import RenderedReport
@@ -44,7 +43,6 @@ def report_inputs(planned: Planned, *, snapshot: str, out: str) -> ReportInputs:
     """
     found, results = planned.found, planned.results
     scenarios = [result.scenario for result in results]
-    facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings.to_json())
     sha256 = snapshot_sha256(snapshot)
     request = planned.request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
     if planned.has_broker_list:
@@ -61,8 +59,8 @@ def report_inputs(planned: Planned, *, snapshot: str, out: str) -> ReportInputs:
         ds=found.snapshot.ds,
         plan_id=plan_id,
         request=request,
-        snapshot_facts=facts["snapshot"],
-        findings=facts["findings"],
+        snapshot_facts=planned.facts["snapshot"],
+        findings=planned.facts["findings"],
         provenance={
             "code_version": __version__,
             "model_version": MODEL_VERSION,

@@ -13,11 +13,17 @@ WEEK_HOURS = 168
 
 def caveats(view: PlanView) -> list[dict[str, str]]:
     """List what could be wrong, serious first; ``severity`` is ``serious`` or ``note``."""
-    found = _inventory(view)
-    if not view.nearest.is_refused:
-        found += [*_rates(view), *_capacities(view), *_move(view.nearest)]
+    found = [*cluster_caveats(view), *move_caveats(view.nearest)]
     found.append(_note(f"Sizes are those of the inventory of {view.inputs.ds}; topics that grow take longer to copy."))
     return sorted(found, key=lambda caveat: caveat["severity"] != "serious")
+
+
+def cluster_caveats(view: PlanView) -> list[dict[str, str]]:
+    """List what could be wrong with what is known about the cluster, whatever is done to it."""
+    found = [*_inventory(view), *_unknown_sizes(view), *_log_dirs(view)]
+    if not view.nearest.is_refused:
+        found += [*_rates(view), *_capacities(view)]
+    return found
 
 
 def _serious(text: str) -> dict[str, str]:
@@ -40,9 +46,36 @@ def _inventory(view: PlanView) -> list[dict[str, str]]:
         )
     if by_severity["warning"]:
         found.append(
-            _note(f"{plural(by_severity['warning'], 'warning')} about the inventory or the layout; see below.")
+            _note(
+                f"{plural(by_severity['warning'], 'warning')} about the inventory or the layout; the report lists them."
+            )
         )
     return found
+
+
+def _unknown_sizes(view: PlanView) -> list[dict[str, str]]:
+    facts = view.inputs.snapshot_facts
+    unknown = int(facts.get("unknown_size_partitions") or 0)
+    if not unknown:
+        return []
+    return [
+        _serious(
+            f"The size of {unknown:,} of {plural(int(facts['partition_count']), 'partition')} is not known and counts "
+            "as nothing: copied bytes, disks and time are too low."
+        )
+    ]
+
+
+def _log_dirs(view: PlanView) -> list[dict[str, str]]:
+    several = int(view.inputs.snapshot_facts.get("brokers_with_several_log_dirs") or 0)
+    if not several:
+        return []
+    return [
+        _serious(
+            f"{plural(several, 'broker')} {_have(several)} several log dirs, which are judged as one disk here: a full "
+            "one beside an empty one is not seen."
+        )
+    ]
 
 
 def _rates(view: PlanView) -> list[dict[str, str]]:
@@ -86,7 +119,10 @@ def _is_known(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _move(option: Option) -> list[dict[str, str]]:
+def move_caveats(option: Option) -> list[dict[str, str]]:
+    """List what could go wrong with the move to one option."""
+    if option.is_refused:
+        return []
     figures = option.figures
     found = []
     if figures["unreachable_partitions"]:

@@ -25,6 +25,7 @@ from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 
 MAX_CAVEATS = 4
+"""Caveats that an e-mail shows, and however many more are serious."""
 MAX_OPTIONS = 10
 """Rows of the comparison that an e-mail shows; the report has them all."""
 
@@ -128,13 +129,14 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     uri = str(report["links"].get("report_uri", ""))
     comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
     rows = comparison["rows"] if comparison else []
-    caveats = report["verdict"]["caveats"]
+    caveats = report["verdict"]["caveats"]  # serious first
+    shown = max(MAX_CAVEATS, sum(1 for caveat in caveats if caveat["severity"] == "serious"))
     return {
         "report": report,
         "report_uri": uri,
         "is_link": uri.startswith(("https://", "http://")),
-        "caveats": caveats[:MAX_CAVEATS],
-        "more_caveats": len(caveats[MAX_CAVEATS:]),
+        "caveats": caveats[:shown],
+        "more_caveats": len(caveats[shown:]),
         "options": rows[:MAX_OPTIONS],
         "more_options": len(rows[MAX_OPTIONS:]),
     }

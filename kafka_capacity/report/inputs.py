@@ -22,7 +22,8 @@ class ReportInputs:
         snapshot_facts: what the inventory says: ``brokers`` (a list of ``broker_id``, ``rack``,
             ``disk_capacity_bytes``, ``network_in_bytes_per_second``, ``network_out_bytes_per_second``),
             ``broker_count``, ``topic_count``, ``partition_count``, ``replica_count``, ``total_bytes``,
-            ``rate_history_hours``, ``source``, ``captured_at``, ``manifest_sha256``; others are left out or shown.
+            ``rate_history_hours``, ``source``, ``captured_at``, ``manifest_sha256``, and optionally
+            ``unknown_size_partitions`` and ``brokers_with_several_log_dirs``; others are left out or shown.
         findings: ``severity`` (fatal, warning or info), ``code``, ``where`` and ``message`` of each thing found in the
             inventory and in the proposed topologies.
         provenance: what made this: ``code_version``, ``model_version`` and whatever else names an input.

@@ -2,11 +2,15 @@
 
 Rule: of the options that fit, the smallest broker count; of those, a placer made for planning before Kafka's own ones
 (which place everything afresh and are here to compare with); of those, the fewest bytes copied, then the shortest time.
+
+Where none fits, the nearest is the one that breaks the fewest different constraints; of those a placer made for
+planning, then the smallest shortfall (its worst ratio of needed to available), then the fewest brokers.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -161,7 +165,23 @@ def _rank(option: Option) -> tuple[Any, ...]:
 
 
 def _distance(option: Option) -> tuple[Any, ...]:
-    return (option.is_refused, option.is_baseline, len(option.excuses), -option.broker_count, option.scenario_id)
+    """Say how far an option is from fitting: ten disks that are too small are one constraint, not ten."""
+    return (
+        option.is_refused,
+        len({excuse["constraint"] for excuse in option.excuses}),
+        option.is_baseline,
+        max((_shortfall_ratio(excuse) for excuse in option.excuses), default=0.0),
+        option.broker_count,
+        option.scenario_id,
+    )
+
+
+def _shortfall_ratio(excuse: Mapping[str, Any]) -> float:
+    """Give how many times as much is needed as there is."""
+    needed, available = excuse["needed"], excuse["available"]
+    if needed is None or available is None or not available > 0 or math.isnan(needed):
+        return math.inf
+    return float(needed / available)
 
 
 def counts_by_fit(options: Sequence[Option]) -> tuple[list[int], list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import email
 import json
@@ -176,3 +177,21 @@ def test_the_stored_e_mail_shows_the_images_beside_it(rendered):
 def test_without_images_there_are_none(rendered):
     message = parsed(message_of(rendered, images={}))
     assert [part.get_content_type() for part in message.walk()] == ["multipart/alternative", "text/plain", "text/html"]
+
+
+def test_no_serious_caveat_is_cut_off():
+    spec = ClusterSpec(hours=0, disk_capacity_bytes=None, network_bytes_per_second=None)
+    finding = {"severity": "warning", "code": "x", "where": "replicas", "message": "something"}
+    inputs = make_inputs(spec, findings=(finding,))
+    more = {"unknown_size_partitions": 3, "brokers_with_several_log_dirs": 2}
+    rendered = render_all(dataclasses.replace(inputs, snapshot_facts={**inputs.snapshot_facts, **more}))
+    caveats = json.loads(rendered.report_json)["verdict"]["caveats"]
+    serious = [caveat["text"] for caveat in caveats if caveat["severity"] == "serious"]
+    message = parsed(message_of(rendered))
+    text = message.get_body(("plain",)).get_content()
+    html = BeautifulSoup(html_of(message), "html5lib").get_text()
+
+    assert len(serious) == 5
+    assert all(one in text and one in html for one in serious)
+    assert f"{len(caveats) - 5} more in the report" in text
+    assert "see below" not in text

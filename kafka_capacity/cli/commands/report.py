@@ -9,7 +9,7 @@ import typer
 
 from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import print_lines, progress_bar
+from kafka_capacity.cli.console import print_lines, progress_bar, say
 from kafka_capacity.cli.options import Quiet
 from kafka_capacity.errors import RequestError
 
@@ -17,7 +17,7 @@ _HELP = """Draw the report of a plan: the same page and e-mail as the scheduled 
 
 Takes the options of plan and a snapshot, or --from with the report.json of an earlier report, to draw that one again.
 Writes index.html (one self-contained page), report.json (its data), email.html, email.txt and images/ into DIR, and
-prints the verdict. The same input gives the same bytes.
+prints the verdict and the serious caveats. The same input gives the same bytes.
 
 Rates are bytes per second, ratios 0 to 1.
 """
@@ -52,7 +52,10 @@ def report(
         raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
     if earlier is not None and (brokers is not None or any(value not in (None, []) for value in given.values())):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
+    import json
+
     with progress_bar(is_quiet=is_quiet) as begin:
+        from kafka_capacity.cli.plan_caveats import serious
         from kafka_capacity.cli.planning import make_plan
         from kafka_capacity.cli.report_files import report_inputs, write_report
         from kafka_capacity.objects.store import open_store
@@ -68,3 +71,5 @@ def report(
             rendered = render_all(report_inputs(planned, snapshot=str(snapshot), out=out))
         write_report(store, rendered)
     print_lines([rendered.subject, store.uri("index.html")])
+    for text in serious(json.loads(rendered.report_json)["verdict"]["caveats"]):
+        say(f"warning: {text}")

@@ -5,11 +5,13 @@ import json
 
 import pytest
 
+from kafka_capacity.cli import planning
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.report.formats import format_percent
 from kafka_capacity.sizing import PlacementMetrics, evaluate_placement
 from kafka_capacity.sizing.grid import scenario_from_json
+from kafka_capacity.workflow.simulation import inventory_facts
 from tests.builders import cluster, rows_of, with_rows
 
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
@@ -376,3 +378,70 @@ def test_figures_of_the_table_are_those_of_the_plan(planned, run, snapshot, brok
     assert cells[4] == f"{plan['moved_bytes'] / 2**30:.1f} GiB"
     assert "it fits" in done.stdout
     assert cells[6] == format_percent(plan["gap_ratio"])
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Let every move take a day at mean rates and what is said at peak."""
+
+    def let(peak):
+        def evaluate(*given):
+            result = evaluate_placement(*given)
+            figures = {"duration_seconds": 86_400.0, "duration_peak_seconds": peak}
+            figures["smallest_throttle_peak_bytes_per_second"] = 61_000_000.0
+            return dataclasses.replace(result, metrics=dataclasses.replace(result.metrics, **figures))
+
+        monkeypatch.setattr(planning, "evaluate_placement", evaluate)
+
+    return let
+
+
+@pytest.mark.parametrize(
+    ("peak", "shown", "is_warned"),
+    [(151_200.0, "1 d – 1 d 18 h", False), (None, "1 d, never at peak", True), (86_400.0, "1 d", False)],
+)
+def test_the_time_is_shown_at_mean_and_at_peak(run, snapshot, slow, peak, shown, is_warned):
+    slow(peak)
+    done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    row = next(line for line in done.stdout.splitlines() if "│ fewest-bytes" in line)
+    warning = (
+        "warning, 009-brokers.fewest-bytes: At peak rates the copies fall behind and the move never ends: "
+        "run it off-peak, or with a throttle above 61 MB/s."
+    )
+
+    assert row.strip("│ ").split("│")[-1].strip() == shown
+    assert (warning in done.stdout.splitlines()) is is_warned
+
+
+@pytest.fixture
+def doubtful(monkeypatch):
+    """Let the inventory lack sizes and have several log dirs a broker."""
+
+    def facts(*given):
+        found = inventory_facts(*given)
+        more = {"unknown_size_partitions": 3, "brokers_with_several_log_dirs": 1}
+        return {**found, "snapshot": {**found["snapshot"], **more}}
+
+    monkeypatch.setattr(planning, "inventory_facts", facts)
+
+
+def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):
+    said = [
+        "The size of 3 of 16 partitions is not known and counts as nothing: copied bytes, disks and time are too low.",
+        "1 broker has several log dirs, which are judged as one disk here: a full one beside an empty one is not seen.",
+    ]
+    start = ("--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    plan, report = run("plan", *start), run("report", *start, "--out", tmp_path / "report")
+
+    for text in said:
+        assert f"warning: {text}" in plan.stdout.splitlines()
+        assert f"warning: {text}" in report.stderr.splitlines()
+        assert text in (tmp_path / "report" / "email.txt").read_text()
+    assert json.loads(run("plan", *start, "--json").stdout)["serious_caveats"] == said
+
+
+def test_what_an_inventory_lacks_is_a_warning(run, tmp_path):
+    write_snapshot_files(cluster(hours=0), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "fewest-bytes")
+
+    assert "warning: There is no traffic history: times leave out" in done.stdout

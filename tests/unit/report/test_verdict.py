@@ -128,6 +128,35 @@ def test_disks_that_are_not_known_are_said_not_to_be_checked():
     assert "The network of 7 of 7 brokers is not known, so it is not checked." in texts(verdict, "serious")
 
 
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        (
+            {"unknown_size_partitions": 1},
+            "The size of 1 of 72 partitions is not known and counts as nothing: copied bytes, disks and time are too "
+            "low.",
+        ),
+        (
+            {"brokers_with_several_log_dirs": 2},
+            "2 brokers have several log dirs, which are judged as one disk here: a full one beside an empty one is "
+            "not seen.",
+        ),
+        ({"unknown_size_partitions": 0, "brokers_with_several_log_dirs": 0}, None),
+    ],
+)
+@pytest.mark.parametrize("count", [7, 2], ids=["placed", "refused"])
+def test_what_the_inventory_cannot_tell_is_serious(facts, text, count):
+    inputs = make_inputs(broker_counts=(count,), placers=("fewest-bytes",))
+    inputs = dataclasses.replace(inputs, snapshot_facts={**inputs.snapshot_facts, **facts})
+    assert texts(verdict_of(inputs), "serious") == ([text] if text else [])
+
+
+def test_warnings_are_said_to_be_in_the_report():
+    finding = {"severity": "warning", "code": "x", "where": "replicas", "message": "something"}
+    (text,) = [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "note") if "1 warning" in text]
+    assert text == "1 warning about the inventory or the layout; the report lists them."
+
+
 def test_kafka_would_refuse_it():
     report = build_report(make_inputs(broker_counts=(2,), placers=("fewest-bytes",)))
     verdict = report["verdict"]
