@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -20,14 +21,17 @@ from typing import Any
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
-from kafka_capacity.report.names import slug, visible
+from kafka_capacity.report.names import clipped, slug, visible
 from kafka_capacity.report.palette import DARK, LIGHT
+from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 
 MAX_CAVEATS = 4
 """Caveats that an e-mail shows, and however many more are serious."""
 MAX_OPTIONS = 10
 """Rows of the comparison that an e-mail shows; the report has them all."""
+REASON_LENGTH = 120
+"""A longer reason of an option that does not fit is cut in an e-mail."""
 
 
 def build_email(
@@ -137,6 +141,13 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "is_link": uri.startswith(("https://", "http://")),
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),
-        "options": rows[:MAX_OPTIONS],
+        "options": [{**row, "reason": _short_reason(row)} for row in rows[:MAX_OPTIONS]],
         "more_options": len(rows[MAX_OPTIONS:]),
     }
+
+
+def _short_reason(row: Mapping[str, Any]) -> str:
+    """Give the first reason why an option of the comparison does not fit; empty for one that does."""
+    if row["verdict"] != "no_fit" or not row.get(NOTE):
+        return ""
+    return clipped(re.sub(r"( \(and [\d,]+ more\))?\.$", "", str(row[NOTE])), REASON_LENGTH)

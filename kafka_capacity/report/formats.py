@@ -1,7 +1,8 @@
 """Figures as people read them. Templates reach every function here by the name of its filter.
 
 Amounts of bytes are IEC (KiB, MiB, …); a throttle is decimal (MB/s), since that is how it is typed for
-``kafka-reassign-partitions --throttle``. Rounding never shows 1,024 of a unit or 60 of a smaller one.
+``kafka-reassign-partitions --throttle``. Rounding never shows 1,024 of a unit or 60 of a smaller one. What is absurdly
+large is in scientific notation, and what is no number is a dash: no figure is a reason for an error.
 """
 
 from __future__ import annotations
@@ -12,12 +13,36 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+INFINITE = "∞"
 MINUS = "−"
 NOTHING = "—"
 
 _IEC = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI = ("B", "kB", "MB", "GB", "TB", "PB")
+_ABSURD_BYTES, _ABSURD_SECONDS, _ABSURD_RATIO = 1e24, 86_400e9, 1e13
+"""From here on figures are in scientific notation, where the next smaller unit says nothing."""
 _TIMES = (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1))
+
+
+def _number(value: float, decimals: int, *, at_most: float = 1e15) -> str:
+    """Write a number with its commas, or in scientific notation above a limit."""
+    size = as_float(value)
+    if math.isnan(size):
+        return NOTHING
+    sign = MINUS if size < 0 and round(size, decimals) else ""
+    if math.isinf(size):
+        return sign + INFINITE
+    if abs(size) < at_most:
+        return f"{sign}{abs(value):,.{decimals}f}"
+    return sign + f"{abs(size):.1e}".replace("e+", "e")
+
+
+def as_float(value: float) -> float:
+    """Give a number as a float; an integer that is too large for one is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def iec_unit(largest: float) -> tuple[str, int]:
@@ -34,13 +59,14 @@ def iec_unit(largest: float) -> tuple[str, int]:
 
 def _scaled(amount: float, base: int, units: Sequence[str]) -> str:
     place = 0
-    value = abs(amount)
+    value = abs(as_float(amount))
+    if math.isnan(value):
+        return NOTHING
     # Compared after rounding, so that 1023.95 KiB is 1.0 MiB and never 1,024.0 KiB.
     while place < len(units) - 1 and round(value, 1 if place else 0) >= base:
         value /= base
         place += 1
-    sign = MINUS if amount < 0 and round(value, 1 if place else 0) else ""
-    return f"{sign}{value:,.{1 if place else 0}f} {units[place]}"
+    return f"{_number(math.copysign(value, as_float(amount)), 1 if place else 0, at_most=1e9)} {units[place]}"
 
 
 def format_bytes(amount: float | None) -> str:
@@ -78,8 +104,8 @@ def format_throttle_above(amount: float | None) -> str:
     >>> format_throttle_above(6_110_000)
     '6.2 MB/s'
     """
-    if amount is None:
-        return NOTHING
+    if amount is None or not math.isfinite(as_float(amount)) or abs(amount) >= _ABSURD_BYTES:
+        return format_throttle(amount)
     step = 1000 ** max(0, sum(1 for place in range(1, len(_SI)) if abs(amount) >= 1000**place)) / 10
     return format_throttle(math.ceil(amount / step) * step)
 
@@ -92,6 +118,9 @@ def format_duration(seconds: float | None) -> str:
     """
     if seconds is None:
         return "never ends"
+    if not seconds < _ABSURD_SECONDS:
+        days = as_float(seconds) / 86_400
+        return NOTHING if math.isnan(days) else f"{_number(days, 0, at_most=1e9)} d"
     rounded = round(seconds, 1)
     # Twice, since rounding in one unit can reach the next: 59 min 59.6 s is 1 h.
     for _ in range(2):
@@ -112,6 +141,9 @@ def format_percent(ratio: float | None) -> str:
     """
     if ratio is None:
         return NOTHING
+    if not abs(as_float(ratio)) < _ABSURD_RATIO:
+        text = _number(as_float(ratio) * 100, 0)
+        return text if text == NOTHING else f"{text} %"
     value = Decimal(repr(float(ratio))) * 100
     if value == 0:
         return "0 %"
@@ -138,7 +170,7 @@ def format_count(number: float | None) -> str:
     >>> format_count(18036)
     '18,036'
     """
-    return NOTHING if number is None else f"{number:,.0f}".replace("-", MINUS)
+    return NOTHING if number is None else _number(number, 0)
 
 
 def format_factor(factor: float | None) -> str:
@@ -149,7 +181,8 @@ def format_factor(factor: float | None) -> str:
     """
     if factor is None:
         return NOTHING
-    return f"{factor:,.1f}×" if round(factor, 1) < 10 else f"{factor:,.0f}×"
+    text = _number(factor, 1 if round(factor, 1) < 10 else 0)
+    return text if text == NOTHING else f"{text}×"
 
 
 def format_byte_delta(amount: float | None) -> str:

@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.email import build_email
 from kafka_capacity.report.render import render_all
-from tests.report.plans import ClusterSpec, make_inputs
+from tests.report.plans import GIB, ClusterSpec, make_inputs
 
 DATE = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 INJECTION = "x\r\nBcc: thief@example.com\r\n\r\n<b>"
@@ -195,3 +195,17 @@ def test_no_serious_caveat_is_cut_off():
     assert all(one in text and one in html for one in serious)
     assert f"{len(caveats) - 5} more in the report" in text
     assert "see below" not in text
+
+
+def test_an_option_that_does_not_fit_says_why():
+    rendered = render_all(make_inputs(ClusterSpec(disk_capacity_bytes=200 * GIB), broker_counts=(2, 5, 9)))
+    message = parsed(message_of(rendered))
+    lines = message.get_body(("plain",)).get_content().splitlines()
+    rows = BeautifulSoup(html_of(message), "html5lib").find(class_="rows").tbody.find_all("tr")
+    unfit = [line for line in lines if "does not fit" in line]
+
+    assert len(unfit) >= 4
+    assert len([row for row in rows if "does not fit: " in row.get_text()]) == len(unfit)
+    assert all(re.match(r"- \d brokers, [a-z-]+: does not fit: .{10,120}; .* to copy", line) for line in unfit)
+    assert not any("more)" in line for line in unfit)
+    assert any(line.startswith("- 9 brokers, fewest-bytes: recommended, ") for line in lines)

@@ -6,7 +6,7 @@ import doctest
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_capacity.report import formats, names, palette
@@ -21,6 +21,7 @@ from kafka_capacity.report.formats import (
     format_moment,
     format_percent,
     format_throttle,
+    format_throttle_above,
     iec_unit,
 )
 
@@ -177,3 +178,43 @@ def test_a_moment_is_shown_in_utc():
 def test_what_is_not_known_is_a_dash_in_every_format_of_figures():
     for name in ("bytes", "byte_delta", "rate", "throttle", "percent", "count", "count_delta", "factor", "text"):
         assert FORMATS[name](None) == "—", name
+
+
+FIGURES = ("bytes", "byte_delta", "rate", "throttle", "duration", "percent", "limit", "count", "count_delta", "factor")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@given(value=st.floats() | st.integers() | st.sampled_from([10**400, -(10**400), 1e300, 1e308]))
+def test_no_figure_is_too_large_to_be_written(name, value):
+    assume(name != "duration" or not value < 0)
+    assert 0 < len(FORMATS[name](value)) < 30
+
+
+@given(st.floats(min_value=0) | st.just(10**400))
+def test_no_throttle_or_band_is_too_large_to_be_written(value):
+    assert len(format_throttle_above(value)) < 30
+    assert len(format_duration_band((value, value))) < 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("bytes", 1e300, "8.7e281 EiB"),
+        ("bytes", -1e300, "−8.7e281 EiB"),
+        ("bytes", float("inf"), "∞ EiB"),
+        ("byte_delta", float("inf"), "+∞ EiB"),
+        ("bytes", 10**400, "∞ EiB"),
+        ("bytes", float("nan"), "—"),
+        ("throttle", 1e300, "1.0e285 PB/s"),
+        ("duration", 1e300, "1.2e295 d"),
+        ("duration", float("inf"), "∞ d"),
+        ("percent", 1e300, "1.0e302 %"),
+        ("percent", float("inf"), "∞ %"),
+        ("percent", float("nan"), "—"),
+        ("count", 1e300, "1.0e300"),
+        ("count", 2**49, "562,949,953,421,312"),
+        ("factor", float("inf"), "∞×"),
+    ],
+)
+def test_absurd_figures_have_the_largest_unit(name, value, text):
+    assert FORMATS[name](value) == text

@@ -241,6 +241,33 @@ def test_of_the_same_bytes_the_shorter_time_is_recommended():
     ]
 
 
+def nearest_of(excuses):
+    """Choose among options that do not fit; excuses by broker count and placer."""
+
+    def unfit(row):
+        row["fits"] = False
+        row["excuses"] = json.dumps(excuses[row["target_broker_count"], row["placer"]])
+
+    counts, placers = (sorted({key[part] for key in excuses}) for part in (0, 1))
+    nearest = view_plan(changed_rows(make_inputs(broker_counts=counts, placers=placers), unfit)).nearest
+    return nearest.broker_count, nearest.placer
+
+
+def test_the_nearest_breaks_the_fewest_different_constraints():
+    network = {**excuse(), "constraint": "network", "needed": 1.01}
+    assert nearest_of({(7, "fewest-bytes"): [excuse()] * 7, (8, "fewest-bytes"): [excuse(), network]})[0] == 7
+    baseline = {(7, "fewest-bytes"): [excuse(), network], (7, "zk"): [excuse()]}
+    assert nearest_of(baseline)[1] == "zk"
+
+
+def test_of_as_many_constraints_the_nearest_lacks_the_least_then_has_the_fewest_brokers():
+    close, none = {**excuse(), "needed": 1.2}, {**excuse(), "available": 0.0}
+    assert nearest_of({(7, "fewest-bytes"): [excuse()], (8, "fewest-bytes"): [close] * 8})[0] == 8
+    assert nearest_of({(7, "fewest-bytes"): [close, none], (8, "fewest-bytes"): [excuse()]})[0] == 8
+    assert nearest_of({(7, "fewest-bytes"): [close], (8, "fewest-bytes"): [close]})[0] == 7
+    assert nearest_of({(7, "fewest-bytes"): [excuse()], (7, "zk"): [close]})[1] == "fewest-bytes"
+
+
 def test_an_unsound_inventory_is_said_first():
     finding = {"severity": "fatal", "code": "no-sizes", "where": "replicas", "message": "no replica has a size"}
     verdict = verdict_of(make_inputs(findings=(finding,)))
