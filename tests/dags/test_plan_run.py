@@ -25,9 +25,13 @@ def states(run):
     return {ti.task_id: str(ti.state) for ti in run.get_task_instances()}
 
 
-def report_folder(services, cluster):
+def report_folder(services, cluster, brokers):
+    """The report of the plan that recommends so many brokers."""
     root = services.state / "s3" / "kafka-capacity" / "capacity" / "reports" / f"cluster={cluster}"
-    return max(root.glob("ds=*/plan=*"), key=lambda path: path.stat().st_mtime)
+    for file in root.glob("ds=*/plan=*/report.json"):
+        if json.loads(file.read_text())["verdict"]["headline"].startswith(f"{brokers} brokers"):
+            return file.parent
+    pytest.fail(f"no report of {cluster} recommends {brokers} brokers")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +62,7 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
 
 def test_the_report_answers_and_the_files_are_released(planned):
     services, _, _ = planned
-    folder = report_folder(services, "shop-eu")
+    folder = report_folder(services, "shop-eu", 15)
     verdict = json.loads((folder / "report.json").read_text())["verdict"]
     assert verdict["fits"]
     assert verdict["recommended_scenario_id"] == "015-brokers.fewest-bytes"
@@ -160,7 +164,7 @@ def test_with_an_approval_asked_for_nothing_but_an_approval_releases_the_files(s
     assert run.state == "success", states(run)
     assert states(run)["plan.approve"] == "success"
     assert states(run)["plan.release_plan_files"] == "skipped"
-    assert not (report_folder(staged, "metrics-uneven") / "reassignment").exists()
+    assert not (report_folder(staged, "metrics-uneven", 10) / "reassignment").exists()
 
 
 def test_no_secret_is_in_any_object_log_or_mail(planned):
