@@ -206,6 +206,7 @@ def test_an_option_that_does_not_fit_says_why():
 
     assert len(unfit) >= 4
     assert len([row for row in rows if "does not fit: " in row.get_text()]) == len(unfit)
-    assert all(re.match(r"- \d brokers, [a-z-]+: does not fit: .{10,120}; .* to copy", line) for line in unfit)
+    assert all(re.match(r"- \d brokers, [a-z-]+: does not fit: .{10,}", line) for line in unfit)
+    assert not any("— to copy" in line for line in unfit)
     assert not any("more)" in line for line in unfit)
     assert any(line.startswith("- 9 brokers, fewest-bytes: recommended, ") for line in lines)
