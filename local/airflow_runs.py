@@ -21,7 +21,8 @@ def initialise() -> None:
     home = Path(os.environ["AIRFLOW_HOME"])
     finished = home / "database-is-complete"
     if not finished.exists():
-        (home / "airflow.db").unlink(missing_ok=True)
+        for leftover in home.glob("airflow.db*"):
+            leftover.unlink()
     try:
         check_migrations(0)  # type: ignore[no-untyped-call]  # Airflow's own
     except Exception:  # any complaint means that there is no usable database yet
