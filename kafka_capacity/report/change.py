@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,14 @@ import pyarrow.compute as pc
 
 from kafka_capacity.report.options import Option
 
+_SUMMED_BY_RACK = (
+    "bytes_before",
+    "bytes_after",
+    "replicas_before",
+    "replicas_after",
+    "leaders_after",
+    "move_in_bytes",
+)
 TOP_ROWS = 20
 """Of partitions and of topics; the reassignment files have all."""
 
@@ -38,24 +45,23 @@ def broker_name(row: Mapping[str, Any]) -> str:
 
 def rack_rows(brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sum brokers by rack; those without one are a row of their own at the end."""
-    groups: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
-    for row in brokers:
-        groups[row["rack"]].append(row)
-    return [_rack_row(rack, groups[rack]) for rack in sorted(groups, key=lambda rack: (rack is None, rack or ""))]
+    import pandas as pd  # half a second that only a report needs
 
-
-def _rack_row(rack: str | None, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    summed = ("bytes_before", "bytes_after", "replicas_before", "replicas_after", "leaders_after", "move_in_bytes")
-    disks = [row["disk_capacity_bytes"] for row in rows if not row["is_removed"]]
-    capacity = sum(disks) if disks and all(disk is not None and math.isfinite(disk) for disk in disks) else 0
-    after = sum(row["bytes_after"] for row in rows)
-    return {
-        "rack": "no rack" if rack is None else rack,
-        "brokers_before": sum(1 for row in rows if not row["is_new"]),
-        "brokers_after": sum(1 for row in rows if not row["is_removed"]),
-        **{name: sum(row[name] for row in rows) for name in summed},
-        "fill_after": after / capacity if capacity else None,
-    }
+    frame = pd.DataFrame(brokers)
+    frame["brokers_before"] = ~frame["is_new"]
+    frame["brokers_after"] = ~frame["is_removed"]
+    # A broker that goes has no say in how full its rack is; one whose disk is not known leaves the rack unknown.
+    frame["capacity"] = frame["disk_capacity_bytes"].astype("float64").mask(frame["is_removed"], 0.0)
+    by_rack = frame.groupby("rack", dropna=False, sort=True)
+    sums = by_rack[[*_SUMMED_BY_RACK, "brokers_before", "brokers_after"]].sum()
+    capacity = by_rack["capacity"].sum(min_count=1).where(by_rack["capacity"].count() == by_rack.size())
+    sums["fill_after"] = (
+        (sums["bytes_after"] / capacity).astype(object).where((capacity > 0) & (capacity < math.inf), None)
+    )
+    rows = sums.reset_index().to_dict("records")
+    for row in rows:
+        row["rack"] = row["rack"] if isinstance(row["rack"], str) else "no rack"
+    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def moves_of(tables: Mapping[str, pa.Table], option: Option) -> pa.Table:
@@ -74,27 +80,19 @@ def largest_topics(moves: pa.Table) -> list[dict[str, Any]]:
     """Give the topics that copy most, the largest first, with what part of all copied bytes is theirs."""
     if not len(moves):
         return []
-    counted = pa.table(
+    import pandas as pd  # half a second that only a report needs
+
+    frame = pd.DataFrame(
         {
-            "topic": moves["topic"],
-            "moved_bytes": moves["moved_bytes"],
-            "replicas": pc.list_value_length(moves["added"]),
-            "leaders": moves["is_leader_changed"].cast(pa.int64()),
+            "topic": moves["topic"].to_numpy(),
+            "moved_bytes": moves["moved_bytes"].to_numpy(),
+            "partitions": 1,
+            "replicas": pc.list_value_length(moves["added"]).to_numpy(),
+            "leaders": moves["is_leader_changed"].to_numpy(),
         }
     )
-    sums = counted.group_by("topic").aggregate(
-        [("moved_bytes", "sum"), ("moved_bytes", "count"), ("replicas", "sum"), ("leaders", "sum")]
-    )
-    total = pc.sum(moves["moved_bytes"]).as_py()
-    rows = sums.sort_by([("moved_bytes_sum", "descending"), ("topic", "ascending")]).slice(0, TOP_ROWS).to_pylist()
-    return [
-        {
-            "topic": row["topic"],
-            "moved_bytes": row["moved_bytes_sum"],
-            "share": row["moved_bytes_sum"] / total if total else 0.0,
-            "partitions": row["moved_bytes_count"],
-            "replicas": row["replicas_sum"],
-            "leaders": row["leaders_sum"],
-        }
-        for row in rows
-    ]
+    sums = frame.groupby("topic", as_index=False).sum()
+    total = int(sums["moved_bytes"].sum())
+    sums["share"] = sums["moved_bytes"] / total if total else 0.0
+    largest = sums.sort_values(["moved_bytes", "topic"], ascending=[False, True]).head(TOP_ROWS)
+    return [{str(name): value for name, value in row.items()} for row in largest.to_dict("records")]
