@@ -110,6 +110,10 @@ def _busy(*ports: int) -> list[int]:
     return found
 
 
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def main() -> int:
     """Run it."""
     args = _parser().parse_args()
@@ -124,6 +128,8 @@ def main() -> int:
 
         CONSOLE.print("staging the example clusters")
         run_dag("kafka_inventory", {"ds": EXAMPLE_DS})
+        # Airflow leaves a handler behind that takes no notice: being told to end means the same as Ctrl-C.
+        signal.signal(signal.SIGTERM, _interrupt)
         process = start_airflow(services, args.port)
         try:
             CONSOLE.print("starting Airflow")
