@@ -69,6 +69,12 @@ class Brokers:
         position[position == len(self.ids)] = 0
         return np.where(self.ids[position] == broker_ids, position, -1).astype(np.int32)
 
+    def sum_at(self, broker_id: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum amounts by the broker they belong to: float64[B]; those of brokers not in this list are left out."""
+        index = self.index_of(broker_id)
+        known = index >= 0
+        return np.bincount(index[known], weights=amount[known], minlength=len(self)).astype(np.float64)
+
     def rack_names(self) -> tuple[str, ...]:
         """Name the racks that brokers have, sorted, without the missing one."""
         return tuple(sorted({rack for rack in self.racks if rack is not None}))

@@ -166,5 +166,5 @@ class Sharing(Generic[P]):
 
     def _named(self, partition: P) -> TopicPartition:
         if self._topic is None:
-            return partition  # type: ignore[return-value]
-        return self._topic, partition  # type: ignore[return-value]
+            return partition  # type: ignore[return-value]  # without a topic a partition is a pair
+        return self._topic, partition  # type: ignore[return-value]  # with one it is a number

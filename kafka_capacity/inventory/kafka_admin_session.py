@@ -108,7 +108,7 @@ def explain(error: BaseException, connection: KafkaConnection) -> str:
     return text
 
 
-class _Connections(KafkaConnectionManager):  # type: ignore[misc]
+class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # kafka-python has no types
     """Knows why connections fail, and does not try again what cannot end well.
 
     By itself the client tries until its time is up, and then says no more than that; a wrong password tried for half

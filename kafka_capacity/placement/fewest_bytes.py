@@ -31,7 +31,7 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.placement.levelling import Leveller
 from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.placement.registry import register
-from kafka_capacity.placement.shares import BalanceLimits, balance_limits, wanted_racks
+from kafka_capacity.placement.shares import BalanceLimits, balance_limits, distinct_racks, wanted_racks
 
 _GOLDEN_RATIO = 0.6180339887498949
 LEADER_TOLERANCE_RATIO = 0.10
@@ -206,16 +206,6 @@ class _Work:
             unit=unit,
             exchange=_LeaderExchange(self.held, unit),
         ).run()
-
-
-def distinct_racks(rack: NDArray[np.int32], held: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count the racks in each row of broker positions (-1 for none): int64[P]."""
-    if not held.shape[1]:
-        return np.zeros(len(held), dtype=np.int64)
-    racks = np.sort(np.where(held >= 0, rack[held], -1), axis=1)
-    first = racks[:, :1] >= 0
-    rest = (racks[:, 1:] != racks[:, :-1]) & (racks[:, 1:] >= 0)
-    return np.asarray(np.concatenate([first, rest], axis=1).sum(axis=1), dtype=np.int64)
 
 
 def _holds(matrix: NDArray[np.int32], value: int) -> NDArray[np.bool_]:

@@ -144,7 +144,7 @@ def least_new_replicas(problem: PlacementProblem) -> NDArray[np.int64]:
     stays = (problem.before >= 0) & (index >= 0)
     rack = problem.target.rack_indexes()
     rack_count = int(rack.max()) + 1 if len(rack) else 0
-    held_racks = _distinct_count(np.where(stays, rack[index] if len(rack) else -1, -1))
+    held_racks = distinct_racks(rack, np.where(stays, index, -1))
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     missing_racks = np.maximum(0, spread - held_racks)
     keep = np.minimum(stays.sum(axis=1), problem.replication_factor - missing_racks)
@@ -157,18 +157,18 @@ def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> i
     if not len(rack) or not matrix.size:
         return 0
     index = problem.target.index_of(matrix)
-    racks = _distinct_count(np.where((matrix >= 0) & (index >= 0), rack[index], -1))
+    racks = distinct_racks(rack, np.where(matrix >= 0, index, -1))
     wanted = wanted_racks(replication_factors(matrix), int(rack.max()) + 1, problem.rack_rule)
     return int((racks < wanted).sum())
 
 
-def _distinct_count(values: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count the distinct values ≥ 0 in each row."""
-    if not values.shape[1]:
-        return np.zeros(len(values), dtype=np.int64)
-    ordered = np.sort(values, axis=1)
-    first = ordered[:, :1] >= 0
-    rest = (ordered[:, 1:] != ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+def distinct_racks(rack: NDArray[np.int32], held: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the racks in each row of broker positions (-1 for none): int64[P]."""
+    if not held.shape[1] or not len(rack):
+        return np.zeros(len(held), dtype=np.int64)
+    racks = np.sort(np.where(held >= 0, rack[held], -1), axis=1)
+    first = racks[:, :1] >= 0
+    rest = (racks[:, 1:] != racks[:, :-1]) & (racks[:, 1:] >= 0)
     return np.asarray(np.concatenate([first, rest], axis=1).sum(axis=1), dtype=np.int64)
 
 

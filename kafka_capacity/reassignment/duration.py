@@ -78,13 +78,13 @@ def move_duration(
     in_bytes = diff.in_bytes(brokers, size_bytes).astype(np.float64)
     out_bytes = diff.out_bytes(brokers, leader, size_bytes).astype(np.float64)
     rows, columns = np.nonzero(diff.added)
-    in_load = _sum_at(brokers, diff.after[rows, columns], bytes_in_bytes_per_second[rows])
+    in_load = brokers.sum_at(diff.after[rows, columns], bytes_in_bytes_per_second[rows])
     # Kafka lists every partition whose replica list changes, those that only change its order among them.
     moving = np.nonzero((joining > 0) | diff.is_changed)[0]
     fetchers = joining[moving] + in_sync_followers[moving]
-    out_load = _sum_at(brokers, leader[moving], bytes_in_bytes_per_second[moving] * fetchers)
+    out_load = brokers.sum_at(leader[moving], bytes_in_bytes_per_second[moving] * fetchers)
     unreachable = int(((leader < 0) & (joining > 0)).sum())
-    joining_load = _sum_at(brokers, leader, bytes_in_bytes_per_second * joining)
+    joining_load = brokers.sum_at(leader, bytes_in_bytes_per_second * joining)
 
     amount = np.concatenate([in_bytes, out_bytes])
     load = np.concatenate([in_load, out_load])
@@ -118,9 +118,3 @@ def move_duration(
 
 def _spare(spare: NDArray[np.float64] | None, load: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.full(len(load), np.nan) if spare is None else spare - load
-
-
-def _sum_at(brokers: Brokers, broker_id: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
-    index = brokers.index_of(broker_id)
-    known = index >= 0
-    return np.bincount(index[known], weights=amount[known], minlength=len(brokers)).astype(np.float64)

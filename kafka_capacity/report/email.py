@@ -76,7 +76,7 @@ def build_email(
     message.add_alternative(html, subtype="html", cte="quoted-printable")
     body = message.get_payload(1)
     for name, cid in cids.items():
-        body.add_related(images[name], "image", "png", cid=f"<{cid}>", filename=name, disposition="inline")  # type: ignore[union-attr]
+        body.add_related(images[name], "image", "png", cid=f"<{cid}>", filename=name, disposition="inline")  # type: ignore[union-attr]  # the second part is a message
     for name, (media_type, data) in sorted((attachments or {}).items()):
         kind, _, subtype = media_type.partition("/")
         message.add_attachment(data, kind, subtype, filename=visible(name))

@@ -35,16 +35,10 @@ def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
     )
 
 
-def _sum_at(brokers: Brokers, broker_id: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
-    index = brokers.index_of(broker_id)
-    known = index >= 0
-    return np.bincount(index[known], weights=amount[known], minlength=len(brokers)).astype(np.float64)
-
-
 def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
     rows, columns = np.nonzero(matrix >= 0)
-    return _sum_at(brokers, matrix[rows, columns], bytes_in[rows])
+    return brokers.sum_at(matrix[rows, columns], bytes_in[rows])
 
 
 def network_out(
@@ -56,7 +50,7 @@ def network_out(
 ) -> NDArray[np.float64]:
     """Give float64[B], bytes/s each leader sends: to consumers, and once to each follower."""
     followers = np.maximum(replication_factors(matrix) - 1, 0)
-    return _sum_at(brokers, leader, bytes_out + bytes_in * followers)
+    return brokers.sum_at(leader, bytes_out + bytes_in * followers)
 
 
 def broker_loads(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from kafka.protocol.api_message import ApiMessage
 
 
-class ConsumerGroupDescribeRequest(ApiMessage, load_json=__name__):  # type: ignore[call-arg, misc]
+class ConsumerGroupDescribeRequest(ApiMessage, load_json=__name__):  # type: ignore[call-arg, misc]  # kafka-python has no types
     """Asks a coordinator for groups, their members, and what each is to read."""
 
 
-class ConsumerGroupDescribeResponse(ApiMessage, load_json=__name__):  # type: ignore[call-arg, misc]
+class ConsumerGroupDescribeResponse(ApiMessage, load_json=__name__):  # type: ignore[call-arg, misc]  # kafka-python has no types
     """The answer; one error code a group."""
