@@ -1,0 +1,1 @@
+"""The page cache and the disks of a broker."""
