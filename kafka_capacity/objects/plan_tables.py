@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -115,12 +115,15 @@ BROKER_LOAD = pa.schema(
 )
 """One row a broker of a scenario, observed and proposed ones together; peaks are bytes per second."""
 
-PLAN_TABLES: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
+Tables = Mapping[str, tuple[pa.Schema, tuple[str, ...]]]
+"""By name: the schema of each table and what it is sorted by."""
+
+PLAN_TABLES: Tables = {
     "scenarios": (SCENARIOS, ("scenario_id",)),
     "moves": (MOVES, ("scenario_id", "topic", "partition")),
     "broker_load": (BROKER_LOAD, ("scenario_id", "broker_id")),
 }
-"""Every table of a plan: its schema and what it is sorted by."""
+"""Every table about placement: its schema and what it is sorted by."""
 
 
 def scenario_table(result: PlacementResult) -> pa.Table:
@@ -212,11 +215,11 @@ def result_tables(result: PlacementResult, snapshot: Snapshot, *, has_moves: boo
     }
 
 
-def merge_tables(bundles: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:
+def merge_tables(bundles: Iterable[Mapping[str, pa.Table]], tables: Tables = PLAN_TABLES) -> dict[str, pa.Table]:
     """Join the tables of many results, sorted, so that the order they came in does not show."""
     collected = list(bundles)
     merged = {}
-    for name, (schema, sort_by) in PLAN_TABLES.items():
+    for name, (schema, sort_by) in tables.items():
         parts = [bundle[name].cast(schema) for bundle in collected if name in bundle]
         table = pa.concat_tables(parts) if parts else schema.empty_table()
         merged[name] = table.sort_by([(column, "ascending") for column in sort_by]).combine_chunks()
