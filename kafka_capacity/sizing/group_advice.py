@@ -1,0 +1,245 @@
+"""Which scenario of a consumer group to recommend, and why, in a sentence with numbers.
+
+Goals, ordered:
+    1. It fits.
+    2. The fewest members.
+    3. The fewest partition pauses in a rolling restart, since that is what every deploy costs.
+    4. The least change: the same protocol, assignor and static membership as today.
+
+A group is at risk where it does not fit as it is today. Where nothing that was tried fits, the nearest scenario is
+spoken of: one that Kafka accepts, with the fewest different constraints broken, then the smallest shortfall.
+
+Everything is read from rows of the tables ``group_scenarios`` and ``group_churn`` as plain mappings
+(``pyarrow.Table.to_pylist``), so that what was stored and what was evaluated just now are judged alike::
+
+    for advice in advise(scenarios.to_pylist(), churn.to_pylist()):
+        print(advice.group_id, advice.spoken_of["scenario_id"], advice.reason)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity.rebalance.model import Event
+
+Row = Mapping[str, Any]
+Churn = Mapping[str, Row]
+"""The rows of ``group_churn`` of one scenario, by event."""
+
+_KEPT = ("protocol", "assignor", "is_static")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WorstLag:
+    """Where a scenario falls furthest behind.
+
+    Attributes:
+        event: which event does it.
+        seconds: how far; ``None`` for without end.
+        partition: which, ``None`` where nothing lags.
+    """
+
+    event: str
+    seconds: float | None
+    partition: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupAdvice:
+    """What to do with one group.
+
+    Attributes:
+        group_id: which.
+        today: the row of ``group_scenarios`` of the group as it is; ``None`` where that was not tried.
+        recommended: the row to choose; ``None`` where nothing fits.
+        spoken_of: the recommended row, else the nearest to fitting.
+        is_at_risk: whether the group does not fit as it is today.
+        is_change: whether there is something to do: a row is recommended, and it is not today's.
+        reason: a sentence with numbers.
+        churn: by scenario id, what its events do.
+    """
+
+    group_id: str
+    today: Row | None
+    recommended: Row | None
+    spoken_of: Row
+    is_at_risk: bool
+    is_change: bool
+    reason: str
+    churn: Mapping[str, Churn]
+
+    def pauses_per_deploy(self, row: Row) -> int | None:
+        """Tell how many partition pauses a rolling restart takes; ``None`` where it was not simulated."""
+        return _pauses(self.churn.get(row["scenario_id"], {}))
+
+    def worst_lag(self, row: Row) -> WorstLag | None:
+        """Tell where a scenario falls furthest behind; ``None`` where nothing was simulated."""
+        return worst_lag(self.churn.get(row["scenario_id"], {}).values())
+
+
+def advise(scenarios: Iterable[Row], churn: Iterable[Row]) -> tuple[GroupAdvice, ...]:
+    """Choose for every group, sorted by the group's name.
+
+    Args:
+        scenarios: rows of ``group_scenarios``.
+        churn: rows of ``group_churn``.
+    """
+    by_scenario: dict[str, dict[str, Row]] = defaultdict(dict)
+    for row in churn:
+        by_scenario[row["scenario_id"]][row["event"]] = row
+    by_group: dict[str, list[Row]] = defaultdict(list)
+    for row in scenarios:
+        by_group[row["group_id"]].append(row)
+    return tuple(_advise_group(group_id, by_group[group_id], by_scenario) for group_id in sorted(by_group))
+
+
+def worst_lag(outcomes: Iterable[Row]) -> WorstLag | None:
+    """Find the event with the highest lag among rows of ``group_churn``; one without end is the highest."""
+    found = list(outcomes)
+    if not found:
+        return None
+    worst = max(found, key=lambda row: (_or_endless(row["lag_max_seconds"]), row["event"]))
+    return WorstLag(event=worst["event"], seconds=worst["lag_max_seconds"], partition=worst["lag_max_partition"])
+
+
+def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Churn]) -> GroupAdvice:
+    today = next((row for row in rows if row["is_today"]), None)
+    churn = {row["scenario_id"]: by_scenario.get(row["scenario_id"], {}) for row in rows}
+
+    def rank(row: Row) -> tuple[Any, ...]:
+        pauses = _pauses(churn[row["scenario_id"]])
+        return row["member_count"], pauses or 0, _changes(row, today), row["scenario_id"]
+
+    fitting = [row for row in rows if row["fits"]]
+    recommended = min(fitting, key=rank) if fitting else None
+    spoken_of = recommended or min(rows, key=lambda row: (*_distance(row), *rank(row)))
+    return GroupAdvice(
+        group_id=group_id,
+        today=today,
+        recommended=recommended,
+        spoken_of=spoken_of,
+        is_at_risk=today is not None and not today["fits"],
+        is_change=recommended is not None and recommended is not today,
+        reason=_reason(group_id, today, recommended, spoken_of, churn),
+        churn=churn,
+    )
+
+
+def _pauses(churn: Churn) -> int | None:
+    row = churn.get(Event.ROLLING_RESTART)
+    return None if row is None else int(row["partition_pauses"])
+
+
+def _changes(row: Row, today: Row | None) -> int:
+    return 0 if today is None else sum(row[name] != today[name] for name in _KEPT)
+
+
+def _or_endless(seconds: float | None) -> float:
+    return math.inf if seconds is None else seconds
+
+
+def _distance(row: Row) -> tuple[Any, ...]:
+    """Say how far a scenario is from fitting."""
+    excuses = json.loads(row["excuses"])
+    return (
+        row["partition_count"] is None,
+        len({excuse["constraint"] for excuse in excuses}),
+        max((_shortfall_ratio(excuse) for excuse in excuses), default=0.0),
+    )
+
+
+def _shortfall_ratio(excuse: Mapping[str, Any]) -> float:
+    needed, available = excuse["needed"], excuse["available"]
+    if needed is None or available is None or math.isnan(needed) or not available > 0:
+        return math.inf
+    return float(needed / available)
+
+
+def _reason(
+    group_id: str, today: Row | None, recommended: Row | None, spoken_of: Row, churn: Mapping[str, Churn]
+) -> str:
+    if recommended is None:
+        why = spoken_of["smallest_why_none"] or _first_excuse(spoken_of)
+        return f"nothing that was tried fits {group_id}: {why}"
+    lag = worst_lag(churn[recommended["scenario_id"]].values())
+    within = (
+        ""
+        if lag is None
+        else f"; at worst it falls {_shown(lag.seconds)} behind ({lag.event}), "
+        f"within {_shown(recommended['lag_slo_seconds'])}"
+    )
+    if today is None:
+        return f"{_members(recommended)} with {_named(recommended)} fit {group_id}{within}"
+    if recommended is today:
+        pauses = _pauses(churn[today["scenario_id"]])
+        deploy = "" if pauses is None else f" and {_counted_pauses(pauses)} per deploy"
+        return f"{group_id} can stay as it is: {_members(today)} with {_named(today)} fit{deploy}{within}"
+    parts = [_count_part(group_id, today, recommended), _switch_part(group_id, today, recommended, churn)]
+    return "; ".join(part for part in parts if part) + within
+
+
+def _count_part(group_id: str, today: Row, recommended: Row) -> str:
+    now, then = today["member_count"], recommended["member_count"]
+    if then > now:
+        return f"{group_id} needs {_members(recommended)} instead of {now:,}: {_first_excuse(today)}"
+    if then < now:
+        return f"{_members(recommended)} instead of {now:,} are enough for {group_id}"
+    return "" if today["fits"] else f"as it is, {_first_excuse(today)}"
+
+
+def _switch_part(group_id: str, today: Row, recommended: Row, churn: Mapping[str, Churn]) -> str:
+    if not _changes(recommended, today):
+        return ""
+    is_assigned_anew = any(today[name] != recommended[name] for name in ("protocol", "assignor"))
+    if is_assigned_anew:
+        target = _bare_name(recommended)
+        membership = {(False, True): " with static members", (True, False): " without static members"}.get(
+            (today["is_static"], recommended["is_static"]), ""
+        )
+        switch = f"switching {group_id} from {_bare_name(today)} to {target}{membership}"
+    else:
+        kind = "static" if recommended["is_static"] else "dynamic"
+        switch = f"making the members of {group_id} {kind}"
+    before, after = (_pauses(churn[row["scenario_id"]]) for row in (today, recommended))
+    if before is None or after is None:
+        return switch
+    if before == after:
+        return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
+    return f"{switch} turns {_counted_pauses(before)} per deploy into {after:,}"
+
+
+def _first_excuse(row: Row) -> str:
+    excuses = json.loads(row["excuses"])
+    return str(excuses[0]["reason"]) if excuses else "it does not fit"
+
+
+def _bare_name(row: Row) -> str:
+    return row["assignor"] if row["protocol"] == "classic" else f"the {row['protocol']} protocol's {row['assignor']}"
+
+
+def _named(row: Row) -> str:
+    return _bare_name(row) + (" and static members" if row["is_static"] else "")
+
+
+def _members(row: Row) -> str:
+    count = row["member_count"]
+    return f"{count:,} member" + ("" if count == 1 else "s")
+
+
+def _counted_pauses(count: int) -> str:
+    return f"{count:,} partition-pause" + ("" if count == 1 else "s")
+
+
+def _shown(seconds: float | None) -> str:
+    if seconds is None:
+        return "without end"
+    if seconds >= 7200:
+        return f"{seconds / 3600:,.1f} h"
+    if seconds > 120:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"

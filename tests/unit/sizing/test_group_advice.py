@@ -1,0 +1,86 @@
+"""Which scenario of a group is recommended, and the sentence that says why."""
+
+from __future__ import annotations
+
+from kafka_capacity.objects.group_tables import GROUP_TABLES, group_result_tables
+from kafka_capacity.objects.plan_tables import merge_tables
+from kafka_capacity.rebalance.model import Event
+from kafka_capacity.sizing.group_advice import advise, worst_lag
+from tests.made_up_groups import refused, result
+
+STICKY = {"assignor": "cooperative-sticky"}
+
+
+def advice(*results):
+    tables = merge_tables((group_result_tables(one, has_details=False) for one in results), GROUP_TABLES)
+    return advise(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist())
+
+
+def test_the_fewest_members_that_fit_come_first():
+    (one,) = advice(result(count=6, is_today=True), result(count=4, pauses=90), result(count=3, fits=False))
+    assert one.recommended["member_count"] == 4
+    assert one.is_change
+    assert not one.is_at_risk
+    assert one.reason == (
+        "4 members instead of 6 are enough for orders-etl; at worst it falls 12 s behind (scale), within 120 s"
+    )
+
+
+def test_of_as_many_members_the_calmest_deploy_counts():
+    (one,) = advice(result(count=6, is_today=True, pauses=412), result(count=6, is_static=True, **STICKY))
+    assert one.recommended["scenario_id"] == "orders-etl.006.classic-cooperative-sticky.static"
+    assert one.reason.startswith(
+        "switching orders-etl from range to cooperative-sticky with static members turns 412 partition-pauses per "
+        "deploy into 0"
+    )
+    assert one.pauses_per_deploy(one.today) == 412
+
+
+def test_of_equals_the_least_change_counts():
+    (one,) = advice(result(count=6, is_today=True, pauses=5), result(count=6, pauses=5, **STICKY))
+    assert one.recommended is one.today
+    assert not one.is_change
+    assert one.reason == (
+        "orders-etl can stay as it is: 6 members with range fit and 5 partition-pauses per deploy; "
+        "at worst it falls 12 s behind (scale), within 120 s"
+    )
+
+
+def test_a_group_that_does_not_fit_as_it_is_is_at_risk():
+    (one,) = advice(result(count=2, is_today=True, fits=False, pauses=8), result(count=5, pauses=20))
+    assert one.is_at_risk
+    assert one.reason.startswith(
+        "orders-etl needs 5 members instead of 2: orders-etl falls 300 s behind, more than 120 s"
+    )
+
+
+def test_where_nothing_fits_the_nearest_that_kafka_accepts_is_spoken_of():
+    (one,) = advice(refused(count=1), result(count=2, is_today=True, fits=False, smallest=None))
+    assert one.recommended is None
+    assert one.spoken_of["member_count"] == 2
+    assert (
+        one.reason == "nothing that was tried fits orders-etl: no count will do: orders-0 alone needs 9 MB/s of 4 MB/s"
+    )
+
+
+def test_groups_are_judged_one_by_one_and_come_by_name():
+    found = advice(result("b"), result("a"), result("a", 3))
+    assert [(one.group_id, one.recommended["member_count"]) for one in found] == [("a", 2), ("b", 2)]
+    assert found[0].today is None
+
+
+def test_without_a_rolling_restart_the_least_change_decides():
+    events = (Event.CRASH,)
+    (one,) = advice(result(is_today=True, events=events), result(is_static=True, events=events))
+    assert one.recommended is one.today
+    assert one.pauses_per_deploy(one.today) is None
+
+
+def test_a_lag_without_end_is_the_worst():
+    rows = [
+        {"event": "scale", "lag_max_seconds": 9.0, "lag_max_partition": "a-0"},
+        {"event": "crash", "lag_max_seconds": None, "lag_max_partition": "b-1"},
+    ]
+    found = worst_lag(rows)
+    assert (found.event, found.seconds, found.partition) == ("crash", None, "b-1")
+    assert worst_lag([]) is None
