@@ -52,6 +52,7 @@ class ClassicLife:
         assignor: whose leader uses which assignor; whether it is cooperative says how members send what they have.
 
     Attributes:
+        assignor: the one that was given.
         generation: the number of the last round, 0 before the first.
 
     >>> from kafka_capacity.groups.registry import assignor
@@ -64,7 +65,7 @@ class ClassicLife:
 
     def __init__(self, assignor: Assignor) -> None:
         self.generation = 0
-        self._assignor = assignor
+        self.assignor = assignor
         self._memory: dict[str, _Memory] = {}
 
     def rebalance(
@@ -86,34 +87,38 @@ class ClassicLife:
         rounds: list[Round] = []
         has_lost = True
         while has_lost and len(rounds) < MOST_ROUNDS:
-            group = Group(topics=tuple(topics), members=tuple(map(self._joining, members)))
-            has_lost = self._round(group, rounds)
+            before = {member.member_id: set(self.held(member.member_id)) for member in members}
+            rounds.append(self.round(topics, members))
+            has_lost = self.assignor.is_cooperative and any(
+                not held <= set(self.held(member_id)) for member_id, held in before.items()
+            )
         return rounds
+
+    def round(self, topics: Sequence[Topic], members: Sequence[Member]) -> Round:
+        """Let members join once; arguments and errors are those of :meth:`rebalance`."""
+        group = Group(topics=tuple(topics), members=tuple(map(self._joining, members)))
+        assignment = self.assignor.assign(group)
+        self.generation += 1
+        for member_id, part in assignment.parts().items():
+            self._memory[member_id] = _Memory(partitions=part, generation=self.generation)
+        return Round(generation=self.generation, assignment=assignment)
+
+    def remember(self, member_id: str, partitions: TopicPartitions) -> None:
+        """Say what a member got in the last generation, the first if there was none."""
+        self.generation = max(1, self.generation)
+        self._memory[member_id] = _Memory(partitions=partitions, generation=self.generation)
 
     def held(self, member_id: str) -> TopicPartitions:
         """Tell what a member remembers to have."""
         memory = self._memory.get(member_id)
         return NO_PARTITIONS if memory is None else memory.partitions
 
-    def _round(self, group: Group, rounds: list[Round]) -> bool:
-        """Do one round; tell whether a member of a cooperative group lost a partition that it held."""
-        assignment = self._assignor.assign(group)
-        self.generation += 1
-        rounds.append(Round(generation=self.generation, assignment=assignment))
-        parts = assignment.parts()
-        has_lost = self._assignor.is_cooperative and any(
-            not set(self.held(member_id)) <= set(part) for member_id, part in parts.items()
-        )
-        for member_id, part in parts.items():
-            self._memory[member_id] = _Memory(partitions=part, generation=self.generation)
-        return has_lost
-
     def _joining(self, member: Member) -> Member:
         memory = self._memory.get(member.member_id)
         if memory is None:
-            data = UserData(generation=-1) if self._assignor.is_cooperative else None
+            data = UserData(generation=-1) if self.assignor.is_cooperative else None
             return dataclasses.replace(member, owned=NO_PARTITIONS, generation=None, user_data=data)
-        if self._assignor.is_cooperative:
+        if self.assignor.is_cooperative:
             owned, data = memory.partitions, UserData(generation=memory.generation)
         else:
             owned, data = NO_PARTITIONS, UserData(generation=memory.generation, partitions=memory.partitions)
@@ -136,7 +141,7 @@ class ServerLife:
     """
 
     def __init__(self, assignor: Assignor) -> None:
-        self._assignor = assignor
+        self.assignor = assignor
         self._target: dict[str, TopicPartitions] = {}
 
     def assign(
@@ -159,6 +164,10 @@ class ServerLife:
         known = (
             dataclasses.replace(member, owned=self._target.get(member.member_id, NO_PARTITIONS)) for member in members
         )
-        answer = self._assignor.assign(Group(topics=tuple(topics), members=tuple(known), assignable=assignable))
+        answer = self.assignor.assign(Group(topics=tuple(topics), members=tuple(known), assignable=assignable))
         self._target = answer.parts()
         return answer
+
+    def remember(self, member_id: str, partitions: TopicPartitions) -> None:
+        """Say what a member is to have now."""
+        self._target[member_id] = partitions

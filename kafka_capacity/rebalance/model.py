@@ -161,6 +161,7 @@ class Course:
         first_owner: int64[P'], who read each partition before, numbers of :attr:`member_ids`, -1 for nobody.
         last_owner: int64[P'], who reads it in the end. P' is P plus the partitions that the event added.
         unclean: int64[U], rows of partitions whose reader left without committing.
+        sibling: int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from.
         end_seconds: when the group was settled.
         is_settled: False if it did not come to rest in the rounds that it was given.
     """
@@ -171,5 +172,6 @@ class Course:
     first_owner: NDArray[np.int64]
     last_owner: NDArray[np.int64]
     unclean: NDArray[np.int64]
+    sibling: NDArray[np.int64]
     end_seconds: float
     is_settled: bool

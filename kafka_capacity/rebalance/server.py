@@ -1,0 +1,163 @@
+"""Groups that the coordinator assigns (KIP-848, ``group.protocol=consumer``): reconciliation in time.
+
+Model (``GroupMetadataManager`` and ``CurrentAssignmentBuilder`` of the coordinator, ``ConsumerMembershipManager`` of
+the client, Kafka 4.3.1):
+    1. A join, a leave, a session that ends or new partitions raise the group epoch: the coordinator makes the target
+       assignment at once.
+    2. A member learns of it by the answer to its next heartbeat, every ``group.consumer.heartbeat.interval.ms``. What
+       it is to give up it stops reading at its next poll, and says so at once. Only then it is given anything new.
+    3. A partition is given to its new reader at that one's first heartbeat after the old reader has let go of it.
+       Whoever was given something says so at once, and that is a heartbeat too.
+
+Nobody else stops. A static member that returns within its session gets what it had.
+
+Worked example: a third member joins two, with the unluckiest clocks. The two learn of it after five seconds, and let go
+half a second later; the third is told at its own heartbeat, ten seconds after it joined:
+
+>>> from kafka_capacity.rebalance.model import Event
+>>> from kafka_capacity.rebalance.plain import plain_group, plain_scenario
+>>> from kafka_capacity.rebalance.simulate import GroupSimulation
+>>> group = plain_group({"orders": 6}, members=2, assignor="uniform", protocol="consumer")
+>>> course = GroupSimulation(group, plain_scenario(group, member_count=3)).course(Event.SCALE, is_unluckiest=True)
+>>> found = course.interruptions
+>>> course.rebalances, found.stop_seconds.tolist(), found.start_seconds.round(3).tolist()
+(1, [5.5, 5.5], [10.2, 10.2])
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.groups.life import ServerLife
+from kafka_capacity.rebalance.happenings import Happening, Kind, Phases
+from kafka_capacity.rebalance.model import NOBODY, GroupScenario
+from kafka_capacity.rebalance.state import GroupState
+
+_MOST_BEATS_PER_MEMBER = 1000  # of one event: a group that needs more does not settle
+
+
+class ServerGroup:
+    """A KIP-848 group during one event; the arguments are those of :class:`~.classic.ClassicGroup`."""
+
+    def __init__(self, state: GroupState, life: ServerLife, scenario: GroupScenario, phases: Phases) -> None:
+        self.state = state
+        self.rebalances = 0
+        self.is_settled = True
+        self.end_seconds = 0.0
+        self._life = life
+        self._settings = scenario.settings
+        self._factor = scenario.partitions_factor
+        self._phases = phases
+        interval = self._settings.server_heartbeat_interval_seconds
+        self._beat = {member: -phases.elapsed(interval) for member in state.live}
+        self._target = state.owner.copy()
+        self._giving_up: dict[int, NDArray[np.int64]] = {}
+        self._agenda: list[tuple[float, int, int]] = []
+        self._due: dict[int, float] = {}
+        self._beats = 0
+
+    def run(self, happenings: Sequence[Happening]) -> None:
+        """Let everything happen.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        for position, happening in enumerate(happenings):
+            self.end_seconds = max(self.end_seconds, happening.time_seconds)
+            self._apply(happening)
+            following = happenings[position + 1 :]
+            self._reconcile(following[0].time_seconds if following else math.inf)
+
+    def _apply(self, happening: Happening) -> None:
+        state, now, member = self.state, happening.time_seconds, happening.member
+        if happening.kind in {Kind.QUIT, Kind.DIE}:
+            state.fall_silent(member, now, is_clean=happening.kind is Kind.QUIT)
+            self._due.pop(member, None)
+        elif happening.kind is Kind.RETURN:
+            state.wake(member)
+            rows = np.flatnonzero(state.owner == member)
+            state.reading.start(rows, now + self._settings.round_trip_seconds, state.owner[rows])
+            self._plan(member, now)
+        elif happening.kind is Kind.GROW:
+            state.grow(self._factor, now)
+            added = len(state.owner) - len(self._target)
+            self._target = np.concatenate([self._target, np.full(added, NOBODY, dtype=np.int64)])
+        else:
+            if happening.kind is Kind.JOIN:
+                state.add(member)
+                self._beat[member] = now
+            elif happening.kind in {Kind.LEAVE, Kind.EXPEL}:
+                state.remove(member, now)
+                self._giving_up.pop(member, None)
+                self._due.pop(member, None)
+            if state.live:
+                self._retarget(now, joined=member if happening.kind is Kind.JOIN else None)
+
+    def _retarget(self, now: float, joined: int | None) -> None:
+        """Make the next target assignment, and put whoever is concerned on the agenda."""
+        state = self.state
+        members = [state.roster.members[number] for number in state.live]
+        assignment = self._life.assign(state.table.topics, state.table.subscribing(members, state.facts))
+        self.rebalances += 1
+        self._target = state.table.owners(assignment, state.live)
+        differs = state.owner != self._target
+        concerned = set(state.owner[differs].tolist()) | set(self._target[differs].tolist())
+        for member in sorted(concerned - {NOBODY, joined} - state.silent):
+            if member not in self._due:
+                self._plan(member, self._next_beat(member, now))
+        if joined is not None:
+            self._plan(joined, now)
+
+    def _next_beat(self, member: int, now: float) -> float:
+        interval = self._settings.server_heartbeat_interval_seconds
+        beats = max(1, math.ceil((now - self._beat[member]) / interval - 1e-9))
+        return self._beat[member] + beats * interval
+
+    def _plan(self, member: int, when: float) -> None:
+        self._due[member] = when
+        heapq.heappush(self._agenda, (when, len(self._agenda), member))
+
+    def _reconcile(self, until: float) -> None:
+        """Let members send their heartbeats, up to a time or until all have what they are to have."""
+        most = _MOST_BEATS_PER_MEMBER * len(self.state.roster)
+        while self._agenda and self._agenda[0][0] < until:
+            when, _, member = heapq.heappop(self._agenda)
+            if self._due.get(member) != when:
+                continue  # a later plan replaced it, or the member is gone
+            del self._due[member]
+            self._beats += 1
+            if self._beats > most:
+                self.is_settled = False
+                return
+            self._heartbeat(member, when)
+
+    def _heartbeat(self, member: int, now: float) -> None:
+        state, settings = self.state, self._settings
+        self._beat[member] = now
+        released = self._giving_up.pop(member, None)
+        if released is not None:
+            state.owner[released[state.owner[released] == member]] = NOBODY
+            self.end_seconds = max(self.end_seconds, now)
+        surplus = np.flatnonzero((state.owner == member) & (self._target != member))
+        if len(surplus):
+            lets_go = now + self._phases.wait(settings.poll_seconds)
+            state.reading.stop(surplus, lets_go)
+            self._giving_up[member] = surplus
+            self._plan(member, lets_go)
+            return
+        wanted = np.flatnonzero((self._target == member) & (state.owner != member))
+        free = wanted[state.owner[wanted] == NOBODY]
+        if len(free):
+            state.owner[free] = member
+            reads_at = now + settings.round_trip_seconds
+            state.reading.start(free, reads_at, np.full(len(free), member, dtype=np.int64))
+            self.end_seconds = max(self.end_seconds, reads_at)
+            if len(free) < len(wanted):
+                self._plan(member, reads_at)
+        elif len(wanted):
+            self._plan(member, now + settings.server_heartbeat_interval_seconds)
