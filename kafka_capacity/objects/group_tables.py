@@ -109,6 +109,7 @@ GROUP_CHURN = pa.schema(
         pa.field("partition_pauses", pa.int64(), nullable=False),
         pa.field("paused_partitions", pa.int64(), nullable=False),
         pa.field("revoked", pa.int64(), nullable=False),
+        pa.field("paused_partition_seconds", pa.float64()),
         pa.field("moved", pa.int64(), nullable=False),
         pa.field("returned", pa.int64(), nullable=False),
         pa.field("pause_median_seconds", pa.float64()),

@@ -13,14 +13,14 @@ Model (``GroupCoordinator``, ``AbstractCoordinator`` and ``ConsumerCoordinator``
 
 A static member that returns within its session gets what it had, and no rebalance takes place.
 
-Worked example: a third member joins two eager ones, with the unluckiest clocks: all wait three seconds for heartbeats,
+Worked example: a third member joins two eager ones, with every wait as long as it can be: all wait three seconds for heartbeats,
 half a second for a poll and 0.2 for the round trip; nobody reads in between.
 
 >>> from kafka_capacity.rebalance.model import Event
 >>> from kafka_capacity.rebalance.plain import plain_group, plain_scenario
 >>> from kafka_capacity.rebalance.simulate import GroupSimulation
 >>> group = plain_group({"orders": 6}, members=2, assignor="range")
->>> course = GroupSimulation(group, plain_scenario(group, member_count=3)).course(Event.SCALE, is_unluckiest=True)
+>>> course = GroupSimulation(group, plain_scenario(group, member_count=3)).course(Event.SCALE, draw=None)
 >>> course.rebalances, course.end_seconds, course.interruptions.pause_seconds.round(3).tolist()
 (1, 3.7, [0.2, 0.2, 0.2, 0.2, 0.2, 0.2])
 """
@@ -160,7 +160,7 @@ class ClassicGroup:
             when = np.zeros(len(state.roster))
             when[list(joins)] = list(joins.values())
             rows = np.flatnonzero(np.isin(state.reading.reader, awake))
-            state.reading.stop(rows, when[state.reading.reader[rows]])
+            state.reading.stop(rows, when[state.reading.reader[rows]], is_revoked=True)
 
     def _join_in(self, happening: Happening, joins: dict[int, float], until: float, *, was_empty: bool) -> float:
         """Apply what happens while the group gathers; give until when it waits for others."""
@@ -173,8 +173,10 @@ class ClassicGroup:
             state.wake(member)
             joins[member] = now
         elif happening.kind in {Kind.LEAVE, Kind.EXPEL}:
+            is_awaited = member in state.live and member not in joins
             state.remove(member, now)
             joins.pop(member, None)
+            return max(until, now) if is_awaited else until
         elif happening.kind in {Kind.QUIT, Kind.DIE}:
             state.fall_silent(member, now, is_clean=happening.kind is Kind.QUIT)
             if joins.get(member, -math.inf) > now:
@@ -198,7 +200,7 @@ class ClassicGroup:
         reader = state.reading.reader
         lost = np.flatnonzero((reader != NOBODY) & (reader != owner)) if self._is_cooperative else np.empty(0, np.int64)
         losers = set(reader[lost].tolist())
-        state.reading.stop(lost, reads_at)
+        state.reading.stop(lost, reads_at, is_revoked=True)
         state.owner = owner
         self._start(np.flatnonzero(owner != NOBODY), owner, reads_at, lost)
         return losers

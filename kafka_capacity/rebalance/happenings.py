@@ -64,10 +64,10 @@ class Happening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """Where in their rounds clocks stand, as ratios of the round: drawn, or the unluckiest.
+    """Where in their rounds clocks stand.
 
     Attributes:
-        rng: draws them; ``None`` for the unluckiest: whoever waits, waits for the whole round.
+        rng: draws them; with ``None`` whoever waits, waits for the whole round: what closed forms speak of.
     """
 
     rng: np.random.Generator | None
@@ -98,6 +98,7 @@ class Roster:
 
     Attributes:
         members: all of them; what they own is left out.
+        identity: for each the number of the one whose place it took, else its own.
     """
 
     def __init__(self, facts: GroupFacts, *, is_static: bool, count: int, seed: int) -> None:
@@ -109,9 +110,11 @@ class Roster:
         self._topics = facts.members[0].topics if facts.members else tuple(names)
         self._racks = sorted({member.rack for member in facts.members if member.rack is not None})
         self.members: list[Member] = []
+        self.identity: list[int] = []
         for number, member in enumerate(facts.members):
             instance = (member.instance_id or self._instance(number)) if is_static else None
             self.members.append(dataclasses.replace(member, owned=NO_PARTITIONS, instance_id=instance))
+            self.identity.append(number)
         while len(self.members) < count:
             self.add()
 
@@ -122,6 +125,7 @@ class Roster:
         """Make up a member, or the next life of one; gives its number."""
         number = len(self.members)
         model = self.members[like if like is not None else number % self._today] if self._today else None
+        self.identity.append(number if like is None else self.identity[like])
         prefix = self._prefix(model)
         rack = self._racks[number % len(self._racks)] if self._racks else None
         self.members.append(

@@ -133,6 +133,7 @@ class Interruptions:
         start_seconds: float64[K], when it is read again; infinite if it never is.
         before: int64[K], who read it, a number of :attr:`Course.member_ids`, -1 for nobody.
         after: int64[K], who reads it then.
+        is_revoked: bool[K], taken from a reader that was there, by a rebalance; else its reader stopped by itself.
     """
 
     partition: NDArray[np.int64]
@@ -140,6 +141,7 @@ class Interruptions:
     start_seconds: NDArray[np.float64]
     before: NDArray[np.int64]
     after: NDArray[np.int64]
+    is_revoked: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -156,6 +158,8 @@ class Course:
 
     Attributes:
         member_ids: everyone who was a member at any time.
+        identity: int64[M], for each of them the number of the member whose place it took when it was restarted, else
+            its own.
         rebalances: generations (classic) or group epochs (KIP-848) that it took.
         interruptions: when which partition was not read.
         first_owner: int64[P'], who read each partition before, numbers of :attr:`member_ids`, -1 for nobody.
@@ -167,6 +171,7 @@ class Course:
     """
 
     member_ids: tuple[str, ...]
+    identity: NDArray[np.int64]
     rebalances: int
     interruptions: Interruptions
     first_owner: NDArray[np.int64]

@@ -30,24 +30,30 @@ class Reading:
         self.reader = reader.astype(np.int64).copy()
         self._stopped_at = np.where(self.reader == NOBODY, 0.0, np.nan)
         self._before = self.reader.copy()
+        self._is_revoked = np.zeros(len(self.reader), dtype=np.bool_)
+        self._revoked: list[NDArray[np.bool_]] = []
         self._rows: list[NDArray[np.int64]] = []
         self._stops: list[NDArray[np.float64]] = []
         self._starts: list[NDArray[np.float64]] = []
         self._befores: list[NDArray[np.int64]] = []
         self._afters: list[NDArray[np.int64]] = []
 
-    def stop(self, rows: NDArray[np.int64], time_seconds: float | NDArray[np.float64]) -> None:
+    def stop(
+        self, rows: NDArray[np.int64], time_seconds: float | NDArray[np.float64], *, is_revoked: bool = False
+    ) -> None:
         """Stop reading rows that are read; others are left alone.
 
         Args:
             rows: which.
             time_seconds: when, one for all or one for each.
+            is_revoked: a rebalance takes them from a reader that is there.
         """
         is_read = self.reader[rows] != NOBODY
         when = np.broadcast_to(np.asarray(time_seconds, dtype=np.float64), rows.shape)[is_read]
         rows = rows[is_read]
         self._stopped_at[rows] = when
         self._before[rows] = self.reader[rows]
+        self._is_revoked[rows] = is_revoked
         self.reader[rows] = NOBODY
 
     def stop_all_of(self, member: int, time_seconds: float) -> None:
@@ -65,12 +71,14 @@ class Reading:
         self._starts.append(np.full(len(rows), time_seconds))
         self._befores.append(self._before[rows])
         self._afters.append(readers)
+        self._revoked.append(self._is_revoked[rows])
         self.reader[rows] = readers
 
     def grow(self, count: int, time_seconds: float) -> None:
         """Add partitions that nobody reads yet."""
         self.reader = np.concatenate([self.reader, np.full(count, NOBODY, dtype=np.int64)])
         self._before = np.concatenate([self._before, np.full(count, NOBODY, dtype=np.int64)])
+        self._is_revoked = np.concatenate([self._is_revoked, np.zeros(count, dtype=np.bool_)])
         self._stopped_at = np.concatenate([self._stopped_at, np.full(count, time_seconds)])
 
     def interruptions(self) -> Interruptions:
@@ -85,4 +93,5 @@ class Reading:
             start_seconds=np.concatenate([*self._starts, np.full(len(still), np.inf)])[order],
             before=np.concatenate([*self._befores, self._before[still]])[order],
             after=np.concatenate([*self._afters, np.full(len(still), NOBODY, dtype=np.int64)])[order],
+            is_revoked=np.concatenate([*self._revoked, self._is_revoked[still]])[order],
         )

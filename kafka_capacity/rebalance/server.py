@@ -11,14 +11,14 @@ the client, Kafka 4.3.1):
 
 Nobody else stops. A static member that returns within its session gets what it had.
 
-Worked example: a third member joins two, with the unluckiest clocks. The two learn of it after five seconds, and let go
+Worked example: a third member joins two, with every wait as long as it can be. The two learn of it after five seconds, and let go
 half a second later; the third is told at its own heartbeat, ten seconds after it joined:
 
 >>> from kafka_capacity.rebalance.model import Event
 >>> from kafka_capacity.rebalance.plain import plain_group, plain_scenario
 >>> from kafka_capacity.rebalance.simulate import GroupSimulation
 >>> group = plain_group({"orders": 6}, members=2, assignor="uniform", protocol="consumer")
->>> course = GroupSimulation(group, plain_scenario(group, member_count=3)).course(Event.SCALE, is_unluckiest=True)
+>>> course = GroupSimulation(group, plain_scenario(group, member_count=3)).course(Event.SCALE, draw=None)
 >>> found = course.interruptions
 >>> course.rebalances, found.stop_seconds.tolist(), found.start_seconds.round(3).tolist()
 (1, [5.5, 5.5], [10.2, 10.2])
@@ -146,7 +146,7 @@ class ServerGroup:
         surplus = np.flatnonzero((state.owner == member) & (self._target != member))
         if len(surplus):
             lets_go = now + self._phases.wait(settings.poll_seconds)
-            state.reading.stop(surplus, lets_go)
+            state.reading.stop(surplus, lets_go, is_revoked=True)
             self._giving_up[member] = surplus
             self._plan(member, lets_go)
             return

@@ -113,13 +113,13 @@ class GroupSimulation:
             numbers=tuple(numbers), owner=self._table.owners(answer, numbers), parts=tuple(answer.parts().values())
         )
 
-    def course(self, event: Event, *, is_unluckiest: bool = False, draw: int = 0) -> Course:
+    def course(self, event: Event, *, draw: int | None = 0) -> Course:
         """Let an event happen.
 
         Args:
             event: which.
-            is_unluckiest: every clock stands where the wait is longest, instead of where chance puts it.
-            draw: of the clocks; the same draw gives every assignor and protocol the same luck.
+            draw: of the clocks; the same draw gives every assignor and protocol the same luck. With ``None`` every wait
+                takes as long as it can.
 
         Raises:
             AssignmentError: Kafka would throw.
@@ -128,7 +128,7 @@ class GroupSimulation:
         is_scale = event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}
         rest = self.today if is_scale else self.proposed
         roster = self._roster(len(self.facts.members) if is_scale else len(self.members))
-        phases = Phases(rng=None if is_unluckiest else np.random.default_rng(_seed(scenario, event, draw)))
+        phases = Phases(rng=None if draw is None else np.random.default_rng(_seed(scenario, event, draw)))
         busiest = self._busiest(rest)
         plan = happenings(event, scenario, roster, rest.numbers, busiest, phases)
         state = GroupState(self.facts, self._table, roster, list(rest.numbers), rest.owner)
@@ -144,6 +144,7 @@ class GroupSimulation:
         grown = len(state.owner) - len(rest.owner)
         return Course(
             member_ids=tuple(member.member_id for member in roster.members),
+            identity=np.array(roster.identity, dtype=np.int64),
             rebalances=group.rebalances,
             interruptions=state.reading.interruptions(),
             first_owner=np.concatenate([rest.owner, np.full(grown, NOBODY, dtype=np.int64)]),

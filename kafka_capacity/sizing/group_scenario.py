@@ -39,10 +39,12 @@ class EventOutcome:
         rebalances: generations (classic) or group epochs (KIP-848).
         partition_pauses: how often a partition stopped being read, over all partitions.
         paused_partitions: how many different partitions that were.
-        revoked: how often a partition was taken from a reader that was there.
-        moved: partitions whose reader is another one in the end.
-        returned: partitions that stopped and have the same reader in the end.
-        pause_median_seconds: of the pauses; 0 where there are none.
+        revoked: how often a rebalance took a partition from a reader that was there: the pauses that a better protocol
+            or assignor spares; the others are those of a reader that stopped itself.
+        paused_partition_seconds: the sum of all pauses.
+        moved: partitions that are read by another member in the end; a member that was restarted is no other.
+        returned: partitions that stopped and are read in the end by the member that read them, restarted or not.
+        pause_median_seconds: of the pauses, over several draws of the clocks; 0 where there are none.
         pause_p95_seconds: the same.
         pause_max_seconds: the same; ``None`` for a pause that does not end.
         duplicate_records: read twice on average, since somebody left without committing.
@@ -68,6 +70,7 @@ class EventOutcome:
     partition_pauses: int
     paused_partitions: int
     revoked: int
+    paused_partition_seconds: float | None
     moved: int
     returned: int
     pause_median_seconds: float
