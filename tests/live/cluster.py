@@ -27,7 +27,7 @@ from tests.live.certificates import Certificates, make_certificates
 from tests.live.java import java_command
 from tests.live.settings import CLUSTER_ID, SCRAM_PASSWORD, SCRAM_USER, Node, server_properties
 
-LOG4J = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.xml')}"
+LOG4J = Path(__file__).with_name("log4j2.xml")
 START_SECONDS = 90
 CONTROLLERS = 3
 _PR_SET_PDEATHSIG = 1
@@ -48,12 +48,16 @@ class KafkaCluster:
         racks: the rack of each broker to start with, by id; ``None`` for a broker without one.
         protocols: what each broker speaks besides PLAINTEXT: SSL, SASL_PLAINTEXT, SASL_SSL.
         log_dirs: how many log directories each broker has.
+        settings: server properties of every broker that differ from those of the other tests.
+        log4j: what the processes log, and how.
     """
 
     workdir: Path
     racks: Mapping[int, str | None]
     protocols: tuple[str, ...] = ()
     log_dirs: int = 1
+    settings: Mapping[str, object] = field(default_factory=dict)
+    log4j: Path = LOG4J
     nodes: dict[int, Node] = field(default_factory=dict)
     certificates: Certificates | None = None
     _running: dict[int, _Running] = field(default_factory=dict)
@@ -142,15 +146,21 @@ class KafkaCluster:
             raise AssertionError(f"{main_class} {' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
+    def spawn_tool(
+        self, main_class: str, *arguments: str, stdout: Path, stderr: Path, heap: str = "128m"
+    ) -> subprocess.Popen[bytes]:
+        """Start one of Kafka's command line tools; the caller ends it."""
+        command = self._java(main_class, "--bootstrap-server", self.bootstrap_servers(), *arguments, heap=heap)
+        with stdout.open("ab") as out, stderr.open("ab") as err:
+            return subprocess.Popen(
+                command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent
+            )
+
     @contextmanager
     def background_tool(self, main_class: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         """Keep one of Kafka's command line tools running, its output in ``workdir``, and end it afterwards."""
-        command = self._java(main_class, "--bootstrap-server", self.bootstrap_servers(), *arguments)
         log_file = self.workdir / f"{main_class.rpartition('.')[2]}.log"
-        with log_file.open("ab") as log:
-            process = subprocess.Popen(
-                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent
-            )
+        process = self.spawn_tool(main_class, *arguments, stdout=log_file, stderr=log_file)
         try:
             yield process
         finally:
@@ -182,7 +192,7 @@ class KafkaCluster:
         formats = []
         for node in nodes:
             node.folder.mkdir()
-            text = server_properties(node, list(self.nodes.values()), self.log_dirs, self.certificates)
+            text = server_properties(node, list(self.nodes.values()), self.log_dirs, self.certificates, self.settings)
             node.settings.write_text(text, encoding="utf-8")
             users = ["--add-scram", f"SCRAM-SHA-512=[name={SCRAM_USER},password={SCRAM_PASSWORD}]"]
             command = self._java(
@@ -218,8 +228,8 @@ class KafkaCluster:
         return self.nodes[broker_id].folder / "server.log"
 
     def _java(self, main_class: str, *arguments: str, heap: str = "128m") -> list[str]:
-        class_path = kafka_jars.class_path()
-        return java_command(main_class, *arguments, class_path=class_path, heap=heap, options=[LOG4J])
+        options = [f"-Dlog4j2.configurationFile={self.log4j}"]
+        return java_command(main_class, *arguments, class_path=kafka_jars.class_path(), heap=heap, options=options)
 
 
 def _die_with_parent() -> None:

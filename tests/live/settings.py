@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,13 @@ class Node:
         return self.folder / "server.properties"
 
 
-def server_properties(node: Node, nodes: Sequence[Node], log_dirs: int, certificates: Certificates | None) -> str:
+def server_properties(
+    node: Node,
+    nodes: Sequence[Node],
+    log_dirs: int,
+    certificates: Certificates | None,
+    others: Mapping[str, object],
+) -> str:
     """Spell the settings of a node: small, quick to notice a death, and with nothing made behind the test's back."""
     controllers = [each for each in nodes if each.is_controller]
     voters = ",".join(f"{each.broker_id}@127.0.0.1:{each.ports['CONTROLLER']}" for each in controllers)
@@ -70,7 +76,7 @@ def server_properties(node: Node, nodes: Sequence[Node], log_dirs: int, certific
     }
     if node.rack is not None:
         settings["broker.rack"] = node.rack
-    settings |= _security(spoken, certificates)
+    settings |= {**_security(spoken, certificates), **others}
     return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 
