@@ -1,0 +1,173 @@
+"""Which group scenarios a request stands for, and how they are named and spread."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_capacity.groups.registry import GroupProtocol
+from kafka_capacity.rebalance.model import Event
+from kafka_capacity.rebalance.settings import GroupSettings
+from kafka_capacity.sizing.group_grid import (
+    GroupGridRequest,
+    GroupUnit,
+    GroupVariant,
+    StaticMembership,
+    group_request_from_json,
+    group_request_to_json,
+    group_units,
+    group_variants,
+    scenario_id,
+    unit_scenarios,
+    variant_scenarios,
+    wanted_groups,
+)
+from kafka_capacity.sizing.group_scenario import SmallestCounts
+from tests.made_up_groups import facts
+
+CLASSIC, CONSUMER = GroupProtocol.CLASSIC, GroupProtocol.CONSUMER
+
+
+def request(**changes):
+    usual = {
+        "groups": (),
+        "member_counts": (),
+        "assignors": (),
+        "protocols": (),
+        "static_membership": StaticMembership.BOTH,
+        "events": tuple(Event),
+        "lag_slo_seconds": 120.0,
+        "failure_count": 1,
+        "member_capacity_bytes_per_second": None,
+        "partitions_factor": 2,
+        "broker_heap_bytes": 6 * 2.0**30,
+        "settings": GroupSettings(session_timeout_seconds=10.0),
+        "seed": 0,
+    }
+    return GroupGridRequest(**{**usual, **changes})
+
+
+def variant(protocol=CLASSIC, assignor="range", is_static=False):
+    return GroupVariant(protocol=protocol, assignor=assignor, is_static=is_static)
+
+
+def kinds(group, asked):
+    return [(v.protocol.value, v.assignor, v.is_static) for v in group_variants(group, asked)]
+
+
+def smallest(for_all):
+    return lambda facts, scenario: SmallestCounts(
+        at_peak=for_all, after_failures=for_all, while_restarting=for_all, for_all=for_all, why_none=None
+    )
+
+
+def never_asked(facts, scenario):
+    raise AssertionError("the counts are given")
+
+
+def test_nothing_asked_is_today_and_the_usual_ones_with_static_members_and_without():
+    assert kinds(facts(), request()) == [
+        ("classic", "range", False),
+        ("classic", "range", True),
+        ("classic", "cooperative-sticky", False),
+        ("classic", "cooperative-sticky", True),
+        ("consumer", "uniform", False),
+        ("consumer", "uniform", True),
+    ]
+
+
+def test_what_is_the_same_is_tried_once():
+    static = facts(assignor="uniform", protocol=CONSUMER, static=2)
+    assert kinds(static, request()) == [("consumer", "uniform", True), ("classic", "cooperative-sticky", True)]
+
+
+@pytest.mark.parametrize(
+    ("membership", "found"),
+    [(StaticMembership.AS_IS, [False]), (StaticMembership.STATIC, [True]), (StaticMembership.BOTH, [False, True])],
+)
+def test_static_membership_is_tried_as_asked(membership, found):
+    asked = request(assignors=("range",), protocols=(CLASSIC,), static_membership=membership)
+    assert [v.is_static for v in group_variants(facts(static=1), asked)] == found
+
+
+def test_an_assignor_is_tried_under_every_protocol_that_has_it():
+    asked = request(assignors=("range", "sticky", "uniform"), static_membership=StaticMembership.AS_IS)
+    assert kinds(facts(), asked) == [
+        ("classic", "range", False),
+        ("classic", "sticky", False),
+        ("consumer", "range", False),
+        ("consumer", "uniform", False),
+    ]
+
+
+def test_a_protocol_alone_is_tried_with_todays_assignor_and_the_usual_one():
+    as_is = StaticMembership.AS_IS
+    assert kinds(facts(), request(protocols=(CONSUMER,), static_membership=as_is)) == [("consumer", "uniform", False)]
+    assert kinds(facts(), request(protocols=(CLASSIC,), static_membership=as_is)) == [
+        ("classic", "range", False),
+        ("classic", "cooperative-sticky", False),
+    ]
+
+
+def test_a_request_comes_back_from_json():
+    asked = request(groups=("a b",), member_counts=(3, 5), protocols=(CONSUMER,), member_capacity_bytes_per_second=1e6)
+    assert group_request_from_json(json.loads(json.dumps(group_request_to_json(asked)))) == asked
+
+
+def test_names_stay_apart_whatever_groups_and_assignors_are_called():
+    tricky = [
+        scenario_id("g.006.classic-x", variant(assignor="y"), 7),
+        scenario_id("g", variant(assignor="x.007.classic-y"), 6),
+        scenario_id("g", variant(assignor="x%2E007"), 6),
+        scenario_id("g", variant(assignor="x.007"), 6),
+    ]
+    assert len(set(tricky)) == 4
+    assert tricky[0] == "g.006.classic-x.007.classic-y.dynamic"
+
+
+def test_counts_that_are_given_are_a_unit_each_and_today_is_always_among_them():
+    asked = request(member_counts=(5, 3, 5), assignors=("sticky",), static_membership=StaticMembership.AS_IS)
+    units = group_units([facts()], asked)
+    assert units == (
+        GroupUnit(position=0, variant=variant(), member_count=2),
+        GroupUnit(position=0, variant=variant(assignor="sticky"), member_count=3),
+        GroupUnit(position=0, variant=variant(assignor="sticky"), member_count=5),
+    )
+    covered = request(member_counts=(2,), protocols=(CLASSIC,), static_membership=StaticMembership.AS_IS)
+    assert [unit.variant.assignor for unit in group_units([facts()], covered)] == ["range", "cooperative-sticky"]
+
+
+def test_large_groups_come_first():
+    units = group_units([facts("small", partitions=2), facts("large", partitions=9)], request())
+    assert [unit.position for unit in units] == [1] * 6 + [0] * 6
+
+
+def test_without_counts_today_and_the_smallest_are_tried():
+    scenarios = variant_scenarios(facts(members=2), variant(), request(), smallest(5))
+    assert [(s.member_count, s.settings.session_timeout_seconds) for s in scenarios] == [(2, 10.0), (5, 10.0)]
+    assert [s.member_count for s in variant_scenarios(facts(members=2), variant(), request(), smallest(2))] == [2]
+    assert [s.member_count for s in variant_scenarios(facts(members=2), variant(), request(), smallest(None))] == [2]
+
+
+def test_a_group_without_members_is_tried_with_the_smallest_count():
+    empty = facts(members=0)
+    assert [s.member_count for s in variant_scenarios(empty, variant(), request(), smallest(4))] == [4]
+    assert [s.member_count for s in variant_scenarios(empty, variant(), request(), lambda f, s: None)] == [1]
+    assert all(unit.member_count is None for unit in group_units([empty], request()))
+    counted = group_units([empty], request(member_counts=(3,)))
+    assert {unit.member_count for unit in counted} == {3}
+
+
+def test_counts_that_are_given_are_not_searched_for():
+    asked = request(member_counts=(4,))
+    (scenario,) = unit_scenarios(facts(), GroupUnit(position=0, variant=variant(), member_count=4), asked, never_asked)
+    assert scenario.scenario_id == "orders-etl.004.classic-range.dynamic"
+    assert scenario.events == tuple(Event)
+    assert [s.member_count for s in variant_scenarios(facts(), variant(), asked, never_asked)] == [4]
+
+
+def test_only_the_groups_asked_for_are_kept():
+    groups = [facts("b"), facts("a"), facts("c")]
+    assert [f.group_id for f in wanted_groups(groups, request())] == ["a", "b", "c"]
+    assert [f.group_id for f in wanted_groups(groups, request(groups=("c", "a")))] == ["a", "c"]
