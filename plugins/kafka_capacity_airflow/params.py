@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any
 
 from airflow.sdk import Param
@@ -11,7 +12,9 @@ from kafka_capacity.request.plan_request import PlanRequest, parameter_schemas, 
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value.value if isinstance(value, Enum) else value
 
 
 def plan_params() -> dict[str, Param]:
@@ -24,8 +27,10 @@ def plan_params() -> dict[str, Param]:
         "type": ["string", "null"],
         "description": schemas["cluster"]["description"] + " Empty: every cluster of the deployment, one by one.",
     }
-    # The form draws a list with examples as a choice of these, several at once.
-    schemas["placers"]["examples"] = schemas["placers"]["items"]["enum"]
+    for schema in schemas.values():
+        if "enum" in schema.get("items", {}):
+            # The form draws a list with examples as a choice of these, several at once.
+            schema["examples"] = schema["items"]["enum"]
     params = {}
     for name, schema in schemas.items():
         field = PlanRequest.model_fields[name]

@@ -7,6 +7,8 @@ from pydantic import TypeAdapter
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule, placer_names
+from kafka_capacity.rebalance.model import Event
+from kafka_capacity.rebalance.settings import GroupSettings
 from kafka_capacity.request import PlanRequest, parse_plan_request
 from kafka_capacity.request.plan_request import parameter_schemas
 from tests.properties.strategies import repeatable
@@ -25,6 +27,30 @@ OTHER_VALUES = {
     "disk_limit_ratio": 0.5,
     "throttle_bytes_per_second": 1e6,
     "seed": 7,
+}
+GROUP_VALUES = {
+    "groups": ["orders-etl"],
+    "consumer_counts": [4, 6],
+    "group_protocols": ["classic"],
+    "group_assignors": ["sticky"],
+    "static_membership": "static",
+    "group_events": ["crash"],
+    "lag_slo_seconds": 30.0,
+    "consumer_failures": 2,
+    "member_capacity_bytes_per_second": 5e6,
+    "partitions_factor": 3,
+    "broker_heap_bytes": 2**30,
+    "heartbeat_interval_seconds": 1.0,
+    "session_timeout_seconds": 10.0,
+    "server_heartbeat_interval_seconds": 1.0,
+    "server_session_timeout_seconds": 30.0,
+    "max_poll_interval_seconds": 60.0,
+    "auto_commit_interval_seconds": 1.0,
+    "metadata_max_age_seconds": 30.0,
+    "poll_seconds": 2.0,
+    "restart_seconds": 40.0,
+    "settle_seconds": 0.0,
+    "slow_seconds": 900.0,
 }
 DELIVERY = {"recipients": ["sre@example.com"], "is_approval_required": True, "ds": "2026-11-20"}
 
@@ -89,6 +115,46 @@ def refusal(**values):
             "perhaps",
             "is_approval_required: 'perhaps' is refused: input should be a valid boolean, unable to interpret input",
         ),
+        ("consumer_counts", [0], "consumer_counts.0: 0 is refused: input should be greater than or equal to 1"),
+        (
+            "group_protocols",
+            ["share"],
+            "group_protocols.0: 'share' is refused: input should be 'classic' or 'consumer'",
+        ),
+        (
+            "group_assignors",
+            ["best"],
+            "group_assignors: ['best'] is refused: 'best' is no assignor of consumer groups; "
+            "choose from cooperative-sticky, range, roundrobin, sticky, uniform",
+        ),
+        ("static_membership", "no", "static_membership: 'no' is refused: input should be 'as-is', 'static' or 'both'"),
+        (
+            "group_events",
+            [],
+            "group_events: [] is refused: nothing would be simulated; choose at least one event",
+        ),
+        (
+            "group_events",
+            ["flood"],
+            "group_events.0: 'flood' is refused: input should be 'scale', 'scale-one-by-one', 'rolling-restart', "
+            "'crash', 'crash-restart', 'slow-member' or 'more-partitions'",
+        ),
+        ("lag_slo_seconds", 0, "lag_slo_seconds: 0 is refused: input should be greater than 0"),
+        ("consumer_failures", -1, "consumer_failures: -1 is refused: input should be greater than or equal to 0"),
+        ("partitions_factor", 1, "partitions_factor: 1 is refused: input should be greater than or equal to 2"),
+        ("poll_seconds", float("nan"), "poll_seconds: nan is refused: input should be a finite number"),
+        (
+            "session_timeout_seconds",
+            3,
+            "session_timeout_seconds: 3 is refused: it must be above heartbeat_interval_seconds, which is 3, "
+            "or Kafka refuses it; change one",
+        ),
+        (
+            "server_heartbeat_interval_seconds",
+            60,
+            "server_session_timeout_seconds: 45.0 is refused: it must be above server_heartbeat_interval_seconds, "
+            "which is 60, or Kafka refuses it; change one",
+        ),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_field_and_the_value(field, value, message):
@@ -116,6 +182,17 @@ def test_every_wrong_field_is_told_at_once():
 def test_the_cluster_must_be_named():
     with pytest.raises(RequestError, match=r"^cluster: is missing; give it$"):
         parse_plan_request({})
+
+
+def test_an_assignor_must_be_of_a_protocol_that_is_asked_for():
+    assert refusal(group_protocols=["classic"], group_assignors=["uniform"]) == (
+        "group_assignors: ['uniform'] is refused: 'uniform' is no assignor of classic groups; "
+        "choose from cooperative-sticky, range, roundrobin, sticky"
+    )
+    assert refusal(group_protocols=["classic", "consumer"], group_assignors=["sticky"]) == (
+        "group_assignors: ['sticky'] is refused: none of them is for consumer groups; add one of range, uniform"
+    )
+    assert parse_plan_request({**MINIMAL, "group_protocols": ["consumer"], "group_assignors": ["uniform"]})
 
 
 def test_what_is_published_is_what_is_parsed():
@@ -154,9 +231,9 @@ def plan_id(values, **pinned):
     return parse_plan_request(values).plan_id(**{**PINNED, **pinned})
 
 
-@pytest.mark.parametrize("field", OTHER_VALUES)
+@pytest.mark.parametrize("field", [*OTHER_VALUES, *GROUP_VALUES])
 def test_a_plan_is_named_by_every_question(field):
-    assert plan_id({**MINIMAL, field: OTHER_VALUES[field]}) != plan_id(MINIMAL)
+    assert plan_id({**MINIMAL, field: {**OTHER_VALUES, **GROUP_VALUES}[field]}) != plan_id(MINIMAL)
 
 
 @pytest.mark.parametrize("field", DELIVERY)
@@ -165,7 +242,7 @@ def test_a_plan_is_not_named_by_who_gets_it(field):
 
 
 def test_every_field_is_a_question_or_delivery():
-    assert set(OTHER_VALUES) | set(DELIVERY) == set(PlanRequest.model_fields)
+    assert set(OTHER_VALUES) | set(GROUP_VALUES) | set(DELIVERY) == set(PlanRequest.model_fields)
 
 
 def test_a_plan_is_named_by_its_inventory():
@@ -178,7 +255,7 @@ def test_a_default_that_is_written_out_names_the_same_plan():
 
 def test_a_plans_name_does_not_change_between_releases_of_the_same_model():
     # What was approved is what is released: another name here orphans every stored plan.
-    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "b40be05f5db0af36"
+    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "d870d406dc2b1188"
 
 
 @repeatable(60)
@@ -190,3 +267,18 @@ def test_the_grid_holds_what_was_asked(values):
     for name in OTHER_VALUES:
         if name != "cluster":
             assert getattr(grid, name) == getattr(request, name)
+
+
+@pytest.mark.parametrize("field", GROUP_VALUES)
+def test_every_parameter_of_groups_changes_what_is_evaluated(field):
+    usual = parse_plan_request(MINIMAL).group_grid(seed=0)
+    assert parse_plan_request({**MINIMAL, field: GROUP_VALUES[field]}).group_grid(seed=0) != usual
+
+
+def test_the_defaults_of_timeouts_are_those_of_kafka():
+    assert parse_plan_request(MINIMAL).group_grid(seed=0).settings == GroupSettings()
+
+
+def test_an_event_that_is_asked_for_twice_is_simulated_once():
+    asked = parse_plan_request({**MINIMAL, "group_events": ["crash", "scale", "crash"]})
+    assert asked.group_grid(seed=0).events == (Event.CRASH, Event.SCALE)

@@ -1,0 +1,141 @@
+"""Which inventory a plan rests on, and what it tries with brokers: the first sections of the form."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from kafka_capacity.placement import Balance, RackRule, placer_names
+from kafka_capacity.sizing.grid import GridRequest
+
+PLACERS = placer_names()
+
+BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
+RackName = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class PlacementParameters(BaseModel):
+    """The inventory, and the brokers, placers and rules to try."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cluster: str = Field(
+        min_length=1,
+        max_length=255,
+        description="The cluster, by the name under which its inventory is staged.",
+        json_schema_extra={"section": "Inventory"},
+    )
+    ds: datetime.date | None = Field(
+        default=None,
+        title="Inventory date",
+        description="The day of the inventory (UTC). Empty: the newest complete one that is not after the run.",
+        json_schema_extra={"section": "Inventory"},
+    )
+    broker_counts: tuple[BrokerCount, ...] = Field(
+        default=(),
+        max_length=50,
+        title="Broker counts to try",
+        description="Empty: today's count, and one more broker in every rack. Brokers that do not exist yet are "
+        "planned with the median hardware of the others. For example [12, 15, 18].",
+        json_schema_extra={"section": "What to try"},
+    )
+    new_broker_racks: tuple[RackName, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Racks of new brokers",
+        description="One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers.",
+        json_schema_extra={"section": "What to try"},
+    )
+    placers: tuple[str, ...] = Field(
+        default=("fewest-bytes", "generate"),
+        min_length=1,
+        title="Placers to compare",
+        description="fewest-bytes keeps what fits; generate is what kafka-reassign-partitions --generate proposes; "
+        "striped, zk and modulo place everything afresh.",
+        json_schema_extra={"section": "What to try", "items": {"type": "string", "enum": list(PLACERS)}},
+    )
+    replication_factor: int | None = Field(
+        default=None,
+        ge=1,
+        le=100,
+        title="Replication factor",
+        description="For all topics. Empty: each topic keeps its own.",
+        json_schema_extra={"section": "What to try"},
+    )
+    rack_rule: RackRule = Field(
+        default=RackRule.STRICT,
+        title="Rack rule",
+        description="strict: as many racks as the replication factor allows; two-racks: at least two; off.",
+        json_schema_extra={"section": "Rules"},
+    )
+    balance: Balance = Field(
+        default=Balance.BYTES,
+        description="What fewest-bytes makes even: the bytes on disk, or the number of replicas.",
+        json_schema_extra={"section": "Rules"},
+    )
+    tolerance_ratio: float | None = Field(
+        default=None,
+        ge=0.0,
+        le=1.0,
+        title="Tolerance",
+        description="How far from its fair share a broker may be: 0.02 is 2 %. "
+        "Empty: 0.02 for bytes, and within one replica for counts.",
+        json_schema_extra={"section": "Rules"},
+    )
+    disk_limit_ratio: float = Field(
+        default=0.85,
+        gt=0.0,
+        le=1.0,
+        title="Disk limit",
+        description="How full a disk may be after the change: 0.85 is 85 %.",
+        json_schema_extra={"section": "Rules"},
+    )
+    throttle_bytes_per_second: float = Field(
+        default=50e6,
+        gt=0.0,
+        le=1e12,
+        title="Throttle (bytes per second)",
+        description="Per broker and direction, as given to kafka-reassign-partitions --throttle.",
+        json_schema_extra={"section": "Rules"},
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**31 - 1,
+        description="Of every random draw: the same request with the same seed is the same plan.",
+        json_schema_extra={"section": "Rules"},
+    )
+
+    @field_validator("placers")
+    @classmethod
+    def _are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in PLACERS:
+                msg = f"{name!r} is no placer; choose from {', '.join(PLACERS)}"
+                raise ValueError(msg)
+        return value
+
+    @field_validator("throttle_bytes_per_second", "disk_limit_ratio", "tolerance_ratio")
+    @classmethod
+    def _is_finite(cls, value: float | None) -> float | None:
+        if value is not None and value != value:
+            msg = "write a number"
+            raise ValueError(msg)
+        return value
+
+    def grid(self) -> GridRequest:
+        """Give what spans the grid of scenarios."""
+        return GridRequest(
+            broker_counts=self.broker_counts,
+            new_broker_racks=self.new_broker_racks,
+            placers=self.placers,
+            replication_factor=self.replication_factor,
+            throttle_bytes_per_second=self.throttle_bytes_per_second,
+            rack_rule=self.rack_rule,
+            balance=self.balance,
+            tolerance_ratio=self.tolerance_ratio,
+            disk_limit_ratio=self.disk_limit_ratio,
+            seed=self.seed,
+        )
