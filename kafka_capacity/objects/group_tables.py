@@ -40,6 +40,8 @@ _METRIC_TYPES: dict[str, pa.DataType] = {
     "same_as_count": pa.int64(),
     "skew_topics": pa.list_(pa.string()),
     "start_lag_bytes": pa.float64(),
+    "start_lag_seconds": pa.float64(),
+    "catch_up_now_seconds": pa.float64(),
 }
 
 _SMALLEST_TYPES: dict[str, pa.DataType] = {
@@ -82,6 +84,7 @@ GROUP_SCENARIOS = pa.schema(
         pa.field("events", pa.list_(pa.string()), nullable=False),
         pa.field("member_capacity_bytes_per_second", pa.float64()),
         pa.field("lag_slo_seconds", pa.float64(), nullable=False),
+        pa.field("catch_up_limit_seconds", pa.float64(), nullable=False),
         pa.field("failure_count", pa.int64(), nullable=False),
         pa.field("partitions_factor", pa.int64(), nullable=False),
         *(
@@ -204,6 +207,7 @@ def group_scenario_table(result: GroupResult) -> pa.Table:
         "events": [str(event) for event in scenario.events],
         "member_capacity_bytes_per_second": scenario.member_capacity_bytes_per_second,
         "lag_slo_seconds": scenario.lag_slo_seconds,
+        "catch_up_limit_seconds": scenario.catch_up_limit_seconds,
         "failure_count": scenario.failure_count,
         "partitions_factor": scenario.partitions_factor,
         **dataclasses.asdict(scenario.settings),

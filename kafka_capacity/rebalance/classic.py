@@ -13,8 +13,8 @@ Model (``GroupCoordinator``, ``AbstractCoordinator`` and ``ConsumerCoordinator``
 
 A static member that returns within its session gets what it had, and no rebalance takes place.
 
-Worked example: a third member joins two eager ones, with every wait as long as it can be: all wait three seconds for heartbeats,
-half a second for a poll and 0.2 for the round trip; nobody reads in between.
+Worked example: a third member joins two eager ones, with every wait as long as it can be: all wait three seconds for
+heartbeats, half a second for a poll, and then stop; 0.2 seconds, a round trip, later they read again.
 
 >>> from kafka_capacity.rebalance.model import Event
 >>> from kafka_capacity.rebalance.plain import plain_group, plain_scenario

@@ -103,6 +103,8 @@ class GroupScenario:
         member_capacity_bytes_per_second: what one member can process; ``None`` takes the estimate.
         lag_slo_seconds: how old the oldest waiting record may get.
         failure_count: how many members may be gone at once, for good.
+        catch_up_limit_seconds: how soon a group that is behind by more than the objective today must have caught up, at
+            its mean rates.
         partitions_factor: by how much :attr:`Event.MORE_PARTITIONS` multiplies partition counts.
         settings: timeouts and habits.
         seed: of every random draw.
@@ -121,6 +123,7 @@ class GroupScenario:
     partitions_factor: int
     settings: GroupSettings
     seed: int
+    catch_up_limit_seconds: float = 4 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,8 +11,8 @@ the client, Kafka 4.3.1):
 
 Nobody else stops. A static member that returns within its session gets what it had.
 
-Worked example: a third member joins two, with every wait as long as it can be. The two learn of it after five seconds, and let go
-half a second later; the third is told at its own heartbeat, ten seconds after it joined:
+Worked example: a third member joins two, with every wait as long as it can be. The two learn of it after five seconds
+and let go half a second later; the third is told at its own heartbeat, ten seconds after it joined:
 
 >>> from kafka_capacity.rebalance.model import Event
 >>> from kafka_capacity.rebalance.plain import plain_group, plain_scenario

@@ -96,9 +96,10 @@ class SmallestCounts:
 
     Attributes:
         at_peak: every member can process what it is to read in the group's peak hour.
-        after_failures: the same with ``failure_count`` members gone, and the lag stays within the objective meanwhile.
+        after_failures: the same once ``failure_count`` members are gone for good, and the lag stays within the
+            objective meanwhile.
         while_restarting: the lag stays within the objective during a rolling restart at peak.
-        for_all: all three.
+        for_all: all three, and a group that is behind today catches up in time.
         why_none: why there is none for all, a sentence with numbers; ``None`` where there is one.
     """
 
@@ -129,6 +130,8 @@ class GroupMetrics:
         same_as_count: the smallest count with as few partitions on the fullest member: more than that are pointless.
         skew_topics: topics whose first partitions ``range`` piles up on the same members, where it bites; else empty.
         start_lag_bytes: what waits today.
+        start_lag_seconds: how far the furthest partition is behind today, at its mean rate.
+        catch_up_now_seconds: when that is gone with these members at mean rates; ``None`` for never.
     """
 
     partition_count: int
@@ -146,6 +149,8 @@ class GroupMetrics:
     same_as_count: int
     skew_topics: tuple[str, ...]
     start_lag_bytes: float
+    start_lag_seconds: float
+    catch_up_now_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +184,8 @@ class GroupResult:
         scenario: what was asked.
         is_today: whether it is the group as it is: count, protocol, assignor and static membership.
         fits: whether every constraint holds.
-        excuses: those that do not, constraints ``assignment``, ``member_capacity``, ``lag_slo``, ``settling``.
+        excuses: those that do not, constraints ``assignment``, ``member_capacity``, ``lag_now``, ``lag_slo`` and
+            ``settling``.
         metrics: ``None`` when Kafka would throw.
         smallest: counts that will do; ``None`` in the same case.
         events: in the order asked for; empty in the same case.

@@ -1,0 +1,245 @@
+"""How many members a group needs with an assignor and protocol, and which counts are pointless.
+
+Rules:
+    * At peak: the busiest member's rate in the group's peak hour is within a member's capacity. The smallest such
+      count is found by assigning to every count from ⌈total ÷ capacity⌉ on, so that skew is part of it.
+    * After failures: the same once the members that may fail have gone, and the lag stays within the objective while
+      the coordinator misses them.
+    * While restarting: the lag stays within the objective during a rolling restart.
+    * Behind today: a group that is behind by more than the objective catches up in the time allowed, at mean rates.
+
+What an event does is simulated at the group's peak rates, from a group that has caught up: what waits today is a matter
+of its own.
+
+Counts are pointless where the fullest member has as many partitions as with fewer: for one topic, where ⌈P ÷ n⌉ stays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from kafka_capacity.rebalance.lag import lag_over_time
+from kafka_capacity.rebalance.model import NOBODY, Event, GroupFacts, GroupScenario, Interruptions
+from kafka_capacity.rebalance.simulate import GroupSimulation, Rest, member_loads
+from kafka_capacity.sizing.group_events import lag_of, member_capacity, worst_course
+from kafka_capacity.sizing.group_scenario import SmallestCounts
+from kafka_capacity.sizing.wording import shown_rate, shown_time
+
+MOST_TRIES = 40
+"""How many counts are tried with a whole simulation, from the first that can carry the load."""
+
+_NO_EVENT = Interruptions(
+    partition=np.empty(0, np.int64),
+    stop_seconds=np.empty(0),
+    start_seconds=np.empty(0),
+    before=np.empty(0, np.int64),
+    after=np.empty(0, np.int64),
+    is_revoked=np.empty(0, np.bool_),
+)
+
+
+def partition_counts(rest: Rest) -> np.ndarray:
+    """Count the partitions of each member: int64[M], as :attr:`Rest.numbers` lists them."""
+    size = max([-1, *rest.numbers]) + 1
+    return np.bincount(rest.owner[rest.owner != NOBODY], minlength=size)[list(rest.numbers)]
+
+
+def with_count(scenario: GroupScenario, count: int) -> GroupScenario:
+    """Give the same scenario with another member count."""
+    return dataclasses.replace(scenario, member_count=count)
+
+
+def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> float:
+    """Tell when what waits today is gone at mean rates; infinite for never."""
+    if not facts.start_lag_bytes.any():
+        return 0.0
+    return lag_over_time(
+        rate=facts.mean_bytes_per_second,
+        start_lag_bytes=facts.start_lag_bytes,
+        capacity=capacity,
+        first_owner=rest.owner,
+        last_owner=rest.owner,
+        interruptions=_NO_EVENT,
+    ).catch_up_seconds
+
+
+def start_lag_seconds(facts: GroupFacts) -> float:
+    """Tell how far the furthest partition is behind today, at its mean rate; 0 where nothing is produced."""
+    pace = np.where(facts.mean_bytes_per_second > 0, facts.mean_bytes_per_second, np.inf)
+    return float((facts.start_lag_bytes / pace).max(initial=0.0))
+
+
+def same_as_count(facts: GroupFacts, scenario: GroupScenario) -> int:
+    """Find the smallest count whose fullest member has as few partitions as with this one.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+
+    def fullest(count: int) -> int:
+        return int(partition_counts(GroupSimulation(facts, with_count(scenario, count)).proposed).max(initial=0))
+
+    wanted = fullest(scenario.member_count)
+    low, high = 1, scenario.member_count
+    while low < high:
+        middle = (low + high) // 2
+        if fullest(middle) <= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def smallest_counts(facts: GroupFacts, scenario: GroupScenario) -> SmallestCounts:
+    """Find the smallest counts that will do; the scenario's own count plays no part.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+        RequestError: there is no such assignor.
+    """
+    return _Search(facts, scenario).result()
+
+
+class _Search:
+    def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
+        self._facts = facts
+        self._scenario = scenario
+        self._capacity = member_capacity(facts, scenario)
+        self._failures = max(0, scenario.failure_count)
+        self._simulations: dict[int, GroupSimulation] = {}
+        self._why = ""
+
+    def result(self) -> SmallestCounts:
+        at_peak = self._at_peak()
+        if at_peak is None:
+            return SmallestCounts(
+                at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=self._why
+            )
+        restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))
+        why_restarting = self._why
+        # One more than may fail carries the load when they are gone.
+        failing = self._first(at_peak + self._failures, self._survives)
+        why = self._why if failing is None else why_restarting if restarting is None else ""
+        for_all = None
+        if restarting is not None and failing is not None:
+            for_all = self._first(max(restarting, failing), self._does_all)
+            why = self._why if for_all is None else ""
+        return SmallestCounts(
+            at_peak=at_peak,
+            after_failures=failing,
+            while_restarting=restarting,
+            for_all=for_all,
+            why_none=why or None,
+        )
+
+    def _simulation(self, count: int) -> GroupSimulation:
+        if count not in self._simulations:
+            self._simulations[count] = GroupSimulation(self._facts, with_count(self._scenario, count))
+        return self._simulations[count]
+
+    def _busiest(self, count: int) -> float:
+        rest = self._simulation(count).proposed
+        return float(member_loads(rest, self._facts.peak_bytes_per_second).max(initial=0.0))
+
+    def _at_peak(self) -> int | None:
+        rates = self._facts.peak_bytes_per_second
+        if math.isinf(self._capacity):
+            self._why = (
+                "what a member can process is not known: there is no rate history to estimate it from; "
+                "give member_capacity_bytes_per_second"
+            )
+            return None
+        if rates.max(initial=0.0) > self._capacity:
+            row = int(np.argmax(rates))
+            self._why = (
+                f"partition {self._facts.partition_name(row)} alone receives {shown_rate(rates[row])} at peak and one "
+                f"member processes {shown_rate(self._capacity)}: more members do not help, more partitions or faster "
+                "members do"
+            )
+            return None
+        least = max(1, math.ceil(float(rates.sum()) / self._capacity - 1e-9))
+        for count in range(least, max(least, len(self._facts)) + 1):
+            if self._busiest(count) <= self._capacity * (1 + 1e-9):
+                return count
+        busiest = shown_rate(self._busiest(max(1, len(self._facts))))
+        self._why = (
+            f"even with a member a partition ({len(self._facts)}) the busiest gets {busiest} at peak with "
+            f"{self._scenario.assignor}, and one member processes {shown_rate(self._capacity)}"
+        )
+        return None
+
+    def _first(self, start: int, fails: Callable[[int], str | None]) -> int | None:
+        """Find the first count from a start on that does not fail; a reason that more members cannot mend ends it."""
+        most = min(start + MOST_TRIES, max(start, len(self._facts) + self._failures))
+        for count in range(start, most + 1):
+            reason = fails(count)
+            if reason is None:
+                return count
+            self._why = reason
+            if self._is_beyond_help:
+                return None
+        return None
+
+    _is_beyond_help = False
+
+    def _lags(self, count: int, event: Event) -> str | None:
+        """Tell why an event makes a group of this count lag too much, ``None`` if it does not."""
+        slo = self._scenario.lag_slo_seconds
+        course, pauses = worst_course(self._simulation(count), event)
+        lag = lag_of(course, self._facts, self._facts.peak_bytes_per_second, self._capacity, has_start_lag=False)
+        self._is_beyond_help = False
+        if lag.max_lag_seconds <= slo:
+            return None
+        longest = float(pauses.max(initial=0.0))
+        members = f"{count:,} member" + ("" if count == 1 else "s")
+        if longest > slo:
+            self._is_beyond_help = True
+            return (
+                f"a {_spoken(event)} of {members} leaves a partition unread for {shown_time(longest)}, which no count "
+                f"mends, and {shown_time(slo)} of lag are allowed"
+            )
+        return (
+            f"in a {_spoken(event)} of {members} partition {self._facts.partition_name(self._row(lag.max_lag_row))} "
+            f"falls {shown_time(lag.max_lag_seconds)} behind at peak, and {shown_time(slo)} are allowed"
+        )
+
+    def _row(self, row: int) -> int:
+        return min(row, len(self._facts) - 1)
+
+    def _survives(self, count: int) -> str | None:
+        left = count - self._failures
+        self._is_beyond_help = False
+        if left < 1:
+            return f"nobody is left of {count:,} when {self._failures:,} may fail"
+        if self._busiest(left) > self._capacity * (1 + 1e-9):
+            return (
+                f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, and one "
+                f"member processes {shown_rate(self._capacity)}"
+            )
+        return self._lags(count, Event.CRASH) if self._failures else None
+
+    def _does_all(self, count: int) -> str | None:
+        self._is_beyond_help = False
+        if self._busiest(count) > self._capacity * (1 + 1e-9):
+            return f"with {count:,} members the busiest gets {shown_rate(self._busiest(count))} at peak"
+        reason = self._survives(count) or self._lags(count, Event.ROLLING_RESTART)
+        if reason is not None:
+            return reason
+        if start_lag_seconds(self._facts) <= self._scenario.lag_slo_seconds:
+            return None
+        needed = catch_up_now_seconds(self._facts, self._simulation(count).proposed, self._capacity)
+        limit = self._scenario.catch_up_limit_seconds
+        if needed <= limit:
+            return None
+        return (
+            f"with {count:,} members what waits today is gone in {shown_time(needed)}, and {shown_time(limit)} are "
+            "allowed"
+        )
+
+
+def _spoken(event: Event) -> str:
+    return str(event).replace("-", " ")

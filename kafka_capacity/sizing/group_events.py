@@ -1,0 +1,195 @@
+"""One event of a group scenario, from its course under several draws of the clocks to its figures."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.rebalance.lag import LagOverTime, lag_over_time
+from kafka_capacity.rebalance.model import NOBODY, Course, Event, GroupFacts, GroupScenario
+from kafka_capacity.rebalance.simulate import GroupSimulation
+from kafka_capacity.sizing.group_scenario import EventOutcome, LagCurve
+
+DRAWS = 5
+"""How often the clocks are drawn: pauses are pooled over all draws, all else is of the one that pauses longest."""
+
+JUDGED_EVENTS = frozenset(
+    {Event.SCALE, Event.SCALE_ONE_BY_ONE, Event.ROLLING_RESTART, Event.CRASH, Event.CRASH_RESTART}
+)
+"""Events whose lag must stay within the objective. How long a slow member and new partitions wait is set by
+``max.poll.interval.ms`` and ``metadata.max.age.ms`` whatever the count, so these are shown and not judged."""
+
+
+def member_capacity(facts: GroupFacts, scenario: GroupScenario) -> float:
+    """Give what one member can process in bytes per second: given, else estimated, else infinite for not known."""
+    for known in (scenario.member_capacity_bytes_per_second, facts.estimated_capacity_bytes_per_second):
+        if known is not None:
+            return known
+    return math.inf
+
+
+def worst_course(simulation: GroupSimulation, event: Event) -> tuple[Course, NDArray[np.float64]]:
+    """Let an event happen under several draws of the clocks.
+
+    Returns:
+        The course with the longest pause, and the pauses of all, in seconds.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    courses = [simulation.course(event, draw=draw) for draw in range(DRAWS)]
+    pauses = [course.interruptions.pause_seconds for course in courses]
+    worst = max(range(DRAWS), key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
+    return courses[worst], np.concatenate(pauses)
+
+
+def rates_of(course: Course, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the rate of every partition: one that was split shares its rate with those that came of it: float64[P']."""
+    pieces = np.bincount(course.sibling, minlength=len(bytes_per_second))
+    return np.asarray((bytes_per_second / np.maximum(pieces, 1))[course.sibling], dtype=np.float64)
+
+
+def lag_of(
+    course: Course, facts: GroupFacts, bytes_per_second: NDArray[np.float64], capacity: float, *, has_start_lag: bool
+) -> LagOverTime:
+    """Follow the lag through a course.
+
+    Args:
+        course: of an event.
+        facts: the group.
+        bytes_per_second: float64[P], what is produced to its partitions.
+        capacity: of a member, bytes per second.
+        has_start_lag: whether what waits today waits at the start, too.
+    """
+    waiting = np.zeros(len(course.sibling))
+    if has_start_lag:
+        waiting[: len(facts)] = facts.start_lag_bytes
+    return lag_over_time(
+        rate=rates_of(course, bytes_per_second),
+        start_lag_bytes=waiting,
+        capacity=capacity,
+        first_owner=course.first_owner,
+        last_owner=course.last_owner,
+        interruptions=course.interruptions,
+    )
+
+
+def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
+    """Work out the figures of one event.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    facts, scenario = simulation.facts, simulation.scenario
+    course, pauses = worst_course(simulation, event)
+    capacity = member_capacity(facts, scenario)
+    peak = lag_of(course, facts, facts.peak_bytes_per_second, capacity, has_start_lag=True)
+    mean = lag_of(course, facts, facts.mean_bytes_per_second, capacity, has_start_lag=True)
+    found = course.interruptions
+    duplicates, duplicates_high = _duplicates(course, event, facts, scenario)
+    moved, returned = _moved_and_returned(course)
+    is_scale = event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}
+    before = len(facts.members) if is_scale else scenario.member_count
+    return EventOutcome(
+        event=event,
+        members_before=before,
+        members_after=scenario.member_count if is_scale else before - _gone(event, scenario),
+        rebalances=course.rebalances,
+        partition_pauses=len(found),
+        paused_partitions=len(np.unique(found.partition)),
+        revoked=int(found.is_revoked.sum()),
+        paused_partition_seconds=_finite(float(found.pause_seconds.sum())),
+        moved=moved,
+        returned=returned,
+        pause_median_seconds=_quantile(pauses, 0.5),
+        pause_p95_seconds=_quantile(pauses, 0.95),
+        pause_max_seconds=_finite(float(pauses.max(initial=0.0))),
+        duplicate_records=duplicates,
+        duplicate_records_high=duplicates_high,
+        lag_max_seconds=_finite(peak.max_lag_seconds),
+        lag_max_partition=_name(course, facts, peak.max_lag_row),
+        lag_max_bytes=_finite(float(peak.lag_bytes.max())),
+        catch_up_seconds=_finite(peak.catch_up_seconds),
+        catch_up_mean_seconds=_finite(mean.catch_up_seconds),
+        catch_up_partition=_name(course, facts, peak.catch_up_row),
+        disk_read_bytes=_disk_reads(course, facts, peak, capacity),
+        duration_seconds=course.end_seconds,
+        is_settled=course.is_settled,
+        curve=LagCurve(
+            time_seconds=peak.time_seconds,
+            lag_bytes=peak.lag_bytes,
+            lag_seconds=peak.lag_seconds,
+            paused_partitions=peak.paused_partitions,
+        ),
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _gone(event: Event, scenario: GroupScenario) -> int:
+    if event is not Event.CRASH:
+        return 0
+    return min(max(1, scenario.failure_count), scenario.member_count)
+
+
+def _quantile(pauses: NDArray[np.float64], q: float) -> float:
+    """Give a quantile that was really seen: of pauses that never end there is nothing in between."""
+    return float(np.quantile(pauses, q, method="lower")) if len(pauses) else 0.0
+
+
+def _moved_and_returned(course: Course) -> tuple[int, int]:
+    identity = np.concatenate([course.identity, [NOBODY]])
+    first, last = identity[course.first_owner], identity[course.last_owner]
+    stopped = np.zeros(len(first), dtype=np.bool_)
+    stopped[course.interruptions.partition] = True
+    return int((first != last).sum()), int((stopped & (first == last) & (first != NOBODY)).sum())
+
+
+def _duplicates(course: Course, event: Event, facts: GroupFacts, scenario: GroupScenario) -> tuple[float, float]:
+    """Tell how many records are read twice: on average, and at most."""
+    settings = scenario.settings
+    if event is Event.SLOW_MEMBER:
+        # Whoever is thrown out over a batch cannot commit it: all of it is read again.
+        batch = float(settings.max_poll_records) if course.rebalances else 0.0
+        return batch, batch
+    rate = float(rates_of(course, facts.peak_bytes_per_second)[course.unclean].sum())
+    most = rate * settings.auto_commit_interval_seconds / facts.record_bytes
+    return most / 2, most
+
+
+def _disk_reads(course: Course, facts: GroupFacts, lag: LagOverTime, capacity: float) -> float | None:
+    """Tell how much of the catch-up is no longer in the page cache.
+
+    What waits beyond the window is read from disk, and so is what comes while the reader is still that far behind: it
+    closes in on the window with what its reader has to spare.
+    """
+    rate = rates_of(course, facts.peak_bytes_per_second)
+    has_lag = lag.peak_lag_bytes > 0
+    window = facts.cache_window_seconds[course.sibling]
+    if np.isnan(window[has_lag]).any():
+        return None
+    beyond = np.where(has_lag, np.maximum(lag.peak_lag_bytes - rate * np.nan_to_num(window), 0.0), 0.0)
+    rows = np.flatnonzero(beyond)
+    if not len(rows):
+        return 0.0
+    owner = course.last_owner
+    if math.isinf(capacity) or (owner[rows] == NOBODY).any():
+        return None
+    is_read = owner != NOBODY
+    load = np.bincount(owner[is_read], weights=rate[is_read], minlength=len(course.member_ids))[owner[rows]]
+    if (load >= capacity).any():
+        return None
+    return float((beyond[rows] * capacity / (capacity - load)).sum())
+
+
+def _name(course: Course, facts: GroupFacts, row: int) -> str | None:
+    if row == NOBODY:
+        return None
+    if row < len(facts):
+        return facts.partition_name(row)
+    origin = int(course.sibling[row])
+    return f"{facts.topics[int(facts.topic[origin])].name}-new (from {int(facts.partition[origin])})"

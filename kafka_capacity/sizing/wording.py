@@ -1,0 +1,23 @@
+"""Rates and times as they stand in the sentences of excuses and advice."""
+
+from __future__ import annotations
+
+import math
+
+
+def shown_rate(bytes_per_second: float) -> str:
+    """Write a rate: ``12.3 MiB/s``."""
+    for unit, size in (("GiB/s", 2**30), ("MiB/s", 2**20), ("KiB/s", 2**10)):
+        if bytes_per_second >= size:
+            return f"{bytes_per_second / size:.3g} {unit}"
+    return f"{bytes_per_second:.3g} B/s"
+
+
+def shown_time(seconds: float | None) -> str:
+    """Write a time: ``45 s``, ``4.2 min``; what is infinite or ``None`` has no end."""
+    if seconds is None or math.isinf(seconds):
+        return "without end"
+    for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
+        if seconds > 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
