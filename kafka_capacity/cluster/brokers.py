@@ -20,6 +20,7 @@ class Brokers:
         disk_capacity_bytes: float64[B], NaN where it is not known.
         network_in_bytes_per_second: float64[B], NaN where it is not known.
         network_out_bytes_per_second: float64[B], NaN where it is not known.
+        memory_bytes: float64[B], of the whole machine, NaN where it is not known.
     """
 
     ids: NDArray[np.int32]
@@ -28,6 +29,7 @@ class Brokers:
     disk_capacity_bytes: NDArray[np.float64]
     network_in_bytes_per_second: NDArray[np.float64]
     network_out_bytes_per_second: NDArray[np.float64]
+    memory_bytes: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -39,6 +41,7 @@ class Brokers:
         disk_capacity_bytes: Sequence[float | None] | None = None,
         network_in_bytes_per_second: Sequence[float | None] | None = None,
         network_out_bytes_per_second: Sequence[float | None] | None = None,
+        memory_bytes: Sequence[float | None] | None = None,
     ) -> Brokers:
         """Build from plain sequences in any order; ``None`` means not known."""
         order = sorted(range(len(ids)), key=lambda i: ids[i])
@@ -56,6 +59,7 @@ class Brokers:
             disk_capacity_bytes=figures(disk_capacity_bytes),
             network_in_bytes_per_second=figures(network_in_bytes_per_second),
             network_out_bytes_per_second=figures(network_out_bytes_per_second),
+            memory_bytes=figures(memory_bytes),
         )
 
     def __len__(self) -> int:

@@ -39,6 +39,7 @@ class BrokerEntry(BaseModel):
     network_in_bytes_per_second: float | None = Field(default=None, allow_inf_nan=False, description="its line, in")
     network_out_bytes_per_second: float | None = Field(default=None, allow_inf_nan=False, description="its line, out")
     cpu_cores: float | None = Field(default=None, allow_inf_nan=False, description="how many cores it has")
+    memory_bytes: float | None = Field(default=None, allow_inf_nan=False, description="of the whole machine")
 
 
 class _BrokerList(BaseModel):
@@ -144,4 +145,5 @@ def brokers_of(table: pa.Table) -> Brokers:
         disk_capacity_bytes=columns["disk_capacity_bytes"],
         network_in_bytes_per_second=columns["network_in_bytes_per_second"],
         network_out_bytes_per_second=columns["network_out_bytes_per_second"],
+        memory_bytes=columns["memory_bytes"],
     )

@@ -32,7 +32,11 @@ def lags_table(
         if partition["leader_id"] >= 0
     }
     wanted = sorted({partition for offsets in committed.values() for partition in offsets} & leaders.keys())
-    ends = _read_ends(session, wanted, leaders, remarks)
+    ends, without_end = _read_offsets(session, OffsetSpec.LATEST, wanted, leaders)
+    _remark_on_unknown(without_end, "end", remarks)
+    # Who did not tell the end is not asked again; starts come last, so that ends are close to the committed offsets.
+    starts, without_start = _read_offsets(session, OffsetSpec.EARLIEST, sorted(ends), leaders)
+    _remark_on_unknown(without_start, "start", remarks)
     columns: dict[str, list[Any]] = {name: [] for name in TABLES["lags"].schema.names}
     for group_id in sorted(committed):
         for partition, offset in sorted(committed[group_id].items()):
@@ -44,6 +48,7 @@ def lags_table(
             columns["log_end_offset"].append(end)
             # Below zero when records were lost, or written between the two questions: nothing is waiting then.
             columns["lag_records"].append(None if end is None else max(end - offset, 0))
+            columns["log_start_offset"].append(starts.get(partition))
     return pa.table(columns, schema=TABLES["lags"].schema)
 
 
@@ -76,33 +81,36 @@ def _committed_of(session: AdminSession, group_ids: list[str], failed: list[str]
     }
 
 
-def _read_ends(
-    session: AdminSession, wanted: list[TopicPartition], leaders: dict[TopicPartition, int], remarks: list[Finding]
-) -> dict[TopicPartition, int]:
-    ends: dict[TopicPartition, int] = {}
+def _read_offsets(
+    session: AdminSession, spec: OffsetSpec, wanted: list[TopicPartition], leaders: dict[TopicPartition, int]
+) -> tuple[dict[TopicPartition, int], list[TopicPartition]]:
+    """Ask leaders for the first or the last offset of partitions; gives also those of which it is not known."""
+    found: dict[TopicPartition, int] = {}
     failed: list[TopicPartition] = []
     for start in range(0, len(wanted), _PARTITIONS_AT_ONCE):
         chunk = wanted[start : start + _PARTITIONS_AT_ONCE]
         try:
-            ends |= _ends_of(session, chunk)
+            found |= _offsets_of(session, spec, chunk)
         except KafkaError:
             # One partition spoils the whole answer: at least those of the other leaders are saved.
             for part in _by_leader(chunk, leaders):
                 try:
-                    ends |= _ends_of(session, part)
+                    found |= _offsets_of(session, spec, part)
                 except KafkaError:
                     failed += part
-    if failed:
-        names = [f"{partition.topic}-{partition.partition}" for partition in sorted(failed)]
-        message = f"the ends of {counted(len(names), 'partition')} are not known: {some(names, len(names))}"
-        remarks.append(warning("log_ends_unknown", "lags.log_end_offset", message))
-    return ends
+    return found, sorted(failed)
 
 
-def _ends_of(session: AdminSession, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
-    latest = dict.fromkeys(partitions, OffsetSpec.LATEST)
-    answers = session.try_to_ask(session.client.list_partition_offsets, latest)
+def _offsets_of(session: AdminSession, spec: OffsetSpec, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+    answers = session.try_to_ask(session.client.list_partition_offsets, dict.fromkeys(partitions, spec))
     return {partition: each.offset for partition, each in answers.items()}
+
+
+def _remark_on_unknown(failed: list[TopicPartition], which: str, remarks: list[Finding]) -> None:
+    if failed:
+        names = [f"{partition.topic}-{partition.partition}" for partition in failed]
+        message = f"the {which}s of {counted(len(names), 'partition')} are not known: {some(names, len(names))}"
+        remarks.append(warning(f"log_{which}s_unknown", f"lags.log_{which}_offset", message))
 
 
 def _by_leader(

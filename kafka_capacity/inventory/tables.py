@@ -2,7 +2,8 @@
 
 A native snapshot is a folder (or a prefix in S3) with ``cluster.json`` and one file a table, ``<table>.parquet`` or
 ``<table>.json`` (a list of rows). The staged inventory holds the same tables as Parquet with a manifest.
-Sizes are bytes, rates are bytes per second, times are UTC. A null means "not known".
+Sizes are bytes, rates are bytes per second, times are UTC. A null means "not known", and so does a column that is left
+out, unless every row must have it: columns may be added without another version.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ TABLES: dict[str, TableSpec] = {
                     pa.field("network_in_bytes_per_second", pa.float64()),
                     pa.field("network_out_bytes_per_second", pa.float64()),
                     pa.field("cpu_cores", pa.float64()),
+                    pa.field("memory_bytes", pa.float64()),
                 ]
             ),
             sort_by=("broker_id",),
@@ -146,6 +148,7 @@ TABLES: dict[str, TableSpec] = {
                     pa.field("committed_offset", pa.int64()),
                     pa.field("log_end_offset", pa.int64()),
                     pa.field("lag_records", pa.int64()),
+                    pa.field("log_start_offset", pa.int64()),
                 ]
             ),
             sort_by=("group_id", "topic", "partition"),

@@ -84,6 +84,7 @@ def proposed_brokers(observed: Brokers, count: int, new_racks: Sequence[str] = (
         disk_capacity_bytes=figures(observed.disk_capacity_bytes),
         network_in_bytes_per_second=figures(observed.network_in_bytes_per_second),
         network_out_bytes_per_second=figures(observed.network_out_bytes_per_second),
+        memory_bytes=figures(observed.memory_bytes),
     )
 
 
@@ -135,6 +136,7 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
             "disk_capacity_bytes": figures(target.disk_capacity_bytes),
             "network_in_bytes_per_second": figures(target.network_in_bytes_per_second),
             "network_out_bytes_per_second": figures(target.network_out_bytes_per_second),
+            "memory_bytes": figures(target.memory_bytes),
         },
         "placer": scenario.placer,
         "replication_factor": scenario.replication_factor,

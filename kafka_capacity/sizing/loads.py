@@ -32,6 +32,7 @@ def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
         disk_capacity_bytes=joined("disk_capacity_bytes"),
         network_in_bytes_per_second=joined("network_in_bytes_per_second"),
         network_out_bytes_per_second=joined("network_out_bytes_per_second"),
+        memory_bytes=joined("memory_bytes"),
     )
 
 

@@ -12,11 +12,13 @@ from kafka_capacity.inventory.column_values import floats, ints, known, values
 from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
 
 _CAPACITIES = {
-    # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s or 4,096 cores does not exist yet.
+    # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s, 4,096 cores or 64 TiB of memory does not
+    # exist yet.
     "disk_capacity_bytes": 2.0**60,
     "network_in_bytes_per_second": 1e12,
     "network_out_bytes_per_second": 1e12,
     "cpu_cores": 4096.0,
+    "memory_bytes": 2.0**46,
 }
 
 

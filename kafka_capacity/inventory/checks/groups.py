@@ -115,6 +115,16 @@ def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Finding]
             f"lag_records below 0 in {counted(negative, 'row')}: the end of the log was read before the committed "
             "offset; it counts as 0",
         )
+    backwards = known(lags.column("log_start_offset")) & known(lags.column("log_end_offset"))
+    backwards &= ints(lags.column("log_start_offset")) > ints(lags.column("log_end_offset"))
+    if backwards.any():
+        shown = _partition_names(topic, partition, backwards)
+        yield warning(
+            "log_ends_before_it_starts",
+            "lags.log_start_offset",
+            f"log_start_offset above log_end_offset on {counted(len(shown), 'partition')} ({some(shown, len(shown))}); "
+            "sizes of records are not measured there, mend the offsets",
+        )
     offsets = known(lags.column("committed_offset")) & known(lags.column("log_end_offset"))
     unknown = int((~known(lags.column("lag_records")) & ~offsets).sum())
     if unknown:

@@ -18,6 +18,7 @@ def test_the_order_in_which_brokers_are_given_does_not_show(ids):
         [f"rack-{i}" for i in ids],
         is_fenced=[i == 7 for i in ids],
         disk_capacity_bytes=[None if i == 5 else float(i) for i in ids],
+        memory_bytes=[None if i == 7 else 10.0 * i for i in ids],
     )
 
     assert made.ids.tolist() == [1, 3, 5, 7]
@@ -25,6 +26,9 @@ def test_the_order_in_which_brokers_are_given_does_not_show(ids):
     assert made.is_fenced.tolist() == [False, False, False, True]
     assert np.isnan(made.disk_capacity_bytes).tolist() == [False, False, True, False]
     assert made.disk_capacity_bytes[[0, 1, 3]].tolist() == [1.0, 3.0, 7.0]
+    assert made.memory_bytes[:3].tolist() == [10.0, 30.0, 50.0]
+    assert np.isnan(made.memory_bytes).tolist() == [False, False, False, True]
+    assert np.isnan(made.network_in_bytes_per_second).all()
 
 
 def test_a_broker_is_found_by_its_id_and_no_other():

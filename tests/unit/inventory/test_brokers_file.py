@@ -19,12 +19,16 @@ def fails(text):
 
 def test_a_list_becomes_brokers_in_order_of_id():
     brokers = read_target_brokers(
-        '[{"id": 7, "rack": "b"}, {"id": 3, "rack": "a", "disk_capacity_bytes": 4e12, "cpu_cores": 8}]', "B.json"
+        '[{"id": 7, "rack": "b"}, {"id": 3, "rack": "a", "disk_capacity_bytes": 4e12, "cpu_cores": 8, '
+        '"memory_bytes": 68719476736}]',
+        "B.json",
     )
     assert brokers.ids.tolist() == [3, 7]
     assert brokers.racks == ("a", "b")
     assert brokers.disk_capacity_bytes[0] == 4e12
     assert math.isnan(brokers.disk_capacity_bytes[1])
+    assert brokers.memory_bytes[0] == 64 * 2**30
+    assert math.isnan(brokers.memory_bytes[1])
 
 
 def test_capacity_json_lists_the_brokers_that_it_names():

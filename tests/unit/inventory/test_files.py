@@ -195,7 +195,7 @@ def test_wrong_files_are_all_named_at_once(folder):
             [{"broker_id": 1, "rac": "a"}, 7],
             "brokers.json, row 0: there is no column 'rac'; remove it or mend its name, known are broker_id, "
             "rack, host, port, is_fenced, is_controller, disk_capacity_bytes, network_in_bytes_per_second, "
-            "network_out_bytes_per_second, cpu_cores\n"
+            "network_out_bytes_per_second, cpu_cores, memory_bytes\n"
             "brokers.json, row 1: is a number; write an object of columns",
         ),
         (
@@ -239,6 +239,29 @@ def test_nested_and_time_columns_are_checked_too(folder):
 def write_parquet(folder, name, columns):
     (folder / f"{name}.json").unlink()
     pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "json"])
+def test_a_snapshot_from_before_a_column_was_added_has_nulls_there(tmp_path, file_format):
+    old = cluster(
+        groups=[{"group_id": "g"}],
+        lags=[{"group_id": "g", "topic": "orders", "partition": 0, "lag_records": 4}],
+    )
+    for name, column in (("brokers", "memory_bytes"), ("lags", "log_start_offset")):
+        rows = [{key: value for key, value in row.items() if key != column} for row in old.table(name).to_pylist()]
+        old = replace(old, tables=dict(old.tables) | {name: pa.Table.from_pylist(rows, schema=TABLES[name].schema)})
+    write_snapshot_files(old, tmp_path, file_format=file_format)
+    if file_format == "parquet":
+        for name, column in (("brokers", "memory_bytes"), ("lags", "log_start_offset")):
+            table = pq.read_table(tmp_path / f"{name}.parquet")
+            assert column in table.column_names
+            pq.write_table(table.drop_columns([column]), tmp_path / f"{name}.parquet")
+
+    back = read_snapshot_files(tmp_path)
+
+    assert same(back, old)
+    assert back.table("brokers").column("memory_bytes").null_count == 6
+    assert back.table("lags").column("log_start_offset").null_count == 1
 
 
 def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):

@@ -117,6 +117,18 @@ CASES = [
         "cpu_cores must be above 0, got nan on broker 1; mend or drop it",
     ),
     (
+        change(cluster(), "brokers", 2, memory_bytes=-64.0),
+        "fatal",
+        "capacity_not_positive",
+        "memory_bytes must be above 0, got -64 on broker 3; mend or drop it",
+    ),
+    (
+        change(cluster(), "brokers", 2, memory_bytes=2.0**50),
+        "warning",
+        "absurd_capacity",
+        "memory_bytes above 7.03687e+13: 1.1259e+15 on broker 3; check its unit",
+    ),
+    (
         change(cluster(), "brokers", 0, disk_capacity_bytes=4e18),
         "warning",
         "absurd_capacity",
@@ -535,6 +547,13 @@ CASES = [
         "info",
         "lag_unknown",
         "1 row of lags with neither lag_records nor both offsets; they are left out",
+    ),
+    (
+        with_group(lags=[{"log_start_offset": 8, "log_end_offset": 7}]),
+        "warning",
+        "log_ends_before_it_starts",
+        "log_start_offset above log_end_offset on 1 partition (orders-0); sizes of records are not measured there, "
+        "mend the offsets",
     ),
 ]
 

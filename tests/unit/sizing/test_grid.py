@@ -25,6 +25,7 @@ SIX = Brokers.of(
     ["a", "b", "c"] * 2,
     disk_capacity_bytes=[10.0, 20.0, 30.0, 40.0, 50.0, None],
     network_in_bytes_per_second=[1.0] * 6,
+    memory_bytes=[4.0, None, 2.0, 8.0, 6.0, None],
 )
 REQUEST = GridRequest(
     broker_counts=(),
@@ -48,6 +49,7 @@ def test_new_brokers_get_the_next_ids_the_smallest_racks_and_the_median_hardware
     assert proposed.disk_capacity_bytes[6:].tolist() == [30.0, 30.0]
     assert proposed.network_in_bytes_per_second[6:].tolist() == [1.0, 1.0]
     assert np.isnan(proposed.network_out_bytes_per_second).all()
+    assert proposed.memory_bytes[6:].tolist() == [5.0, 5.0]
 
 
 def test_new_brokers_take_the_racks_that_were_asked_for_in_turn():
@@ -130,6 +132,7 @@ def test_a_scenario_comes_back_from_json_whole(ids, count, racks):
         ids,
         [None if i % 4 == 0 else f"r{i % 3}" for i in ids],
         disk_capacity_bytes=[None if i % 2 else 1e12 for i in ids],
+        memory_bytes=[None if i % 3 else float(i + 1) for i in ids],
     )
     grid = placement_grid(observed, replace(REQUEST, broker_counts=(count,), new_broker_racks=tuple(racks)))
     for scenario in grid:
@@ -140,3 +143,12 @@ def test_a_scenario_comes_back_from_json_whole(ids, count, racks):
         assert back.rack_rule is RackRule.STRICT
         assert back.target.ids.dtype == np.int32
         assert len(back.target) == count
+        assert np.array_equal(back.target.memory_bytes, scenario.target.memory_bytes, equal_nan=True)
+
+
+def test_a_scenario_from_before_memory_was_told_is_read():
+    (scenario, *_) = placement_grid(SIX, REQUEST)
+    data = scenario_to_json(scenario)
+    del data["target"]["memory_bytes"]
+
+    assert np.isnan(scenario_from_json(data).target.memory_bytes).all()
