@@ -74,10 +74,22 @@ class PartitionLag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """One consumer group at the moment of the snapshot."""
+    """One consumer group at the moment of the snapshot.
+
+    Attributes:
+        group_id: its name.
+        state: as Kafka calls it, empty where it is not known.
+        group_type: ``classic``, ``consumer`` (KIP-848), ``share``, ``streams``; empty where it is not known.
+        protocol_type: what kind of members a classic group has: ``consumer``, ``connect``, … Empty where it is not
+            known, and where nobody was ever a member.
+        assignor: by which its members share partitions, ``None`` where that is not known.
+        members: by member id.
+        lags: by topic and partition.
+    """
 
     group_id: str
     state: str
+    group_type: str
     protocol_type: str
     assignor: str | None
     members: tuple[Member, ...]

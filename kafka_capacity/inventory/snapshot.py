@@ -177,6 +177,7 @@ def _groups(raw: RawInventory, partitions: PartitionIndex) -> tuple[Group, ...]:
         Group(
             group_id=row["group_id"],
             state=row["state"] or "",
+            group_type=(row["group_type"] or "").lower(),
             protocol_type=row["protocol_type"] or "",
             assignor=row["assignor"],
             members=tuple(members.get(row["group_id"], ())),

@@ -84,7 +84,13 @@ def test_log_dirs_stand_in_for_an_unknown_capacity():
 def test_groups_come_with_members_and_lag():
     raw = cluster(
         groups=[
-            {"group_id": "g", "state": "Stable", "protocol_type": "consumer", "assignor": "range"},
+            {
+                "group_id": "g",
+                "state": "Stable",
+                "group_type": "Classic",
+                "protocol_type": "consumer",
+                "assignor": "range",
+            },
             {"group_id": "empty"},
         ],
         members=[
@@ -106,7 +112,8 @@ def test_groups_come_with_members_and_lag():
         ],
     )
     empty, group = build_snapshot(raw).groups
-    assert (empty.group_id, empty.state, empty.members, empty.lags) == ("empty", "", (), ())
+    assert (empty.group_id, empty.state, empty.group_type, empty.members, empty.lags) == ("empty", "", "", (), ())
+    assert group.group_type == "classic"
     assert group.assignor == "range"
     assert group.members[0].subscribed == ("gone", "orders")
     assert group.members[0].assigned == (("orders", 2),)

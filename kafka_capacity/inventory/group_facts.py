@@ -1,0 +1,365 @@
+"""What the simulation of a consumer group needs to know, taken out of an inventory.
+
+A group is simulated if its members share partitions among themselves and rebalance: classic consumer groups and those
+of KIP-848. The others are skipped, each with the reason. What the inventory does not tell is filled in:
+
+* a member whose subscription is not told subscribes to the topics that it is assigned, and if it is assigned none, to
+  those that the group's other members subscribe to;
+* a group whose assignor is not told (Kafka has none to tell during a rebalance) has Kafka's default one;
+* where nothing tells the size of a record, it is :data:`UNKNOWN_RECORD_BYTES`; a compacted topic does not tell it,
+  since its offsets have holes;
+* a partition on which nothing is committed has no lag;
+* an id of a topic is made up from its name.
+
+Topics that do not exist are left out of subscriptions: Kafka's assignors skip them, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.snapshot import Group, PartitionLoad, Snapshot
+from kafka_capacity.cluster.snapshot import Member as ObservedMember
+from kafka_capacity.groups.model import Member, Topic, TopicPartitions
+from kafka_capacity.groups.registry import GroupProtocol
+from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints, known, values
+from kafka_capacity.inventory.group_traffic import group_traffic
+from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.inventory.snapshot import partition_load
+from kafka_capacity.rebalance.model import NOBODY, GroupFacts
+from kafka_capacity.storage.page_cache import HEAP_BYTES, page_caches
+
+UNKNOWN_RECORD_BYTES = 1000.0
+"""A usual size; only lags in bytes and duplicates in records rest on it."""
+
+DEFAULT_ASSIGNORS = {GroupProtocol.CLASSIC: "range", GroupProtocol.CONSUMER: "uniform"}
+"""The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``."""
+
+_CONSUMER_TYPE = "consumer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedGroup:
+    """A group that is not simulated.
+
+    Attributes:
+        group_id: its name.
+        reason: why, a sentence.
+    """
+
+    group_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFactsFound:
+    """The groups of an inventory, each in one of two lists, sorted by group id."""
+
+    facts: tuple[GroupFacts, ...]
+    skipped: tuple[SkippedGroup, ...]
+
+
+def group_facts(
+    raw: RawInventory,
+    snapshot: Snapshot,
+    *,
+    broker_heap_bytes: float = HEAP_BYTES,
+    load: PartitionLoad | None = None,
+) -> GroupFactsFound:
+    """Give what is known of every group that can be simulated, and why the others cannot.
+
+    Args:
+        raw: an inventory without fatal findings.
+        snapshot: of the same inventory.
+        broker_heap_bytes: of the JVM on every broker; the page cache is what it leaves.
+        load: what :func:`partition_load` gives for the two, where the caller has it already.
+    """
+    chosen: list[_Subscribed] = []
+    skipped: list[SkippedGroup] = []
+    for group in snapshot.groups:
+        found = _subscribed(group, snapshot)
+        if isinstance(found, SkippedGroup):
+            skipped.append(found)
+        else:
+            chosen.append(found)
+    cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen, broker_heap_bytes)
+    facts = (_facts(each, cluster) for each in chosen)
+    return GroupFactsFound(
+        facts=tuple(sorted(facts, key=lambda each: each.group_id)),
+        skipped=tuple(sorted(skipped, key=lambda each: each.group_id)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Subscribed:
+    """A group that can be simulated, and its partitions.
+
+    Attributes:
+        group: as it was observed.
+        protocol: classic or consumer.
+        subscriptions: of each member, filled in; topics that exist.
+        topics: int64[T], the subscribed topics that exist, positions in the snapshot's, ascending.
+        rows: int64[N], their partitions, rows of the snapshot, ascending.
+        topic: int32[N], position in :attr:`topics`.
+    """
+
+    group: Group
+    protocol: GroupProtocol
+    subscriptions: tuple[tuple[str, ...], ...]
+    topics: Ints
+    rows: Ints
+    topic: NDArray[np.int32]
+
+
+def _subscribed(group: Group, snapshot: Snapshot) -> _Subscribed | SkippedGroup:
+    reason = _why_not(group)
+    if reason is not None:
+        return SkippedGroup(group_id=group.group_id, reason=reason)
+    subscriptions = _subscriptions(group.members)
+    names = snapshot.partitions.topics
+    wanted = {name for subscription in subscriptions for name in subscription}
+    topics = np.array([i for i, name in enumerate(names) if name in wanted], dtype=np.int64)
+    if not len(topics):
+        reason = f"None of its topics is in the inventory ({_some(sorted(wanted))})."
+        return SkippedGroup(group_id=group.group_id, reason=reason)
+    existing = {names[index] for index in topics.tolist()}
+    bounds = np.searchsorted(snapshot.partitions.topic, np.stack([topics, topics + 1]))
+    return _Subscribed(
+        group=group,
+        protocol=GroupProtocol.CONSUMER if group.group_type == _CONSUMER_TYPE else GroupProtocol.CLASSIC,
+        subscriptions=tuple(tuple(name for name in each if name in existing) for each in subscriptions),
+        topics=topics,
+        rows=np.concatenate([np.arange(start, end) for start, end in bounds.T.tolist()]),
+        topic=np.repeat(np.arange(len(topics), dtype=np.int32), bounds[1] - bounds[0]),
+    )
+
+
+def _why_not(group: Group) -> str | None:
+    """Say why a group cannot be simulated; ``None`` where it can."""
+    kind, protocol = group.group_type, group.protocol_type
+    if kind == "share":
+        return "A share group: several members read a partition at once, and a rebalance stops nobody."
+    if kind not in ("", "classic", _CONSUMER_TYPE):
+        return f"A group of type {kind!r}: its members do not share partitions as consumers do."
+    if kind != _CONSUMER_TYPE and protocol not in ("", "consumer"):
+        return f"A group of protocol type {protocol!r}: its members share other things than partitions."
+    says_something = any(member.subscribed or member.assigned for member in group.members)
+    if not says_something and not group.assignor and protocol == "" and kind != _CONSUMER_TYPE and group.lags:
+        return "Its consumers take partitions by hand (assign), so that it never rebalances."
+    if not group.members:
+        return "It has no members, so nobody subscribes to anything."
+    if not says_something:
+        return "The inventory tells neither what its members subscribe to nor what they are assigned."
+    return None
+
+
+def _subscriptions(members: Sequence[ObservedMember]) -> tuple[tuple[str, ...], ...]:
+    found = [member.subscribed or tuple(sorted({topic for topic, _ in member.assigned})) for member in members]
+    everything = tuple(sorted({topic for subscription in found for topic in subscription}))
+    return tuple(subscription or everything for subscription in found)
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:3]))
+    return shown if len(names) <= 3 else f"{shown}, …"
+
+
+class _Cluster:
+    """What groups look up, each thing sorted and computed once."""
+
+    def __init__(
+        self,
+        raw: RawInventory,
+        snapshot: Snapshot,
+        load: PartitionLoad,
+        groups: Sequence[_Subscribed],
+        heap_bytes: float,
+    ) -> None:
+        self.snapshot = snapshot
+        self.load = load
+        self.size_bytes = snapshot.partition_size_bytes()
+        self.is_compacted = snapshot.topics.is_compacted[snapshot.partitions.topic]
+        wanted = np.zeros(len(snapshot.partitions), dtype=np.bool_)
+        for group in groups:
+            wanted[group.rows] = True
+        self.rates: HourlyRates = hourly_rates(raw, snapshot, wanted)
+        window = page_caches(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes).window_peak_seconds
+        leader = snapshot.brokers.index_of(snapshot.leader)
+        self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
+        self.offsets = _Offsets.of(raw, snapshot)
+        self._topic_ids = dict(
+            zip(
+                values(raw.table("topics").column("topic")), values(raw.table("topics").column("topic_id")), strict=True
+            )
+        )
+        self._topics: dict[tuple[int, bool], Topic] = {}
+
+    def topic_id(self, name: str) -> str:
+        """Give the id of a topic, made up from its name where it is not known."""
+        return self._topic_ids.get(name) or made_up_topic_id(name)
+
+    def topic(self, index: int, *, with_racks: bool) -> Topic:
+        """Give a topic of the snapshot as assignors see it."""
+        key = (index, with_racks)
+        if key not in self._topics:
+            partitions = self.snapshot.partitions
+            start, end = np.searchsorted(partitions.topic, [index, index + 1]).tolist()
+            racks = self._racks(start, end) if with_racks else None
+            self._topics[key] = Topic(name=partitions.topics[index], partitions=end - start, racks=racks)
+        return self._topics[key]
+
+    @cached_property
+    def has_racks(self) -> bool:
+        """Whether any broker tells its rack."""
+        return any(rack is not None for rack in self.snapshot.brokers.racks)
+
+    def _racks(self, start: int, end: int) -> tuple[tuple[str | None, ...], ...]:
+        brokers = self.snapshot.brokers
+        racks = [*brokers.racks, None]
+        replicas = self.snapshot.replicas[start:end]
+        index = brokers.index_of(replicas)
+        return tuple(
+            tuple(racks[place] for place, broker in zip(places, row, strict=True) if broker >= 0)
+            for places, row in zip(index.tolist(), replicas.tolist(), strict=True)
+        )
+
+
+def made_up_topic_id(name: str) -> str:
+    """Give an id as Kafka writes them (22 characters of base64url), the same for the same name.
+
+    >>> made_up_topic_id("orders")
+    'HBaK2wDSCOQvkzFFKfH6nA'
+    """
+    return base64.urlsafe_b64encode(hashlib.sha256(name.encode()).digest()[:16]).decode().rstrip("=")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Offsets:
+    """The table of lags, sorted by group, without rows of partitions that do not exist.
+
+    Attributes:
+        bounds: the rows of each group.
+        place: int64[L], the partition's row in the snapshot.
+        lag_records: float64[L], NaN where it is not known.
+        kept_records: float64[L], from the start of the log to its end, NaN where it is not known.
+    """
+
+    bounds: dict[str, slice]
+    place: Ints
+    lag_records: NDArray[np.float64]
+    kept_records: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, raw: RawInventory, snapshot: Snapshot) -> _Offsets:
+        lags, partitions = raw.table("lags"), snapshot.partitions
+        index = PartitionIndex.of(
+            partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
+        )
+        place = index.find(lags.column("topic"), lags.column("partition"))
+        names, group = encode(lags.column("group_id"))
+        order = np.lexsort((place, group))
+        order = order[place[order] >= 0]
+        bounds = np.searchsorted(group[order], np.arange(len(names) + 1)).tolist()
+        return cls(
+            bounds={name: slice(bounds[i], bounds[i + 1]) for i, name in enumerate(names)},
+            place=place[order],
+            lag_records=_lag_records(lags)[order],
+            kept_records=_difference(lags, "log_end_offset", "log_start_offset")[order],
+        )
+
+
+def _lag_records(lags: Any) -> NDArray[np.float64]:
+    told = floats(lags.column("lag_records"))
+    return np.maximum(np.where(np.isnan(told), _difference(lags, "log_end_offset", "committed_offset"), told), 0.0)
+
+
+def _difference(lags: Any, end: str, start: str) -> NDArray[np.float64]:
+    """Subtract offsets as whole numbers: they may be larger than a float holds exactly."""
+    is_known: Flags = known(lags.column(end)) & known(lags.column(start))
+    return np.where(is_known, (ints(lags.column(end)) - ints(lags.column(start))).astype(np.float64), np.nan)
+
+
+def _facts(found: _Subscribed, cluster: _Cluster) -> GroupFacts:
+    group, rows = found.group, found.rows
+    members = _members(found, cluster)
+    owner = _owners(found, members, cluster)
+    record_bytes, is_known, lag_records = _records(found, cluster)
+    lag_bytes = lag_records * record_bytes
+    mean = cluster.load.bytes_in_mean_bytes_per_second[rows]
+    traffic = group_traffic(cluster.rates.of(rows), mean, owner, lag_bytes)
+    # Assignors look at racks only where members have one too.
+    with_racks = cluster.has_racks and any(member.rack for member in members)
+    topics = tuple(cluster.topic(index, with_racks=with_racks) for index in found.topics.tolist())
+    return GroupFacts(
+        group_id=group.group_id,
+        protocol=found.protocol,
+        assignor=group.assignor or DEFAULT_ASSIGNORS[found.protocol],
+        members=members,
+        topics=topics,
+        topic_ids=tuple(cluster.topic_id(topic.name) for topic in topics),
+        topic=found.topic,
+        partition=cluster.snapshot.partitions.partition[rows],
+        owner=owner,
+        mean_bytes_per_second=mean,
+        peak_bytes_per_second=traffic.peak_bytes_per_second,
+        start_lag_bytes=lag_bytes,
+        cache_window_seconds=cluster.cache_window_seconds[rows],
+        record_bytes=record_bytes,
+        is_record_size_known=is_known,
+        estimated_capacity_bytes_per_second=traffic.best_read_bytes_per_second,
+        history_hours=traffic.hours,
+    )
+
+
+def _members(found: _Subscribed, cluster: _Cluster) -> tuple[Member, ...]:
+    """Give the members; what they are assigned of topics that nobody subscribes to any more is left out."""
+    names = {cluster.snapshot.partitions.topics[index] for index in found.topics.tolist()}
+    return tuple(
+        Member(
+            member_id=member.member_id,
+            topics=subscription,
+            instance_id=member.instance_id or None,
+            rack=member.rack or None,
+            owned=TopicPartitions.of(pair for pair in member.assigned if pair[0] in names),
+        )
+        for member, subscription in zip(found.group.members, found.subscriptions, strict=True)
+    )
+
+
+def _owners(found: _Subscribed, members: Sequence[Member], cluster: _Cluster) -> NDArray[np.int32]:
+    """Give int32[N], who reads each partition; of two that were told to, the first."""
+    partitions = cluster.snapshot.partitions
+    place = {partitions.topics[index]: number for number, index in enumerate(found.topics.tolist())}
+    starts = np.searchsorted(found.topic, np.arange(len(found.topics)))
+    owner = np.full(len(found.rows), NOBODY, dtype=np.int32)
+    for number in range(len(members) - 1, -1, -1):
+        owned = members[number].owned
+        first = np.array([starts[place[name]] for name in owned.topics], dtype=np.int64)
+        if len(owned):
+            owner[first[owned.topic] + owned.partition] = number
+    return owner
+
+
+def _records(found: _Subscribed, cluster: _Cluster) -> tuple[float, bool, NDArray[np.float64]]:
+    """Give the mean size of a record in bytes, whether that was measured, and float64[N], how many wait."""
+    offsets, rows = cluster.offsets, found.rows
+    mine = offsets.bounds.get(found.group.group_id, slice(0, 0))
+    place, kept = offsets.place[mine], offsets.kept_records[mine]
+    number = np.searchsorted(rows, place).clip(max=len(rows) - 1)
+    is_ours = rows[number] == place
+    lag_records = np.zeros(len(rows))
+    lag_records[number[is_ours]] = np.nan_to_num(offsets.lag_records[mine][is_ours], nan=0.0)
+    tells = is_ours & ~cluster.is_compacted[place] & (kept > 0) & (cluster.size_bytes[place] > 0)
+    if not tells.any():
+        return UNKNOWN_RECORD_BYTES, False, lag_records
+    return float(cluster.size_bytes[place][tells].sum() / kept[tells].sum()), True, lag_records

@@ -1,0 +1,110 @@
+"""What a group's partitions get in its peak hour, and what its members have read so far.
+
+The peak hour is one hour for the whole group, so that partitions which peak at other times are not added up. It is the
+hour whose total is the 99th percentile of the hours by nearest rank: of 672 hours six are above it. An hour in which a
+partition has no value counts its mean for it; an hour of which nothing is known is left out.
+
+What a member has read is judged by the partitions that it reads today:
+
+* A member that is less than :data:`KEEPS_UP_SECONDS` of its mean traffic behind has read all that was produced; its
+  best hour counts.
+* One that is further behind has at least read what was produced over the last hours less what waits now; the best of
+  these means, over as many last hours as serve it best, counts. Its best hour would be wrong: the member may have
+  fallen behind in just that hour.
+
+Both are lower bounds of what a member can do: it was never asked for more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.profile import PEAK_QUANTILE
+
+KEEPS_UP_SECONDS = 60.0
+"""Batches and commits take less; a member that cannot keep up is further behind within the hour."""
+
+_HOUR_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupTraffic:
+    """The traffic of one group.
+
+    Attributes:
+        peak_bytes_per_second: float64[N], produced to each partition in the group's peak hour, 0 without a history.
+        best_read_bytes_per_second: the most that any member is known to have read over an hour or longer, ``None``
+            without a history, without members that read, or where nothing was read.
+        hours: how many hours these rest on.
+    """
+
+    peak_bytes_per_second: NDArray[np.float64]
+    best_read_bytes_per_second: float | None
+    hours: int
+
+
+def group_traffic(
+    rates: NDArray[np.float32],
+    mean_bytes_per_second: NDArray[np.float64],
+    owner: NDArray[np.integer],
+    lag_bytes: NDArray[np.float64],
+) -> GroupTraffic:
+    """Judge the history of a group.
+
+    Args:
+        rates: float32[N, H], bytes per second produced to each partition, hours ascending, NaN where not known.
+        mean_bytes_per_second: float64[N], stands in for the hours that are not known.
+        owner: int[N], the member that reads each partition today, -1 for nobody.
+        lag_bytes: float64[N], what waits today.
+    """
+    filled = _filled(rates, mean_bytes_per_second)
+    hours = filled.shape[1]
+    if not hours:
+        return GroupTraffic(peak_bytes_per_second=np.zeros(len(owner)), best_read_bytes_per_second=None, hours=0)
+    peak = filled[:, peak_hour(filled.sum(axis=0, dtype=np.float64))].astype(np.float64)
+    best = _best_read(filled, mean_bytes_per_second, owner, lag_bytes)
+    return GroupTraffic(peak_bytes_per_second=peak, best_read_bytes_per_second=best, hours=hours)
+
+
+def peak_hour(total_bytes_per_second: NDArray[np.float64]) -> int:
+    """Give the hour of the 99th percentile by nearest rank, the earliest of equals.
+
+    >>> peak_hour(np.arange(200.0)), peak_hour(np.array([1.0, 3.0, 3.0]))
+    (197, 1)
+    """
+    rank = int(np.ceil(len(total_bytes_per_second) * PEAK_QUANTILE)) - 1
+    value = np.partition(total_bytes_per_second, rank)[rank]
+    return int((total_bytes_per_second == value).argmax())
+
+
+def _filled(rates: NDArray[np.float32], mean: NDArray[np.float64]) -> NDArray[np.float32]:
+    unknown = np.isnan(rates)
+    if not unknown.any():
+        return rates
+    told = ~unknown.all(axis=0)
+    return np.where(unknown[:, told], mean[:, None].astype(np.float32), rates[:, told])
+
+
+def _best_read(
+    rates: NDArray[np.float32], mean: NDArray[np.float64], owner: NDArray[np.integer], lag_bytes: NDArray[np.float64]
+) -> float | None:
+    order = np.argsort(owner, kind="stable")
+    order = order[owner[order] >= 0]
+    if not len(order):
+        return None
+    starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    produced = np.add.reduceat(rates[order], starts, axis=0, dtype=np.float64)
+    member_mean, member_lag = (np.add.reduceat(values[order], starts) for values in (mean, lag_bytes))
+    keeps_up = member_lag <= KEEPS_UP_SECONDS * member_mean
+    best = np.where(keeps_up, produced.max(axis=1), _read_at_least(produced, member_lag)).max()
+    return float(best) if best > 0 else None
+
+
+def _read_at_least(produced: NDArray[np.float64], lag_bytes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give float64[M], the best mean rate over any number of last hours that members must have read at."""
+    last = np.arange(1, produced.shape[1] + 1)
+    read = np.cumsum(produced[:, ::-1], axis=1) - lag_bytes[:, None] / _HOUR_SECONDS
+    return np.asarray((read / last).max(axis=1), dtype=np.float64)
