@@ -93,8 +93,9 @@ class ClassicGroup:
             state.grow(self._factor, now)
             return False
         if happening.kind in {Kind.LEAVE, Kind.EXPEL}:
+            was_member = member in state.live  # else a rebalance has not waited for it, and struck it off
             state.remove(member, now)
-            return bool(state.live)
+            return was_member and bool(state.live)
         if happening.kind is Kind.JOIN:
             return True
         return bool(state.live)  # NOTICE

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from kafka_capacity.groups.model import Group, Member, Topic, TopicPartitions
+from kafka_capacity.groups.model import NO_PARTITIONS, Group, Member, Topic, TopicPartitions
 from kafka_capacity.groups.registry import GroupProtocol, assignor
 from kafka_capacity.rebalance.model import Event, GroupFacts, GroupScenario
 from kafka_capacity.rebalance.settings import GroupSettings
@@ -69,10 +70,9 @@ def plain_group(
 
 def with_fresh_assignment(facts: GroupFacts) -> GroupFacts:
     """Give a group as if its assignor had just assigned everything."""
-    import dataclasses
-
     table = PartitionTable.of(facts, facts.protocol)
-    members = table.subscribing(facts.members, facts)
+    fresh = [dataclasses.replace(member, owned=NO_PARTITIONS) for member in facts.members]
+    members = table.subscribing(fresh, facts)
     answer = assignor(facts.assignor, facts.protocol).assign(Group(topics=table.topics, members=tuple(members)))
     owner = table.owners(answer, range(len(members)))
     names = tuple(topic.name for topic in facts.topics)

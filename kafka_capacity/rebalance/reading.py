@@ -57,8 +57,11 @@ class Reading:
         self.reader[rows] = NOBODY
 
     def stop_all_of(self, member: int, time_seconds: float) -> None:
-        """Stop all that a member reads."""
+        """Stop all that a member reads, and what it was about to give up later."""
         self.stop(np.flatnonzero(self.reader == member), time_seconds)
+        later = (self.reader == NOBODY) & (self._before == member) & (self._stopped_at > time_seconds)
+        self._stopped_at[later] = time_seconds
+        self._is_revoked[later] = False
 
     def start(self, rows: NDArray[np.int64], time_seconds: float, readers: NDArray[np.int64]) -> None:
         """Start reading rows that nobody reads; one whose reader stays is left alone."""

@@ -58,7 +58,7 @@ class GroupState:
         rows = np.flatnonzero(self.reading.reader == member)
         if not is_clean:
             self.unclean.append(rows)
-        self.reading.stop(rows, now)
+        self.reading.stop_all_of(member, now)
         if member in self.live:
             self.silent.add(member)
 

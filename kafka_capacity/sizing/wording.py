@@ -9,8 +9,8 @@ def shown_rate(bytes_per_second: float) -> str:
     """Write a rate: ``12.3 MiB/s``."""
     for unit, size in (("GiB/s", 2**30), ("MiB/s", 2**20), ("KiB/s", 2**10)):
         if bytes_per_second >= size:
-            return f"{bytes_per_second / size:.3g} {unit}"
-    return f"{bytes_per_second:.3g} B/s"
+            return f"{_three_digits(bytes_per_second / size)} {unit}"
+    return f"{_three_digits(bytes_per_second)} B/s"
 
 
 def shown_time(seconds: float | None) -> str:
@@ -19,5 +19,9 @@ def shown_time(seconds: float | None) -> str:
         return "without end"
     for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
         if seconds > 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
+            return f"{_three_digits(seconds / size)} {unit}"
+    return f"{_three_digits(seconds)} s"
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
