@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
-from kafka_capacity.example.groups import group_tables
+from kafka_capacity.example.groups import Logs, group_tables
 from kafka_capacity.example.shapes import SHAPES, ExampleShape, TopicKind
+from kafka_capacity.inventory.group_facts import made_up_topic_id
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
@@ -67,7 +68,7 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
         "topics": _topics_table(topics),
         "replicas": _replicas_table(shape, topics, matrix, sizes, rng),
         "metrics": _metrics_table(topics, ds, rng),
-        **group_tables(topics.names, topics.partitions, topics.mean_in, shape.group_count, rng),
+        **group_tables(_logs(topics, sizes), shape.group_count, rng),
     }
     tables["log_dirs"] = _log_dirs_table(shape, tables["replicas"])
     day = datetime.date.fromisoformat(ds)
@@ -99,6 +100,16 @@ def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> _Topics:
             partition=np.concatenate([np.arange(count) for count in counts]).astype(np.int32),
         ),
         mean_in=np.concatenate(shares),
+    )
+
+
+def _logs(topics: _Topics, sizes: NDArray[np.int64]) -> Logs:
+    return Logs(
+        names=topics.names,
+        partitions=topics.partitions,
+        mean_in=topics.mean_in,
+        size_bytes=sizes,
+        is_compacted=_per_partition(topics, "is_compacted") > 0,
     )
 
 
@@ -155,6 +166,7 @@ def _brokers_table(shape: ExampleShape) -> pa.Table:
             "network_in_bytes_per_second": [shape.network_bytes_per_second] * count,
             "network_out_bytes_per_second": [shape.network_bytes_per_second] * count,
             "cpu_cores": [shape.cpu_cores] * count,
+            "memory_bytes": [shape.memory_bytes] * count,
         },
     )
 
@@ -165,6 +177,7 @@ def _topics_table(topics: _Topics) -> pa.Table:
         "topics",
         {
             "topic": list(topics.names),
+            "topic_id": [made_up_topic_id(name) for name in topics.names],
             "is_internal": [name.startswith("__") for name in topics.names],
             "min_insync_replicas": [kind.min_insync_replicas for kind in kinds],
             "retention_bytes": [-1] * len(kinds),

@@ -1,84 +1,223 @@
-"""Consumer groups for the example clusters."""
+"""Consumer groups for the example clusters.
+
+Every group is assigned by its own assignor. Most keep up; one in eight is a quarter of an hour behind; the one that
+reads most has two members and is hours behind; the one with the fewest partitions has more members than that. One in
+five is of the coordinator's protocol (KIP-848), and one in four has static members.
+"""
 
 from __future__ import annotations
+
+import base64
+import uuid
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import Partitions
+from kafka_capacity.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
+from kafka_capacity.inventory.group_facts import made_up_topic_id
 from kafka_capacity.inventory.tables import TABLES
 
 _PURPOSES = ("etl", "fraud", "search-index", "billing", "dashboards", "archive", "alerts", "features")
 _ASSIGNORS = ("range", "cooperative-sticky", "range", "sticky", "roundrobin")
-RECORD_BYTES = 900  # a usual size of a JSON event after compression; only the lag in records rests on it
+_SERVER_ASSIGNORS = ("uniform", "uniform", "range")
+RECORD_BYTES = 900  # a usual size of a JSON event after compression
+_IDLE_MEMBERS = 2
+_FEW_MEMBERS = 2
+_HOURS_BEHIND_SECONDS = 3 * 3600.0
+
+Row = dict[str, object]
 
 
-def group_tables(
-    names: tuple[str, ...],
-    partitions: Partitions,
-    mean_in: NDArray[np.float64],
-    group_count: int,
-    rng: np.random.Generator,
-) -> dict[str, pa.Table]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Logs:
+    """What there is to read.
+
+    Attributes:
+        names: of the topics.
+        partitions: theirs.
+        mean_in: float64[P], bytes per second produced.
+        size_bytes: int64[P], on the leader.
+        is_compacted: bool[P].
+    """
+
+    names: tuple[str, ...]
+    partitions: Partitions
+    mean_in: NDArray[np.float64]
+    size_bytes: NDArray[np.int64]
+    is_compacted: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Plan:
+    """One group to be made.
+
+    Attributes:
+        number: from 0.
+        group_id: its name.
+        purpose: the last part of it.
+        topics: what it reads, places in the names, ascending.
+        rows: int64[N], their partitions.
+        count: how many members it has.
+        behind_seconds: float64[N], the lag of each partition.
+    """
+
+    number: int
+    group_id: str
+    purpose: str
+    topics: tuple[int, ...]
+    rows: NDArray[np.int64]
+    count: int
+    behind_seconds: NDArray[np.float64]
+
+    @property
+    def protocol(self) -> GroupProtocol:
+        """One in five is the coordinator's."""
+        return GroupProtocol.CONSUMER if self.number % 5 == 2 else GroupProtocol.CLASSIC
+
+    @property
+    def assignor(self) -> str:
+        """Each of the protocol's in turn."""
+        if self.protocol is GroupProtocol.CONSUMER:
+            return _SERVER_ASSIGNORS[self.number // 5 % len(_SERVER_ASSIGNORS)]
+        return _ASSIGNORS[self.number % len(_ASSIGNORS)]
+
+    @property
+    def is_static(self) -> bool:
+        """One in four has instance ids."""
+        return self.number % 4 == 3
+
+
+def group_tables(logs: Logs, group_count: int, rng: np.random.Generator) -> dict[str, pa.Table]:
     """Make ``groups``, ``members`` and ``lags``; every partition of a topic has one owner in its group."""
-    groups: list[dict[str, object]] = []
-    members: list[dict[str, object]] = []
-    lags: list[dict[str, object]] = []
-    slices = partitions.topic_slices()
-    readable = [index for index, name in enumerate(names) if not name.startswith("__")]
+    (ids,) = rng.spawn(1)
+    plans = _with_extremes(_plans(logs, group_count, rng), logs)
+    rows: dict[str, list[Row]] = {
+        "groups": [_group(plan) for plan in plans],
+        "members": [row for plan in plans for row in _members(plan, logs, ids)],
+        "lags": [row for plan in plans for row in _lags(plan, logs)],
+    }
+    return {name: pa.Table.from_pylist(listed, schema=TABLES[name].schema) for name, listed in rows.items()}
+
+
+def _plans(logs: Logs, group_count: int, rng: np.random.Generator) -> list[_Plan]:
+    slices = logs.partitions.topic_slices()
+    readable = [index for index, name in enumerate(logs.names) if not name.startswith("__")]
+    plans = []
     for number in range(group_count):
         first = readable[(number * 7) % len(readable)]
-        group_id = f"{names[first].replace('.', '-')}-{_PURPOSES[number % len(_PURPOSES)]}"
+        purpose = _PURPOSES[number % len(_PURPOSES)]
         topics = sorted({first, *(int(t) for t in rng.choice(readable, size=int(rng.integers(0, 3))))})
-        assignor = _ASSIGNORS[number % len(_ASSIGNORS)]
-        groups.append(
-            {
-                "group_id": group_id,
-                "state": "Stable",
-                "group_type": "classic",
-                "protocol_type": "consumer",
-                "assignor": assignor,
-            }
-        )
-        owned = [(names[t], int(p)) for t in topics for p in partitions.partition[slices[t]]]
-        count = min(len(owned), int(rng.integers(2, 13)))
-        members += _members(group_id, [names[t] for t in topics], owned, count)
-        rates = np.concatenate([mean_in[slices[t]] for t in topics])
+        rows = np.concatenate([np.arange(slices[t].start, slices[t].stop) for t in topics])
+        count = min(len(rows), int(rng.integers(2, 13)))
         # Most groups are a second or two behind, one in eight a quarter of an hour.
-        seconds = rng.exponential(900.0 if number % 8 == 7 else 1.5, len(owned))
-        lags += _lags(group_id, owned, rates, seconds)
-    rows = {"groups": groups, "members": members, "lags": lags}
-    return {name: pa.Table.from_pylist(list_of_rows, schema=TABLES[name].schema) for name, list_of_rows in rows.items()}
+        seconds = rng.exponential(900.0 if number % 8 == 7 else 1.5, len(rows))
+        plans.append(
+            _Plan(
+                number=number,
+                group_id=f"{logs.names[first].replace('.', '-')}-{purpose}",
+                purpose=purpose,
+                topics=tuple(topics),
+                rows=rows,
+                count=count,
+                behind_seconds=seconds,
+            )
+        )
+    return plans
 
 
-def _members(group_id: str, topics: list[str], owned: list[tuple[str, int]], count: int) -> list[dict[str, object]]:
+def _with_extremes(plans: list[_Plan], logs: Logs) -> list[_Plan]:
+    """Give one group too many members, and another one too few."""
+    small = min(plans, key=lambda plan: (len(plan.rows), plan.number))
+    large = max(plans, key=lambda plan: (logs.mean_in[plan.rows].sum(), plan.number))
+    changes = {
+        small.number: replace(small, count=len(small.rows) + _IDLE_MEMBERS),
+        large.number: replace(
+            large, count=_FEW_MEMBERS, behind_seconds=_HOURS_BEHIND_SECONDS * (1 + np.tanh(large.behind_seconds) / 4)
+        ),
+    }
+    return [changes.get(plan.number, plan) for plan in plans]
+
+
+def _group(plan: _Plan) -> Row:
+    return {
+        "group_id": plan.group_id,
+        "state": "Stable",
+        "group_type": str(plan.protocol),
+        "protocol_type": "consumer",
+        "assignor": plan.assignor,
+    }
+
+
+def _members(plan: _Plan, logs: Logs, ids: np.random.Generator) -> list[Row]:
+    instances = [f"{plan.purpose}-{index}" if plan.is_static else None for index in range(plan.count)]
+    member_ids = [_member_id(plan, instance, ids) for instance in instances]
+    assigned = _assigned(plan, logs, member_ids, instances)
     return [
         {
-            "group_id": group_id,
-            "member_id": f"{group_id}-{index:02d}",
-            "client_id": group_id,
+            "group_id": plan.group_id,
+            "member_id": member_id,
+            "client_id": plan.group_id,
             "host": f"/10.0.{index // 250}.{index % 250 + 1}",
-            "subscribed": topics,
-            "assigned": [{"topic": topic, "partition": partition} for topic, partition in owned[index::count]],
+            "instance_id": instance,
+            "subscribed": [logs.names[t] for t in plan.topics],
+            "assigned": [{"topic": topic, "partition": partition} for topic, partition in assigned[member_id]],
         }
-        for index in range(count)
+        for index, (member_id, instance) in enumerate(zip(member_ids, instances, strict=True))
     ]
 
 
-def _lags(
-    group_id: str, owned: list[tuple[str, int]], rates: NDArray[np.float64], seconds: NDArray[np.float64]
-) -> list[dict[str, object]]:
-    behind = (rates * seconds / RECORD_BYTES).astype(np.int64).tolist()
-    ends = (rates * 86_400 * 90 / RECORD_BYTES).astype(np.int64).tolist()
+def _member_id(plan: _Plan, instance: str | None, ids: np.random.Generator) -> str:
+    """Make an id as the coordinator of a classic group does, or the client itself in the other protocol."""
+    drawn = uuid.UUID(bytes=ids.bytes(16), version=4)
+    if plan.protocol is GroupProtocol.CONSUMER:
+        return base64.urlsafe_b64encode(drawn.bytes).decode().rstrip("=")
+    return f"{instance or plan.group_id}-{drawn}"
+
+
+def _assigned(
+    plan: _Plan, logs: Logs, member_ids: list[str], instances: list[str | None]
+) -> dict[str, list[TopicPartition]]:
+    """Let the group's assignor say who reads what; the coordinator's assignors know topics by their ids."""
+    has_ids = plan.protocol is GroupProtocol.CONSUMER
+    names = {made_up_topic_id(logs.names[t]) if has_ids else logs.names[t]: t for t in plan.topics}
+    slices = logs.partitions.topic_slices()
+    members = [
+        Member(member_id=member_id, topics=tuple(names), instance_id=instance)
+        for member_id, instance in sorted(zip(member_ids, instances, strict=True))
+    ]
+    topics = [Topic(name=name, partitions=slices[t].stop - slices[t].start) for name, t in names.items()]
+    lists = assignor(plan.assignor, plan.protocol).assign(Group(topics=tuple(topics), members=tuple(members))).lists()
+    return {
+        member_id: sorted((logs.names[names[name]], partition) for name, partition in listed)
+        for member_id, listed in lists.items()
+    }
+
+
+def _lags(plan: _Plan, logs: Logs) -> list[Row]:
+    rates, topic = logs.mean_in[plan.rows], logs.partitions.topic[plan.rows]
+    behind = (rates * plan.behind_seconds / RECORD_BYTES).astype(np.int64)
+    ends = (rates * 86_400 * 90 / RECORD_BYTES).astype(np.int64)
+    # A compacted log starts where it always did, with ever more holes.
+    starts = np.where(logs.is_compacted[plan.rows], 0, ends - logs.size_bytes[plan.rows] // RECORD_BYTES)
     return [
         {
-            "group_id": group_id,
-            "topic": topic,
+            "group_id": plan.group_id,
+            "topic": logs.names[index],
             "partition": partition,
+            "log_start_offset": start,
             "log_end_offset": end,
             "committed_offset": max(0, end - lag),
             "lag_records": min(end, lag),
         }
-        for (topic, partition), lag, end in zip(owned, behind, ends, strict=True)
+        for index, partition, start, end, lag in zip(
+            topic.tolist(),
+            logs.partitions.partition[plan.rows].tolist(),
+            starts.tolist(),
+            ends.tolist(),
+            behind.tolist(),
+            strict=True,
+        )
     ]

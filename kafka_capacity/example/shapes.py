@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+GIB = 1024.0**3
 TIB = 1024.0**4
 DAY_SECONDS = 86_400
 
@@ -52,6 +53,7 @@ class ExampleShape:
     disk_capacity_bytes: float
     network_bytes_per_second: float
     cpu_cores: float
+    memory_bytes: float
     kinds: tuple[TopicKind, ...]
     group_count: int
     seed: int
@@ -96,6 +98,7 @@ JUMBO_LIKE = ExampleShape(
     disk_capacity_bytes=12 * TIB,
     network_bytes_per_second=1.25e9,
     cpu_cores=16.0,
+    memory_bytes=32 * GIB,
     kinds=(
         _OFFSETS,
         _kind("web.", ("pageview", "click", "error"), (48, 36, 24), mean_bytes_in_per_second=3e6, skew=0.5),
@@ -123,6 +126,7 @@ SHOP = ExampleShape(
     disk_capacity_bytes=4.7 * TIB,
     network_bytes_per_second=1.25e9,
     cpu_cores=16.0,
+    memory_bytes=64 * GIB,
     kinds=(
         _OFFSETS,
         _kind(
