@@ -158,6 +158,10 @@ def _why_not(group: Group) -> str | None:
         return "Its consumers take partitions by hand (assign), so that it never rebalances."
     if not group.members:
         return "It has no members, so nobody subscribes to anything."
+    if not says_something and group.state not in ("", "Stable"):
+        return (
+            f"It was {group.state!r} when the inventory was taken: Kafka tells what members read when it is 'Stable'."
+        )
     if not says_something:
         return "The inventory tells neither what its members subscribe to nor what they are assigned."
     return None

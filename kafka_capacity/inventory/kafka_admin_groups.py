@@ -173,14 +173,28 @@ def _ask_consumer(session: AdminSession, group_ids: list[str], coordinator: int)
     return {
         group.group_id: {
             "group": {"state": group.group_state, "protocol_type": "consumer", "assignor": group.assignor_name},
-            "members": [_consumer_member(group.group_id, member) for member in group.members],
+            "members": _consumer_members(group),
         }
         for group in response.groups
         if not group.error_code
     }
 
 
-def _consumer_member(group_id: str, member: Any) -> dict[str, Any]:
+def _consumer_members(group: Any) -> list[dict[str, Any]]:
+    # Only brokers know what a regular expression matches. Every topic that it does is to be read by somebody.
+    matched: dict[str, set[str]] = {}
+    for member in group.members:
+        for assignment in (member.assignment, member.target_assignment):
+            topics = {each.topic_name for each in assignment.topic_partitions}
+            matched.setdefault(member.subscribed_topic_regex or "", set()).update(topics)
+    matched[""] = set()
+    return [
+        _consumer_member(group.group_id, member, matched[member.subscribed_topic_regex or ""])
+        for member in group.members
+    ]
+
+
+def _consumer_member(group_id: str, member: Any, matched: set[str]) -> dict[str, Any]:
     return {
         "group_id": group_id,
         "member_id": member.member_id,
@@ -188,7 +202,7 @@ def _consumer_member(group_id: str, member: Any) -> dict[str, Any]:
         "host": member.client_host,
         "instance_id": member.instance_id or None,
         "rack": member.rack_id or None,
-        "subscribed": sorted(member.subscribed_topic_names or []),
+        "subscribed": sorted(matched.union(member.subscribed_topic_names or [])),
         "assigned": _assigned((each.topic_name, each.partitions) for each in member.assignment.topic_partitions),
     }
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from kafka import TopicPartition
 
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
@@ -23,6 +24,7 @@ LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 QUORUM = "org.apache.kafka.tools.MetadataQuorumCommand"
+OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
 CONSOLE = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 
 
@@ -53,6 +55,8 @@ def observed(cluster: KafkaCluster) -> Iterator[Observed]:
     )
     for seed, (topic, partitions) in enumerate({"orders": 6, "clicks": 4, "lone": 2}.items()):
         produce(cluster, topic, {partition: 100_000 * (partition + 1) for partition in range(partitions)}, seed)
+    with cluster.admin() as admin:
+        admin.delete_records({TopicPartition("orders", 5): 7})
     classic = consumer(cluster, "orders", "billing", client_id="billing-0", group_instance_id="seat-1")
     modern = cluster.background_tool(
         CONSOLE,
@@ -203,6 +207,15 @@ def test_lags_are_those_of_kafka_consumer_groups(cluster: KafkaCluster, observed
     assert read == expected
     assert {group for group, _, _ in read} == {"billing", "dashboards"}
     assert sum(lag for (group, _, _), (_, _, lag) in read.items() if group == "billing") > 0
+
+
+def test_logs_start_where_kafka_get_offsets_says(cluster: KafkaCluster, observed: Observed) -> None:
+    printed = cluster.tool(OFFSETS, "--time", "earliest")
+    lines = (line.split(":") for line in printed.split() if line.count(":") == 2)
+    expected = {(topic, int(partition)): int(offset) for topic, partition, offset in lines}
+    read = {(row["topic"], row["partition"]): row["log_start_offset"] for row in observed.rows("lags")}
+    assert read == {partition: expected[partition] for partition in read}
+    assert read[("orders", 5)] == 7
 
 
 def test_it_says_what_it_read_and_has_nothing_to_remark(observed: Observed) -> None:

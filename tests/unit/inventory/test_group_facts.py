@@ -178,6 +178,13 @@ def test_groups_are_sorted_and_each_has_its_own():
             "It has no members, so nobody subscribes to anything.",
         ),
         (
+            {"state": "PreparingRebalance", "assignor": None},
+            [member("a", subscribed=None)],
+            [],
+            "It was 'PreparingRebalance' when the inventory was taken: Kafka tells what members read when it is "
+            "'Stable'.",
+        ),
+        (
             {},
             [member("a", subscribed=None)],
             [],
@@ -201,6 +208,9 @@ def test_a_group_that_is_not_simulated_says_why(changes, members, lags, reason):
 def test_an_inventory_without_groups_has_nothing_to_tell():
     answer = found(groups=[], members=[])
     assert (answer.facts, answer.skipped) == ((), ())
+    nothing = found(topics=[], members=[A])
+    assert nothing.facts == ()
+    assert [one.reason for one in nothing.skipped] == ["None of its topics is in the inventory ('orders')."]
 
 
 def test_the_size_of_a_record_is_the_size_of_the_log_by_its_records():

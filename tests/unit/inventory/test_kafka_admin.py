@@ -1,0 +1,129 @@
+"""What is made of the answers of Kafka's admin protocol; the live tests have real answers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from kafka import TopicPartition
+from kafka.admin import OffsetSpec
+from kafka.errors import RequestTimedOutError
+
+from kafka_capacity.inventory.kafka_admin_groups import read_groups
+from kafka_capacity.inventory.kafka_admin_lags import lags_table
+from kafka_capacity.inventory.kafka_admin_session import AdminSession
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+
+UP = {"broker_id": 1, "is_fenced": False}
+ORDERS = {"name": "orders", "partitions": [{"partition_index": n, "leader_id": n} for n in (1, 2, 3)]}
+
+
+def session(**methods):
+    """Make a session whose client has these methods."""
+    connection = KafkaConnection(bootstrap_servers="kafka:9092", request_timeout_seconds=5)
+    return AdminSession(connection, SimpleNamespace(**methods))
+
+
+def assignment(*pairs):
+    return SimpleNamespace(
+        topic_partitions=[SimpleNamespace(topic_name=name, partitions=list(numbers)) for name, numbers in pairs]
+    )
+
+
+def member(member_id, *pairs, target=(), names=(), regex=None, **changes):
+    return SimpleNamespace(
+        **{
+            "member_id": member_id,
+            "instance_id": None,
+            "rack_id": None,
+            "client_id": "c",
+            "client_host": "/10.0.0.1",
+            "subscribed_topic_names": list(names),
+            "subscribed_topic_regex": regex,
+            "assignment": assignment(*pairs),
+            "target_assignment": assignment(*target),
+        }
+        | changes
+    )
+
+
+def members_of(*members):
+    """Read one group of the consumer protocol with these members."""
+    group = SimpleNamespace(
+        error_code=0, error_message=None, group_id="g", group_state="Stable", assignor_name="uniform", members=members
+    )
+    listed = [{"group_id": "g", "protocol_type": "consumer", "group_state": "Stable", "group_type": "Consumer"}]
+    manager = SimpleNamespace(run=lambda _: SimpleNamespace(groups=[group]))
+    remarks = []
+    groups, rows = read_groups(session(list_groups=lambda **_: listed, _manager=manager), [UP], remarks)
+    assert groups == [
+        {
+            "group_id": "g",
+            "state": "Stable",
+            "group_type": "consumer",
+            "protocol_type": "consumer",
+            "assignor": "uniform",
+        }
+    ]
+    assert remarks == []
+    return rows
+
+
+def test_a_member_of_the_consumer_protocol_comes_whole():
+    (row,) = members_of(member("m", ("orders", [2, 0]), names=["orders"], instance_id="seat-1", rack_id="a"))
+
+    assert row == {
+        "group_id": "g",
+        "member_id": "m",
+        "client_id": "c",
+        "host": "/10.0.0.1",
+        "instance_id": "seat-1",
+        "rack": "a",
+        "subscribed": ["orders"],
+        "assigned": [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 2}],
+    }
+
+
+def test_who_subscribes_by_a_regular_expression_subscribes_to_what_is_read_by_it():
+    rows = members_of(
+        member("a", ("orders", [0]), regex="o.*"),
+        member("b", target=[("offers", [0])], regex="o.*", names=["audit"]),
+        member("c", ("audit", [0]), regex="a.*"),
+        member("d", ("stock", [0]), names=["stock"]),
+        member("e", regex="e.*"),
+        member("f", ("old", [0]), regex=""),
+    )
+
+    assert {row["member_id"]: row["subscribed"] for row in rows} == {
+        "a": ["offers", "orders"],
+        "b": ["audit", "offers", "orders"],
+        "c": ["audit"],
+        "d": ["stock"],
+        "e": [],
+        "f": [],
+    }
+
+
+def test_logs_have_their_first_and_last_offsets_where_they_are_known(monkeypatch):
+    monkeypatch.setattr("kafka_capacity.inventory.kafka_admin_session._FIRST_PAUSE_SECONDS", 0)
+    asked = []
+
+    def offsets(wanted):
+        (spec,) = set(wanted.values())
+        asked.append((spec, sorted(partition.partition for partition in wanted)))
+        silent = {OffsetSpec.LATEST: 3, OffsetSpec.EARLIEST: 2}[spec]
+        if TopicPartition("orders", silent) in wanted:
+            raise RequestTimedOutError
+        return {partition: SimpleNamespace(offset=90 if spec is OffsetSpec.LATEST else 40) for partition in wanted}
+
+    committed = {"g": {TopicPartition("orders", number): SimpleNamespace(offset=50) for number in (1, 2, 3)}}
+    remarks = []
+    client = session(list_group_offsets=lambda _: committed, list_partition_offsets=offsets)
+    rows = lags_table(client, ["g"], [ORDERS], remarks).to_pylist()
+
+    told = [(row["partition"], row["log_start_offset"], row["log_end_offset"], row["lag_records"]) for row in rows]
+    assert told == [(1, 40, 90, 40), (2, None, 90, 40), (3, None, None, None)]
+    assert (OffsetSpec.EARLIEST, [1, 2]) in asked
+    assert [(remark.code, remark.where, remark.message) for remark in remarks] == [
+        ("log_ends_unknown", "lags.log_end_offset", "the ends of 1 partition are not known: orders-3"),
+        ("log_starts_unknown", "lags.log_start_offset", "the starts of 1 partition are not known: orders-2"),
+    ]
