@@ -99,7 +99,8 @@ def outcome(event, *, pauses=0, lag=12.0, pause=3.0, points=3):
         rebalances=2,
         partition_pauses=pauses,
         paused_partitions=min(pauses, 6),
-        revoked=0,
+        paused_partition_seconds=pauses * pause,
+        revoked=pauses // 2,
         moved=1,
         returned=2,
         pause_median_seconds=1.0,
@@ -157,6 +158,8 @@ def result(group_id="orders-etl", count=2, *, fits=True, is_today=False, pauses=
             same_as_count=count,
             skew_topics=(),
             start_lag_bytes=0.0,
+            start_lag_seconds=0.0,
+            catch_up_now_seconds=0.0,
         ),
         smallest=SmallestCounts(
             at_peak=smallest,

@@ -16,6 +16,7 @@ import pyarrow as pa
 from kafka_capacity.objects.plan_tables import Tables
 from kafka_capacity.rebalance.model import GroupFacts
 from kafka_capacity.rebalance.settings import GroupSettings
+from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.group_scenario import GroupResult, SmallestCounts
 
 SMALLEST = "smallest_"
@@ -99,8 +100,9 @@ GROUP_SCENARIOS = pa.schema(
         *(pa.field(SMALLEST + name, kind) for name, kind in _SMALLEST_TYPES.items()),
     ]
 )
-"""One row a scenario: inputs (the timeouts of :class:`GroupSettings` among them), ``excuses`` as a JSON list, metrics
-and the smallest counts that will do; both of these are null when Kafka would throw."""
+"""One row a scenario: inputs (the timeouts of :class:`GroupSettings` among them), ``excuses`` as a JSON list (figures
+without end are null in it), metrics, and the smallest counts that will do; the last two are null when Kafka would
+throw."""
 
 GROUP_CHURN = pa.schema(
     [
@@ -111,6 +113,7 @@ GROUP_CHURN = pa.schema(
         pa.field("rebalances", pa.int64(), nullable=False),
         pa.field("partition_pauses", pa.int64(), nullable=False),
         pa.field("paused_partitions", pa.int64(), nullable=False),
+        pa.field("paused_partition_seconds", pa.float64()),
         pa.field("revoked", pa.int64(), nullable=False),
         pa.field("paused_partition_seconds", pa.float64()),
         pa.field("moved", pa.int64(), nullable=False),
@@ -214,7 +217,7 @@ def group_scenario_table(result: GroupResult) -> pa.Table:
         "seed": scenario.seed,
         "is_today": result.is_today,
         "fits": result.fits,
-        "excuses": json.dumps([excuse.as_dict() for excuse in result.excuses], sort_keys=True, ensure_ascii=False),
+        "excuses": json.dumps([_plain(excuse) for excuse in result.excuses], sort_keys=True, ensure_ascii=False),
         **(dataclasses.asdict(result.metrics) if result.metrics is not None else dict.fromkeys(_METRIC_TYPES)),
         **{
             SMALLEST + field.name: getattr(result.smallest, field.name) if result.smallest is not None else None
@@ -222,6 +225,10 @@ def group_scenario_table(result: GroupResult) -> pa.Table:
         },
     }
     return pa.Table.from_pylist([row], schema=GROUP_SCENARIOS)
+
+
+def _plain(excuse: Excuse) -> dict[str, object]:
+    return {name: _finite(value) for name, value in excuse.as_dict().items()}
 
 
 def group_churn_table(result: GroupResult) -> pa.Table:

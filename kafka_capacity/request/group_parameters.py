@@ -10,6 +10,7 @@ from kafka_capacity.groups.registry import GroupProtocol, assignor_names
 from kafka_capacity.rebalance.model import Event
 from kafka_capacity.rebalance.settings import GroupSettings
 from kafka_capacity.sizing.group_grid import GroupGridRequest, StaticMembership
+from kafka_capacity.storage.page_cache import HEAP_BYTES
 
 GROUPS_SECTION = "Consumer groups"
 TIMEOUTS_SECTION = "Consumer timeouts"
@@ -98,6 +99,15 @@ class GroupParameters(BaseModel):
         description="How old the oldest record that waits may get.",
         json_schema_extra=_in(GROUPS_SECTION),
     )
+    catch_up_limit_seconds: float = Field(
+        default=4 * 3600.0,
+        gt=0.0,
+        le=30 * 86_400.0,
+        allow_inf_nan=False,
+        title="Time to catch up (seconds)",
+        description="How soon a group that is behind by more than the objective today must have caught up.",
+        json_schema_extra=_in(GROUPS_SECTION),
+    )
     consumer_failures: int = Field(
         default=1,
         ge=0,
@@ -125,7 +135,7 @@ class GroupParameters(BaseModel):
         json_schema_extra=_in(GROUPS_SECTION),
     )
     broker_heap_bytes: int = Field(
-        default=6 * GIB,
+        default=int(HEAP_BYTES),
         ge=0,
         le=1024 * GIB,
         title="Heap of a broker (bytes)",
@@ -250,6 +260,7 @@ class GroupParameters(BaseModel):
             static_membership=self.static_membership,
             events=tuple(dict.fromkeys(self.group_events)),
             lag_slo_seconds=self.lag_slo_seconds,
+            catch_up_limit_seconds=self.catch_up_limit_seconds,
             failure_count=self.consumer_failures,
             member_capacity_bytes_per_second=self.member_capacity_bytes_per_second,
             partitions_factor=self.partitions_factor,

@@ -3,7 +3,8 @@
 Goals, ordered:
     1. It fits.
     2. The fewest members.
-    3. The fewest partition pauses in a rolling restart, since that is what every deploy costs.
+    3. The fewest partition pauses in a rolling restart, since that is what every deploy costs; of as many, the fewest
+       by rebalances.
     4. The least change: the same protocol, assignor and static membership as today.
 
 A group is at risk where it does not fit as it is today. Where nothing that was tried fits, the nearest scenario is
@@ -26,11 +27,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.rebalance.model import Event
+from kafka_capacity.sizing.wording import shown_time
 
 Row = Mapping[str, Any]
 Churn = Mapping[str, Row]
 """The rows of ``group_churn`` of one scenario, by event."""
 
+_NO_PAUSES = {"partition_pauses": 0, "revoked": 0}
 _KEPT = ("protocol", "assignor", "is_static")
 
 
@@ -75,7 +78,8 @@ class GroupAdvice:
 
     def pauses_per_deploy(self, row: Row) -> int | None:
         """Tell how many partition pauses a rolling restart takes; ``None`` where it was not simulated."""
-        return _pauses(self.churn.get(row["scenario_id"], {}))
+        deploy = self.churn.get(row["scenario_id"], {}).get(Event.ROLLING_RESTART)
+        return None if deploy is None else int(deploy["partition_pauses"])
 
     def worst_lag(self, row: Row) -> WorstLag | None:
         """Tell where a scenario falls furthest behind; ``None`` where nothing was simulated."""
@@ -112,8 +116,14 @@ def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, 
     churn = {row["scenario_id"]: by_scenario.get(row["scenario_id"], {}) for row in rows}
 
     def rank(row: Row) -> tuple[Any, ...]:
-        pauses = _pauses(churn[row["scenario_id"]])
-        return row["member_count"], pauses or 0, _changes(row, today), row["scenario_id"]
+        deploy = churn[row["scenario_id"]].get(Event.ROLLING_RESTART, _NO_PAUSES)
+        return (
+            row["member_count"],
+            deploy["partition_pauses"],
+            deploy["revoked"],
+            _changes(row, today),
+            row["scenario_id"],
+        )
 
     fitting = [row for row in rows if row["fits"]]
     recommended = min(fitting, key=rank) if fitting else None
@@ -128,11 +138,6 @@ def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, 
         reason=_reason(group_id, today, recommended, spoken_of, churn),
         churn=churn,
     )
-
-
-def _pauses(churn: Churn) -> int | None:
-    row = churn.get(Event.ROLLING_RESTART)
-    return None if row is None else int(row["partition_pauses"])
 
 
 def _changes(row: Row, today: Row | None) -> int:
@@ -170,15 +175,15 @@ def _reason(
     within = (
         ""
         if lag is None
-        else f"; at worst it falls {_shown(lag.seconds)} behind ({lag.event}), "
-        f"within {_shown(recommended['lag_slo_seconds'])}"
+        else f"; at worst it falls {shown_time(lag.seconds)} behind ({lag.event}), "
+        f"within {shown_time(recommended['lag_slo_seconds'])}"
     )
     if today is None:
         return f"{_members(recommended)} with {_named(recommended)} fit {group_id}{within}"
     if recommended is today:
-        pauses = _pauses(churn[today["scenario_id"]])
-        deploy = "" if pauses is None else f" and {_counted_pauses(pauses)} per deploy"
-        return f"{group_id} can stay as it is: {_members(today)} with {_named(today)} fit{deploy}{within}"
+        deploy = churn[today["scenario_id"]].get(Event.ROLLING_RESTART)
+        pauses = "" if deploy is None else f", with {_counted_pauses(deploy)} per deploy{_by_rebalances(deploy)}"
+        return f"{group_id} can stay as it is: {_members(today)} with {_named(today)} fit{pauses}{within}"
     parts = [_count_part(group_id, today, recommended), _switch_part(group_id, today, recommended, churn)]
     return "; ".join(part for part in parts if part) + within
 
@@ -205,12 +210,15 @@ def _switch_part(group_id: str, today: Row, recommended: Row, churn: Mapping[str
     else:
         kind = "static" if recommended["is_static"] else "dynamic"
         switch = f"making the members of {group_id} {kind}"
-    before, after = (_pauses(churn[row["scenario_id"]]) for row in (today, recommended))
+    before, after = (churn[row["scenario_id"]].get(Event.ROLLING_RESTART) for row in (today, recommended))
     if before is None or after is None:
         return switch
-    if before == after:
+    if all(before[name] == after[name] for name in _NO_PAUSES):
         return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
-    return f"{switch} turns {_counted_pauses(before)} per deploy into {after:,}"
+    return (
+        f"{switch} turns {_counted_pauses(before)} per deploy{_by_rebalances(before)} "
+        f"into {after['partition_pauses']:,}{_by_rebalances(after)}"
+    )
 
 
 def _first_excuse(row: Row) -> str:
@@ -231,15 +239,10 @@ def _members(row: Row) -> str:
     return f"{count:,} member" + ("" if count == 1 else "s")
 
 
-def _counted_pauses(count: int) -> str:
+def _counted_pauses(deploy: Row) -> str:
+    count = deploy["partition_pauses"]
     return f"{count:,} partition-pause" + ("" if count == 1 else "s")
 
 
-def _shown(seconds: float | None) -> str:
-    if seconds is None:
-        return "without end"
-    if seconds >= 7200:
-        return f"{seconds / 3600:,.1f} h"
-    if seconds > 120:
-        return f"{seconds / 60:.1f} min"
-    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+def _by_rebalances(deploy: Row) -> str:
+    return f" ({deploy['revoked']:,} by rebalances)" if deploy["partition_pauses"] else ""

@@ -6,14 +6,14 @@ asked for, a group is tried as it is today, with classic ``cooperative-sticky`` 
 do, which is found where the variant is evaluated. Every group is tried as it is today in any case: all else is
 compared with that.
 
-The unit of work is a group with a variant, and with a count where counts are given: small and many, so that they
-spread evenly whatever the groups.
+The unit of work is a group with a variant: what is the same for all its counts is worked out once, and there are many
+of them, so that they spread evenly whatever the groups.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -55,6 +55,7 @@ class GroupGridRequest:
     static_membership: StaticMembership
     events: tuple[Event, ...]
     lag_slo_seconds: float
+    catch_up_limit_seconds: float
     failure_count: int
     member_capacity_bytes_per_second: float | None
     partitions_factor: int
@@ -79,12 +80,12 @@ class GroupUnit:
     Attributes:
         position: of the group in the list of facts.
         variant: what to try it with.
-        member_count: how many members; ``None`` for today's count and the smallest that will do.
+        member_counts: how many members; empty for today's count and the smallest that will do.
     """
 
     position: int
     variant: GroupVariant
-    member_count: int | None
+    member_counts: tuple[int, ...]
 
 
 def group_request_to_json(request: GroupGridRequest) -> dict[str, Any]:
@@ -153,20 +154,17 @@ def group_units(groups: Sequence[GroupFacts], request: GroupGridRequest) -> tupl
         groups: the groups that were asked for.
         request: what to try them with.
     """
+    asked = frozenset(request.member_counts)
     units = []
     for position in sorted(range(len(groups)), key=lambda i: (-len(groups[i]), groups[i].group_id)):
         facts = groups[position]
-        counts: Sequence[int | None] = sorted(set(request.member_counts)) or (None,)
-        found = [
-            GroupUnit(position=position, variant=variant, member_count=count)
-            for variant in group_variants(facts, request)
-            for count in counts
-        ]
-        today = todays_variant(facts)
-        is_covered = any(unit.variant == today and unit.member_count in (None, len(facts.members)) for unit in found)
-        if facts.members and not is_covered:
-            found.insert(0, GroupUnit(position=position, variant=today, member_count=len(facts.members)))
-        units += found
+        today, now = todays_variant(facts), frozenset({len(facts.members)} - {0})
+        variants = group_variants(facts, request)
+        if now and today not in variants:
+            units.append(GroupUnit(position=position, variant=today, member_counts=tuple(now)))
+        for variant in variants:
+            counts = sorted(asked | now if asked and variant == today else asked)
+            units.append(GroupUnit(position=position, variant=variant, member_counts=tuple(counts)))
     return tuple(units)
 
 
@@ -192,6 +190,7 @@ def group_scenario(
         events=request.events,
         member_capacity_bytes_per_second=request.member_capacity_bytes_per_second,
         lag_slo_seconds=request.lag_slo_seconds,
+        catch_up_limit_seconds=request.catch_up_limit_seconds,
         failure_count=request.failure_count,
         partitions_factor=request.partitions_factor,
         settings=request.settings,
@@ -217,7 +216,9 @@ def variant_scenarios(
     facts: GroupFacts,
     variant: GroupVariant,
     request: GroupGridRequest,
-    smallest_counts: Callable[[GroupFacts, GroupScenario], SmallestCounts | None],
+    *,
+    member_counts: Sequence[int] = (),
+    smallest: SmallestCounts | None = None,
 ) -> tuple[GroupScenario, ...]:
     """List the scenarios of a variant: the counts given, or today's and the smallest that will do.
 
@@ -225,25 +226,10 @@ def variant_scenarios(
         facts: the group.
         variant: what to try it with.
         request: what is asked.
-        smallest_counts: finds the counts that will do; asked only where no counts are given.
+        member_counts: how many members; empty for today's count and the smallest.
+        smallest: the counts that will do, ``None`` where Kafka would throw.
     """
-    counts = sorted(set(request.member_counts))
-    if not counts:
-        today = len(facts.members)
-        smallest = smallest_counts(facts, group_scenario(facts, variant, max(1, today), request))
-        fewest = smallest.for_all if smallest is not None else None
-        # A group without members for which no count will do still shows why: with one member.
-        counts = sorted({count for count in (today, fewest) if count}) or [1]
+    fewest = smallest.for_all if smallest is not None else None
+    # A group without members for which no count will do still shows why: with one member.
+    counts = sorted(set(member_counts)) or sorted({n for n in (len(facts.members), fewest) if n}) or [1]
     return tuple(group_scenario(facts, variant, count, request) for count in counts)
-
-
-def unit_scenarios(
-    facts: GroupFacts,
-    unit: GroupUnit,
-    request: GroupGridRequest,
-    smallest_counts: Callable[[GroupFacts, GroupScenario], SmallestCounts | None],
-) -> tuple[GroupScenario, ...]:
-    """List the scenarios of one piece of work."""
-    if unit.member_count is not None:
-        return (group_scenario(facts, unit.variant, unit.member_count, request),)
-    return variant_scenarios(facts, unit.variant, request, smallest_counts)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
+import pytest
+
 from kafka_capacity.objects.dataset import parquet_bytes
-from kafka_capacity.objects.group_tables import GROUP_TABLES, group_facts_table, group_result_tables
+from kafka_capacity.objects.group_tables import GROUP_TABLES, SMALLEST, group_facts_table, group_result_tables
 from kafka_capacity.objects.plan_tables import merge_tables
+from kafka_capacity.rebalance.model import GroupScenario
+from kafka_capacity.rebalance.settings import GroupSettings
+from kafka_capacity.sizing.group_scenario import EventOutcome, GroupMetrics, MemberChange, SmallestCounts
 from tests.made_up_groups import facts, refused, result
 
 
@@ -22,6 +28,22 @@ def test_a_result_becomes_rows_of_every_table():
     assert [(one["event"], one["partition_pauses"]) for one in churn] == [("scale", 7), ("rolling-restart", 7)]
     assert tables["group_timeline"].column("time_seconds").to_pylist() == [0.0, 1.0, 2.0] * 2
     assert tables["group_members"].column("partitions_after").to_pylist() == [["orders-0"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "kind", "left_out", "prefix"),
+    [
+        ("group_churn", EventOutcome, {"curve"}, ""),
+        ("group_scenarios", GroupMetrics, set(), ""),
+        ("group_scenarios", SmallestCounts, set(), SMALLEST),
+        ("group_scenarios", GroupSettings, set(), ""),
+        ("group_scenarios", GroupScenario, {"settings"}, ""),
+        ("group_members", MemberChange, set(), ""),
+    ],
+)
+def test_the_tables_have_every_figure_of_the_model(table, kind, left_out, prefix):
+    names = {prefix + field.name for field in dataclasses.fields(kind) if field.name not in left_out}
+    assert names <= set(GROUP_TABLES[table][0].names)
 
 
 def test_what_has_no_end_is_null():

@@ -31,7 +31,7 @@ def test_of_as_many_members_the_calmest_deploy_counts():
     assert one.recommended["scenario_id"] == "orders-etl.006.classic-cooperative-sticky.static"
     assert one.reason.startswith(
         "switching orders-etl from range to cooperative-sticky with static members turns 412 partition-pauses per "
-        "deploy into 0"
+        "deploy (206 by rebalances) into 0"
     )
     assert one.pauses_per_deploy(one.today) == 412
 
@@ -41,7 +41,7 @@ def test_of_equals_the_least_change_counts():
     assert one.recommended is one.today
     assert not one.is_change
     assert one.reason == (
-        "orders-etl can stay as it is: 6 members with range fit and 5 partition-pauses per deploy; "
+        "orders-etl can stay as it is: 6 members with range fit, with 5 partition-pauses per deploy (2 by rebalances); "
         "at worst it falls 12 s behind (scale), within 120 s"
     )
 

@@ -19,7 +19,6 @@ from kafka_capacity.sizing.group_grid import (
     group_units,
     group_variants,
     scenario_id,
-    unit_scenarios,
     variant_scenarios,
     wanted_groups,
 )
@@ -38,6 +37,7 @@ def request(**changes):
         "static_membership": StaticMembership.BOTH,
         "events": tuple(Event),
         "lag_slo_seconds": 120.0,
+        "catch_up_limit_seconds": 3600.0,
         "failure_count": 1,
         "member_capacity_bytes_per_second": None,
         "partitions_factor": 2,
@@ -57,13 +57,13 @@ def kinds(group, asked):
 
 
 def smallest(for_all):
-    return lambda facts, scenario: SmallestCounts(
+    return SmallestCounts(
         at_peak=for_all, after_failures=for_all, while_restarting=for_all, for_all=for_all, why_none=None
     )
 
 
-def never_asked(facts, scenario):
-    raise AssertionError("the counts are given")
+def counts(group, asked, **given):
+    return [scenario.member_count for scenario in variant_scenarios(group, variant(), asked, **given)]
 
 
 def test_nothing_asked_is_today_and_the_usual_ones_with_static_members_and_without():
@@ -126,45 +126,46 @@ def test_names_stay_apart_whatever_groups_and_assignors_are_called():
     assert tricky[0] == "g.006.classic-x.007.classic-y.dynamic"
 
 
-def test_counts_that_are_given_are_a_unit_each_and_today_is_always_among_them():
+def test_today_is_always_among_the_counts_that_are_given():
     asked = request(member_counts=(5, 3, 5), assignors=("sticky",), static_membership=StaticMembership.AS_IS)
-    units = group_units([facts()], asked)
-    assert units == (
-        GroupUnit(position=0, variant=variant(), member_count=2),
-        GroupUnit(position=0, variant=variant(assignor="sticky"), member_count=3),
-        GroupUnit(position=0, variant=variant(assignor="sticky"), member_count=5),
+    assert group_units([facts()], asked) == (
+        GroupUnit(position=0, variant=variant(), member_counts=(2,)),
+        GroupUnit(position=0, variant=variant(assignor="sticky"), member_counts=(3, 5)),
     )
-    covered = request(member_counts=(2,), protocols=(CLASSIC,), static_membership=StaticMembership.AS_IS)
-    assert [unit.variant.assignor for unit in group_units([facts()], covered)] == ["range", "cooperative-sticky"]
+    covered = request(member_counts=(4,), protocols=(CLASSIC,), static_membership=StaticMembership.AS_IS)
+    assert group_units([facts()], covered) == (
+        GroupUnit(position=0, variant=variant(), member_counts=(2, 4)),
+        GroupUnit(position=0, variant=variant(assignor="cooperative-sticky"), member_counts=(4,)),
+    )
 
 
 def test_large_groups_come_first():
     units = group_units([facts("small", partitions=2), facts("large", partitions=9)], request())
-    assert [unit.position for unit in units] == [1] * 6 + [0] * 6
+    assert [(unit.position, unit.member_counts) for unit in units] == [(1, ())] * 6 + [(0, ())] * 6
 
 
 def test_without_counts_today_and_the_smallest_are_tried():
-    scenarios = variant_scenarios(facts(members=2), variant(), request(), smallest(5))
-    assert [(s.member_count, s.settings.session_timeout_seconds) for s in scenarios] == [(2, 10.0), (5, 10.0)]
-    assert [s.member_count for s in variant_scenarios(facts(members=2), variant(), request(), smallest(2))] == [2]
-    assert [s.member_count for s in variant_scenarios(facts(members=2), variant(), request(), smallest(None))] == [2]
+    assert counts(facts(members=2), request(), smallest=smallest(5)) == [2, 5]
+    assert counts(facts(members=2), request(), smallest=smallest(2)) == [2]
+    assert counts(facts(members=2), request(), smallest=smallest(None)) == [2]
+    assert counts(facts(members=2), request()) == [2]
 
 
 def test_a_group_without_members_is_tried_with_the_smallest_count():
     empty = facts(members=0)
-    assert [s.member_count for s in variant_scenarios(empty, variant(), request(), smallest(4))] == [4]
-    assert [s.member_count for s in variant_scenarios(empty, variant(), request(), lambda f, s: None)] == [1]
-    assert all(unit.member_count is None for unit in group_units([empty], request()))
-    counted = group_units([empty], request(member_counts=(3,)))
-    assert {unit.member_count for unit in counted} == {3}
+    assert counts(empty, request(), smallest=smallest(4)) == [4]
+    assert counts(empty, request()) == [1]
+    assert {unit.member_counts for unit in group_units([empty], request())} == {()}
+    assert {unit.member_counts for unit in group_units([empty], request(member_counts=(3,)))} == {(3,)}
 
 
-def test_counts_that_are_given_are_not_searched_for():
-    asked = request(member_counts=(4,))
-    (scenario,) = unit_scenarios(facts(), GroupUnit(position=0, variant=variant(), member_count=4), asked, never_asked)
+def test_a_scenario_has_what_was_asked():
+    asked = request(events=(Event.CRASH,))
+    (scenario,) = variant_scenarios(facts(), variant(), asked, member_counts=(4,), smallest=smallest(9))
     assert scenario.scenario_id == "orders-etl.004.classic-range.dynamic"
-    assert scenario.events == tuple(Event)
-    assert [s.member_count for s in variant_scenarios(facts(), variant(), asked, never_asked)] == [4]
+    assert scenario.events == (Event.CRASH,)
+    assert scenario.settings.session_timeout_seconds == 10.0
+    assert scenario.catch_up_limit_seconds == 3600.0
 
 
 def test_only_the_groups_asked_for_are_kept():
