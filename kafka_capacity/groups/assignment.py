@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.model import Group, TopicPartition, TopicPartitions
+from kafka_capacity.groups.sorting import stable_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,9 +71,7 @@ class Assignment:
             thread: int[N] or ``None``.
         """
         members = len(group.members)
-        # Sixteen bits are sorted by radix, many times faster.
-        narrow = owner.astype(np.uint16) if members <= 1 << 16 else owner
-        rows = np.argsort(narrow, kind="stable")
+        rows = stable_order(owner, members)
         counts = np.bincount(owner, minlength=members)
         return cls(
             member_ids=tuple(member.member_id for member in group.members),
@@ -81,6 +81,36 @@ class Assignment:
             partition=partition[rows].astype(np.int32),
             thread=None if thread is None else thread[rows].astype(np.int32),
         )
+
+    @classmethod
+    def of_sets(
+        cls,
+        group: Group,
+        topics: tuple[str, ...],
+        codes: Codes,
+        owner: NDArray[np.int64],
+        code: NDArray[np.int64],
+    ) -> Assignment:
+        """Make an assignment of rows in any order: each member's list is sorted by topic, then partition.
+
+        Args:
+            group: the group.
+            topics: the table of ``codes``, sorted by name.
+            codes: the numbers of the partitions.
+            owner: int64[N], position of the member in ``group.members``.
+            code: int64[N]; what comes twice for a member counts once.
+        """
+        times = np.bincount(code, minlength=codes.total)
+        if len(code) == len(times) == codes.total and int(times.max(initial=1)) == 1:
+            by_code = np.empty(codes.total, dtype=np.int64)
+            by_code[code] = owner
+            return cls.of_owners(group, topics, owner=by_code, topic=codes.topic, partition=codes.partition)
+        rows = np.lexsort((codes.partition[code], codes.topic[code], owner))
+        owner, code = owner[rows], code[rows]
+        is_new = np.ones(len(code), dtype=np.bool_)
+        is_new[1:] = (owner[1:] != owner[:-1]) | (code[1:] != code[:-1])
+        owner, code = owner[is_new], code[is_new]
+        return cls.of_owners(group, topics, owner=owner, topic=codes.topic[code], partition=codes.partition[code])
 
     def counts(self) -> NDArray[np.int64]:
         """Count the partitions of each member: int64[M]."""

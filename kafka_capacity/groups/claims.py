@@ -6,24 +6,24 @@ Rules:
       whoever gets it later takes it over from someone.
     * The generation of the member that claimed *first* is read from its subscription, not from its user data.
 
-Partitions are numbers here: those that exist are numbered through, topic by topic, and those that are claimed but
-do not exist follow behind.
+Partitions are numbers here (:mod:`kafka_capacity.groups.codes`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.groups.model import TopicPartition, TopicPartitions, concatenated
+from kafka_capacity.groups.codes import Codes
+from kafka_capacity.groups.model import TopicPartitions, concatenated
 from kafka_capacity.groups.subscriptions import Subscriptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Memory:
+class Memory(NamedTuple):
     """What one member says.
 
     Attributes:
@@ -33,49 +33,6 @@ class Memory:
 
     partitions: TopicPartitions
     generation: int | None
-
-
-class Codes:
-    """The numbers of partitions, of those that exist and those that are only claimed.
-
-    Args:
-        found: the group.
-
-    Attributes:
-        start: int64[T + 1], the number of the first partition of each topic.
-        topic: int64[P], the topic of each partition that exists.
-        partition: int64[P], its number within the topic.
-    """
-
-    def __init__(self, found: Subscriptions) -> None:
-        counts = np.array([topic.partitions for topic in found.topics], dtype=np.int64)
-        self.start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
-        self.topic = np.repeat(np.arange(len(counts)), counts)
-        self.partition = np.arange(self.total) - self.start[self.topic]
-        self._extra: dict[tuple[int, int], int] = {}
-
-    @property
-    def total(self) -> int:
-        """How many partitions exist."""
-        return int(self.start[-1])
-
-    def encode(self, topic: NDArray[np.int64], partition: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number partitions of known topics, existing or not."""
-        codes = self.start[topic] + partition
-        missing = np.flatnonzero((partition < 0) | (codes >= self.start[topic + 1]))
-        for row in missing.tolist():
-            key = (int(topic[row]), int(partition[row]))
-            codes[row] = self._extra.setdefault(key, self.total + len(self._extra))
-        if len(missing):
-            extra = np.array(list(self._extra), dtype=np.int64)
-            existing = self.start[-1]
-            self.topic = np.concatenate((self.topic[:existing], extra[:, 0]))
-            self.partition = np.concatenate((self.partition[:existing], extra[:, 1]))
-        return codes
-
-    def pair(self, names: Sequence[str], code: int) -> TopicPartition:
-        """Give topic and partition of a number."""
-        return names[int(self.topic[code])], int(self.partition[code])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,7 +65,8 @@ def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes
     lengths = np.array([len(memories[i].partitions) for i in order], dtype=np.int64)
     member = np.repeat(np.array(order, dtype=np.int64), lengths)
     known = topic >= 0
-    topic, partition, member = topic[known], partition[known], member[known]
+    if not known.all():
+        topic, partition, member = topic[known], partition[known], member[known]
     code = codes.encode(topic, partition)
     stated = [-1 if memory.generation is None else memory.generation for memory in memories]
     kept, disputed = _believed(found, stated, member, code)

@@ -6,7 +6,7 @@ have in a ``HashMap`` of a ``HashSet`` of partitions for each topic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.groups.assignment import Assignment
@@ -20,10 +20,24 @@ Held = dict[str, list[int]]
 """Partitions by topic id; both in Java's order of iteration."""
 
 
+def map_order(group: Group) -> list[int]:
+    """List the positions of the members in the order of the coordinator's map."""
+    order: list[int] = put_order(string_hashes([member.member_id for member in group.members])).tolist()
+    return order
+
+
 def members_in_map(group: Group) -> tuple[Member, ...]:
     """List the members in the order of the coordinator's map."""
-    hashes = string_hashes([member.member_id for member in group.members])
-    return tuple(group.members[i] for i in put_order(hashes).tolist())
+    return tuple(group.members[i] for i in map_order(group))
+
+
+def assign_by_kind(
+    group: Group, homogeneous: Callable[[Group], Assignment], mixed: Callable[[Group], Assignment]
+) -> Assignment:
+    """Assign by one rule where all members subscribe to the same topics, else by another; nobody gets nothing."""
+    if not group.members:
+        return Assignment.of(group, {})
+    return homogeneous(group) if are_homogeneous(group) else mixed(group)
 
 
 def are_homogeneous(group: Group) -> bool:

@@ -162,14 +162,13 @@ def concatenated(
     Returns:
         int64[N] each: the position in ``table`` (-1 for a topic that is not in it) and the partition number.
     """
-    translations: dict[int, NDArray[np.int64]] = {}
-    topics: list[NDArray[np.int64]] = []
-    for part in lists:
-        wanted = translations.get(id(part.topics))
-        if wanted is None:
-            wanted = np.array([table.get(name, -1) for name in part.topics], dtype=np.int64)
-            translations[id(part.topics)] = wanted
-        topics.append(wanted[part.topic])
-    if not topics:
+    filled = [part for part in lists if len(part.topic)]
+    if not filled:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    return np.concatenate(topics), np.concatenate([part.partition for part in lists]).astype(np.int64)
+    tables = {id(part.topics): part.topics for part in filled}
+    wanted = {key: np.array([table.get(name, -1) for name in names], dtype=np.int64) for key, names in tables.items()}
+    if len(wanted) == 1:
+        topic = next(iter(wanted.values()))[np.concatenate([part.topic for part in filled])]
+    else:
+        topic = np.concatenate([wanted[id(part.topics)][part.topic] for part in filled])
+    return topic, np.concatenate([part.partition for part in filled]).astype(np.int64)

@@ -30,10 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.groups.assignment import Assignment
+from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.model import Group
 from kafka_capacity.groups.range_racks import TopicRanges, match_racks, needs_racks
 from kafka_capacity.groups.registry import GroupProtocol, register
-from kafka_capacity.groups.subscriptions import Subscriptions, join_order_key
+from kafka_capacity.groups.subscriptions import Subscribers, Subscriptions, join_places
 
 
 @register("range", GroupProtocol.CLASSIC)
@@ -46,23 +47,32 @@ class RangeAssignor:
     def assign(self, group: Group) -> Assignment:
         """Assign topic by topic."""
         found = Subscriptions.of(group)
-        keys = [join_order_key(member) for member in group.members]
-        mentions = found.subscribers()
-        # A member that names a topic twice counts once.
-        lists = {
-            key: list(dict.fromkeys(sorted(listed, key=keys.__getitem__)))
-            for key, listed in {id(listed): listed for listed in mentions}.items()
-        }
-        subscribers = [lists[id(listed)] for listed in mentions]
+        readers = found.subscribers().sorted_by(join_places(group, found.order))
         racks = [member.rack or None for member in group.members]
-        if any(needs_racks(found.topics[i], members, racks) for i, members in enumerate(subscribers)):
-            return _with_racks(found, subscribers, racks)
-        arrays = {key: np.array(members) for key, members in lists.items()}
-        rows = [
-            (range_owners(topic.partitions, arrays[id(listed)]), i)
-            for i, (topic, listed) in enumerate(zip(found.topics, mentions, strict=True))
-        ]
-        return _joined(found, rows)
+        if any(racks) and any(needs_racks(t, readers.of_topic(i).tolist(), racks) for i, t in enumerate(found.topics)):
+            return _with_racks(found, readers, racks)
+        codes = Codes(found.partition_counts())
+        owner = cut_into_runs(codes, readers)
+        return Assignment.of_owners(group, found.topic_names, owner=owner, topic=codes.topic, partition=codes.partition)
+
+
+def cut_into_runs(codes: Codes, readers: Subscribers) -> NDArray[np.int64]:
+    """Cut topics into runs: int64[P], who gets each partition.
+
+    Args:
+        codes: the partitions of the topics.
+        readers: the subscribers of each topic in the order of the runs, at least one.
+    """
+    each, extra = np.divmod(np.diff(codes.start), readers.count)
+    larger = each + 1
+    in_larger = extra * larger
+    partition, topic = codes.partition, codes.topic
+    seat = partition // larger[topic]
+    behind = np.flatnonzero(partition >= in_larger[topic])
+    rest = topic[behind]
+    seat[behind] = extra[rest] + (partition[behind] - in_larger[rest]) // each[rest]
+    owner: NDArray[np.int64] = readers.member[readers.first[topic] + seat]
+    return owner
 
 
 def range_owners(partitions: int, members: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -73,21 +83,15 @@ def range_owners(partitions: int, members: NDArray[np.integer]) -> NDArray[np.in
     return np.repeat(members, counts).astype(np.int64)
 
 
-def _joined(found: Subscriptions, rows: list[tuple[NDArray[np.int64], int]]) -> Assignment:
-    empty = np.empty(0, dtype=np.int64)
-    return Assignment.of_owners(
-        found.group,
-        found.topic_names,
-        owner=np.concatenate([empty, *(owner for owner, _ in rows)]),
-        topic=np.concatenate([empty, *(np.full(len(owner), i) for owner, i in rows)]),
-        partition=np.concatenate([empty, *(np.arange(len(owner)) for owner, _ in rows)]),
-    )
-
-
-def _with_racks(found: Subscriptions, subscribers: list[list[int]], racks: list[str | None]) -> Assignment:
-    states = [TopicRanges(topic, members, racks) for topic, members in zip(found.topics, subscribers, strict=True)]
+def _with_racks(found: Subscriptions, readers: Subscribers, racks: list[str | None]) -> Assignment:
+    states = [TopicRanges(topic, readers.of_topic(i).tolist(), racks) for i, topic in enumerate(found.topics)]
     match_racks(states)
     for state in states:
         state.assign_ranges()
     # All lists are sorted by topic name, then partition.
-    return _joined(found, [(np.array(states[i].owner, dtype=np.int64), i) for i in found.alphabetical()])
+    order = found.alphabetical()
+    codes = Codes(found.partition_counts())
+    rows = codes.in_topics(np.array(order, dtype=np.int64))
+    owner = np.array([member for i in order for member in states[i].owner], dtype=np.int64)
+    topic, partition = codes.topic[rows], codes.partition[rows]
+    return Assignment.of_owners(found.group, found.topic_names, owner=owner, topic=topic, partition=partition)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kafka_capacity.groups.claims import Codes
+from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.loads import Loads
 from kafka_capacity.groups.movements import Movements
 from kafka_capacity.groups.racks import Racks
@@ -35,7 +35,7 @@ class Wishes:
         topics = [[found.table[name] for name in m.topics if name in found.table] for m in found.group.members]
         sizes = [topic.partitions for topic in found.topics]
         return cls(
-            subscribers=found.subscribers(),
+            subscribers=[found.subscribers().of_topic(i).tolist() for i in range(len(found.topics))],
             topics=topics,
             wanted=[frozenset(listed) for listed in topics],
             most=[sum(sizes) if len(t) == len(sizes) else sum(sizes[i] for i in t) for t in topics],

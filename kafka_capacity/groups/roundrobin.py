@@ -23,12 +23,14 @@ Worked example, 8 partitions over 3 members:
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.groups.assignment import Assignment
+from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.model import Group
 from kafka_capacity.groups.registry import GroupProtocol, register
-from kafka_capacity.groups.subscriptions import Subscriptions, join_order_key
+from kafka_capacity.groups.subscriptions import Subscribers, Subscriptions, join_places
 
 
 @register("roundrobin", GroupProtocol.CLASSIC)
@@ -48,29 +50,30 @@ class RoundRobinAssignor:
             message = "a circle of members needs at least one member"
             raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")
         found = Subscriptions.of(group)
-        circle = sorted(found.order, key=lambda i: join_order_key(group.members[i]))
-        seat = {member: position for position, member in enumerate(circle)}
-        members = np.array(circle)
-        subscribers = found.subscribers()
-        seats_of = {
-            key: np.array(sorted({seat[member] for member in listed}))
-            for key, listed in {id(listed): listed for listed in subscribers}.items()
-        }
-        owners, topics, partitions = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        turn = 0
-        for i in found.alphabetical():
-            count = found.topics[i].partitions
-            seats = seats_of[id(subscribers[i])]
-            first = int(np.searchsorted(seats, turn))
-            dealt = seats[(first + np.arange(count)) % len(seats)]
-            turn = (int(dealt[-1]) + 1) % len(circle)
-            owners.append(members[dealt])
-            topics.append(np.full(count, i))
-            partitions.append(np.arange(count))
-        return Assignment.of_owners(
-            group,
-            found.topic_names,
-            owner=np.concatenate(owners),
-            topic=np.concatenate(topics),
-            partition=np.concatenate(partitions),
-        )
+        seat = join_places(group, found.order)
+        circle = np.argsort(seat)
+        readers = found.subscribers().sorted_by(seat)
+        alphabetical = found.alphabetical()
+        codes = Codes(found.partition_counts())
+        rows = codes.in_topics(np.array(alphabetical, dtype=np.int64))
+        if readers.are_shared:
+            owner = np.resize(circle[np.sort(seat[readers.member])], len(rows))
+        else:
+            owner = _pass_round(found, readers, alphabetical, seat)
+        topic, partition = codes.topic[rows], codes.partition[rows]
+        return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
+
+
+def _pass_round(
+    found: Subscriptions, readers: Subscribers, topics: list[int], seat: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Deal where members are passed over: int64[P], topics in the order given."""
+    owners = [np.empty(0, dtype=np.int64)]
+    turn = 0
+    for i in topics:
+        members = readers.of_topic(i)
+        seats = seat[members]
+        dealt = (int(np.searchsorted(seats, turn)) + np.arange(found.topics[i].partitions)) % len(seats)
+        turn = (int(seats[dealt[-1]]) + 1) % len(seat)
+        owners.append(members[dealt])
+    return np.concatenate(owners)

@@ -25,11 +25,12 @@ from __future__ import annotations
 import numpy as np
 
 from kafka_capacity.groups.assignment import Assignment
-from kafka_capacity.groups.coordinator import known_partition_count, members_in_map
+from kafka_capacity.groups.codes import Codes
+from kafka_capacity.groups.coordinator import known_partition_count, map_order
 from kafka_capacity.groups.model import Group
-from kafka_capacity.groups.range_ import range_owners
+from kafka_capacity.groups.range_ import cut_into_runs
 from kafka_capacity.groups.registry import GroupProtocol, register
-from kafka_capacity.groups.subscriptions import join_order_key
+from kafka_capacity.groups.subscriptions import Subscribers, distinct_lists, join_places
 
 
 @register("range", GroupProtocol.CONSUMER)
@@ -45,18 +46,11 @@ class ServerRangeAssignor:
         Raises:
             AssignmentError: a member subscribes to a topic that does not exist.
         """
-        position = {member.member_id: i for i, member in enumerate(group.members)}
-        subscribers: dict[str, list[int]] = {}
-        for member in sorted(members_in_map(group), key=join_order_key):
-            for topic in dict.fromkeys(member.topics):
-                subscribers.setdefault(topic, []).append(position[member.member_id])
-        topics = tuple(sorted(subscribers))
-        empty = np.empty(0, dtype=np.int64)
-        owners = [range_owners(known_partition_count(group, topic), np.array(subscribers[topic])) for topic in topics]
-        return Assignment.of_owners(
-            group,
-            topics,
-            owner=np.concatenate([empty, *owners]),
-            topic=np.concatenate([empty, *(np.full(len(owner), i) for i, owner in enumerate(owners))]),
-            partition=np.concatenate([empty, *(np.arange(len(owner)) for owner in owners)]),
-        )
+        order = map_order(group)
+        topics = tuple(sorted({topic for listed in distinct_lists(group, order) for topic in listed}))
+        table = {topic: i for i, topic in enumerate(topics)}
+        counts = [known_partition_count(group, topic) for topic in topics]
+        codes = Codes(np.array(counts, dtype=np.int64))
+        readers = Subscribers.of(group, order, table).sorted_by(join_places(group, order))
+        owner = cut_into_runs(codes, readers)
+        return Assignment.of_owners(group, topics, owner=owner, topic=codes.topic, partition=codes.partition)

@@ -35,8 +35,8 @@ from __future__ import annotations
 from kafka_capacity.groups.assignment import Assignment
 from kafka_capacity.groups.coordinator import (
     Held,
-    are_homogeneous,
     as_assignment,
+    assign_by_kind,
     held_partitions,
     known_partition_count,
     members_in_map,
@@ -63,18 +63,14 @@ class SimpleAssignor:
         Raises:
             AssignmentError: Kafka would throw.
         """
-        if not group.members:
-            return Assignment.of(group, {})
-        if are_homogeneous(group):
-            return as_assignment(group, _assign_homogeneous(group))
-        return as_assignment(group, assign_mixed_shares(group))
+        return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
 
 
-def _assign_homogeneous(group: Group) -> dict[str, dict[str, set[int]]]:
+def _assign_homogeneous(group: Group) -> Assignment:
     members = members_in_map(group)
     topics = subscribed_topics(members[0])
     if not len(topics):
-        return {}
+        return Assignment.of(group, {})
     targets: list[TopicPartition] = []
     for topic in topics:
         pairs = ((topic, partition) for partition in range(known_partition_count(group, topic)))
@@ -90,7 +86,7 @@ def _assign_homogeneous(group: Group) -> dict[str, dict[str, set[int]]]:
         sharing.add_partition(pair)
     if len(below):
         sharing.fill(below)
-    return {member.member_id: new.of(index) for index, member in enumerate(members)}
+    return as_assignment(group, {member.member_id: new.of(index) for index, member in enumerate(members)})
 
 
 def _keep(

@@ -6,7 +6,9 @@ topic has a share of nothing and loses it, as long as anyone else subscribes.
 
 from __future__ import annotations
 
+from kafka_capacity.groups.assignment import Assignment
 from kafka_capacity.groups.coordinator import (
+    as_assignment,
     held_partitions,
     known_partition_count,
     members_in_map,
@@ -18,8 +20,8 @@ from kafka_capacity.java.hash_map import JavaHashSet
 from kafka_capacity.java.hashing import integer_hash, uuid_hash
 
 
-def assign_mixed_shares(group: Group) -> dict[str, dict[str, set[int]]]:
-    """Assign; give what each member is to have.
+def assign_mixed_shares(group: Group) -> Assignment:
+    """Assign, topic by topic.
 
     Raises:
         AssignmentError: Kafka would throw.
@@ -37,7 +39,7 @@ def assign_mixed_shares(group: Group) -> dict[str, dict[str, set[int]]]:
     for topic, count in counts.items():
         targets = [p for p in range(count) if group.assignable is None or (topic, p) in group.assignable]
         _assign_topic(topic, subscribers[topic], targets, new)
-    return {member.member_id: new.of(index) for index, member in enumerate(members)}
+    return as_assignment(group, {member.member_id: new.of(index) for index, member in enumerate(members)})
 
 
 def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: NewAssignments) -> None:

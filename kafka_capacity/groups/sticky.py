@@ -43,7 +43,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.groups.assignment import Assignment
-from kafka_capacity.groups.claims import Codes, Memory, settle_claims
+from kafka_capacity.groups.claims import Memory, settle_claims
+from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.model import NO_PARTITIONS, Group, Member, TopicPartitions, concatenated
 from kafka_capacity.groups.racks import Racks
 from kafka_capacity.groups.registry import GroupProtocol, register
@@ -91,7 +92,7 @@ class CooperativeStickyAssignor:
 
 def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> Assignment:
     found = Subscriptions.of(group)
-    codes = Codes(found)
+    codes = Codes(found.partition_counts())
     are_equal = _subscriptions_equal(group, found.order)
     if not (are_equal or is_cooperative):
         memories = [Memory(partitions=_grouped(m.partitions), generation=m.generation) for m in memories]
@@ -108,9 +109,12 @@ def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> As
     return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
 
 
+_NOTHING = Memory(partitions=NO_PARTITIONS, generation=None)
+
+
 def _from_user_data(member: Member) -> Memory:
     if member.user_data is None:
-        return Memory(partitions=NO_PARTITIONS, generation=None)
+        return _NOTHING
     return Memory(partitions=member.user_data.partitions, generation=member.user_data.generation)
 
 

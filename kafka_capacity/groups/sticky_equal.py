@@ -22,13 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.groups.claims import Claims, Codes
+from kafka_capacity.groups.claims import Claims
+from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.racks import Racks
 from kafka_capacity.groups.shares import Shares
+from kafka_capacity.groups.sorting import order_by, stable_order
 from kafka_capacity.groups.sticky_equal_racks import deal_in_rack
 from kafka_capacity.groups.subscriptions import Subscriptions
 from kafka_capacity.java.hash_map import put_order
-from kafka_capacity.java.hashing import utf16_key
+from kafka_capacity.java.hashing import utf16_keys
 
 _ILLEGAL_STATE = "java.lang.IllegalStateException"
 
@@ -53,7 +55,7 @@ def assign_equal(found: Subscriptions, codes: Codes, racks: Racks, claims: Claim
         count=np.zeros(len(members), dtype=np.int64),
     )
     owner, code, was = _keep_owned(found, codes, racks, claims, shares)
-    names = [utf16_key(member.member_id) for member in members]
+    names = utf16_keys([member.member_id for member in members])
     shares.below.sort(key=names.__getitem__)
     shares.at_smaller.sort(key=names.__getitem__)
     left = left_over(codes, found.alphabetical(), code)
@@ -91,7 +93,7 @@ def _keep_owned(
         member, code = member[clear], code[clear]
     place = np.empty(len(found.topics), dtype=np.int64)
     place[found.alphabetical()] = np.arange(len(found.topics))
-    rows = np.lexsort((place[codes.topic[code]], codes.partition[code], seat[member]))
+    rows = order_by(seat[member], codes.partition[code], place[codes.topic[code]])
     member, code = member[rows], code[rows]
     had = np.bincount(member, minlength=len(in_map))[in_map]
     kept = np.array([shares.keep(i, count) for i, count in zip(in_map.tolist(), had.tolist(), strict=True)])
@@ -103,8 +105,7 @@ def _keep_owned(
 
 def left_over(codes: Codes, topic_order: list[int], kept: NDArray[np.int64]) -> NDArray[np.int64]:
     """List the partitions that are not kept, topics in the order given; a kept one that does not exist stops it."""
-    pieces = [np.arange(codes.start[i], codes.start[i + 1]) for i in topic_order]
-    everything: NDArray[np.int64] = np.concatenate([np.empty(0, dtype=np.int64), *pieces])
+    everything = codes.in_topics(np.array(topic_order, dtype=np.int64))
     missing = kept >= codes.total
     if missing.any():
         place = np.empty(len(topic_order), dtype=np.int64)
@@ -135,10 +136,13 @@ def _deal(partitions: int, shares: Shares) -> NDArray[np.int64]:
             f"{partitions - rounds} partitions are left and {len(one_more)} members may get one more",
             kafka_type=_ILLEGAL_STATE,
         )
-    return np.concatenate((below[turn[np.lexsort((turn, lap))]], one_more[: partitions - rounds]))
+    laps = int(missing.max(initial=0)) + 1
+    return np.concatenate((below[turn[stable_order(lap, laps)]], one_more[: partitions - rounds]))
 
 
 def _moved(owner: NDArray[np.int64], code: NDArray[np.int64], was: NDArray[np.int64], claims: Claims) -> dict[int, int]:
+    if not len(claims.code) and not claims.disputed:
+        return {}
     is_moved = (was[code] >= 0) & (was[code] != owner)
     if claims.disputed:
         is_moved |= np.isin(code, list(claims.disputed))

@@ -26,7 +26,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.groups.claims import Claims, Codes, Memory
+from kafka_capacity.groups.claims import Claims, Memory
+from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.loads import Loads, balance_score
 from kafka_capacity.groups.model import concatenated
 from kafka_capacity.groups.racks import Racks

@@ -13,9 +13,72 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.groups.model import Group, Member, Topic
+from kafka_capacity.groups.model import Group, Topic
+from kafka_capacity.groups.sorting import stable_order
 from kafka_capacity.java.hash_map import put_order
-from kafka_capacity.java.hashing import string_hashes, utf16_key
+from kafka_capacity.java.hashing import string_hashes, utf16_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Subscribers:
+    """Who subscribes to each of some topics. Where all members want the same, all topics share one run.
+
+    Attributes:
+        member: int64[N], positions of members in the group.
+        first: int64[T], where the run of each topic starts in :attr:`member`.
+        count: int64[T], how long it is.
+    """
+
+    member: NDArray[np.int64]
+    first: NDArray[np.int64]
+    count: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, group: Group, order: Sequence[int], table: dict[str, int]) -> Subscribers:
+        """Find them.
+
+        Args:
+            group: the group.
+            order: positions of its members in the order in which they are to be listed.
+            table: the topics by name; others are left out.
+        """
+        members = np.array(order, dtype=np.int64)
+        lists = distinct_lists(group, order)
+        if len(lists) == 1 and len(set(lists[0])) == len(lists[0]):
+            none = np.zeros(len(table), dtype=np.int64)
+            return cls(member=members if table else members[:0], first=none, count=none + len(members))
+        wanted = topics_by_list(group, order, table)
+        pieces = [wanted[id(group.members[i].topics)] for i in order]
+        topic = np.concatenate([np.empty(0, dtype=np.int64), *pieces])
+        count = np.bincount(topic, minlength=len(table))
+        rows = stable_order(topic, len(table))
+        member = np.repeat(members, [len(piece) for piece in pieces])[rows]
+        return cls(member=member, first=np.cumsum(count) - count, count=count)
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether all topics have one run."""
+        return len(self.member) < int(self.count.sum()) or len(self.count) == 1
+
+    def of_topic(self, topic: int) -> NDArray[np.int64]:
+        """List the subscribers of a topic."""
+        first = int(self.first[topic])
+        return self.member[first : first + int(self.count[topic])]
+
+    def sorted_by(self, place: NDArray[np.int64]) -> Subscribers:
+        """Sort the subscribers of each topic; who names a topic twice counts once.
+
+        Args:
+            place: int64[M], the place of each member of the group, all different.
+        """
+        seated = np.argsort(place)
+        if self.are_shared:
+            once = seated[np.unique(place[self.member])]
+            return Subscribers(member=once, first=self.first, count=np.full_like(self.count, len(once)))
+        topic = np.repeat(np.arange(len(self.count)), self.count)
+        key = np.unique(topic * len(place) + place[self.member])
+        count = np.bincount(key // len(place), minlength=len(self.count))
+        return Subscribers(member=seated[key % len(place)], first=np.cumsum(count) - count, count=count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,25 +117,17 @@ class Subscriptions:
         """The names of :attr:`topics`."""
         return tuple(topic.name for topic in self.topics)
 
-    def subscribers(self) -> list[list[int]]:
-        """List for each of :attr:`topics` the members that name it, in the order of the map, once a mention.
+    def partition_counts(self) -> NDArray[np.int64]:
+        """Count the partitions of each of :attr:`topics`: int64[T]."""
+        return np.array([topic.partitions for topic in self.topics], dtype=np.int64)
 
-        Where all members name the same, the lists are one and the same object.
-        """
-        found: list[list[int]] = [[] for _ in self.topics]
-        lists = distinct_lists(self.group, self.order)
-        if len(lists) == 1 and len(set(lists[0])) == len(lists[0]):
-            return [self.order] * len(self.topics)
-        for i in self.order:
-            for name in self.group.members[i].topics:
-                topic = self.table.get(name)
-                if topic is not None:
-                    found[topic].append(i)
-        return found
+    def subscribers(self) -> Subscribers:
+        """Find who names each of :attr:`topics`, in the order of the map, once a mention."""
+        return Subscribers.of(self.group, self.order, self.table)
 
     def alphabetical(self) -> list[int]:
         """List the positions of :attr:`topics` by name."""
-        return sorted(range(len(self.topics)), key=lambda i: utf16_key(self.topics[i].name))
+        return _by_name(list(range(len(self.topics))), [topic.name for topic in self.topics])
 
 
 def distinct_lists(group: Group, order: Sequence[int]) -> list[tuple[str, ...]]:
@@ -81,11 +136,36 @@ def distinct_lists(group: Group, order: Sequence[int]) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(by_identity.values()))
 
 
-def join_order_key(member: Member) -> tuple[bool, bytes]:
-    """Give a key under which static members come first, by instance id, then the others by member id."""
-    if member.instance_id is not None:
-        return False, utf16_key(member.instance_id)
-    return True, utf16_key(member.member_id)
+def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) -> dict[int, NDArray[np.int64]]:
+    """Give the positions in ``table`` of each list of topics that members name, by the identity of the list."""
+    found: dict[int, NDArray[np.int64]] = {}
+    for i in order:
+        listed = group.members[i].topics
+        if id(listed) not in found:
+            places = [table[name] for name in listed if name in table]
+            found[id(listed)] = np.array(places, dtype=np.int64)
+    return found
+
+
+def join_places(group: Group, order: Sequence[int]) -> NDArray[np.int64]:
+    """Say where each member comes, static ones first by instance id, then the others by member id: int64[M].
+
+    Args:
+        group: the group.
+        order: positions of its members in the order that settles ties.
+    """
+    members = group.members
+    static = [i for i in order if members[i].instance_id is not None]
+    others = [i for i in order if members[i].instance_id is None]
+    place = np.empty(len(order), dtype=np.int64)
+    by_instance = _by_name(static, [members[i].instance_id or "" for i in static])
+    place[by_instance + _by_name(others, [members[i].member_id for i in others])] = np.arange(len(order))
+    return place
+
+
+def _by_name(positions: list[int], names: list[str]) -> list[int]:
+    keys = utf16_keys(names)
+    return [positions[i] for i in sorted(range(len(positions)), key=keys.__getitem__)]
 
 
 def _put(names: list[str]) -> list[str]:

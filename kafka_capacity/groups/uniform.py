@@ -30,25 +30,22 @@ Worked example: c joins a and b, who had two and three partitions:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import numpy as np
+from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.groups.assignment import Assignment
-from kafka_capacity.groups.coordinator import (
-    KAFKA_TYPE,
-    Held,
-    are_homogeneous,
-    as_assignment,
-    held_partitions,
-    known_partition_count,
-    members_in_map,
-    subscribed_topics,
-)
-from kafka_capacity.groups.model import Group, Member, TopicPartition
+from kafka_capacity.groups.codes import Codes
+from kafka_capacity.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_partition_count, map_order
+from kafka_capacity.groups.held import walk
+from kafka_capacity.groups.model import Group, concatenated
 from kafka_capacity.groups.registry import GroupProtocol, register
 from kafka_capacity.groups.uniform_mixed import assign_mixed
-from kafka_capacity.java.hash_map import JavaHashSet
-from kafka_capacity.java.hashing import uuid_hash
+from kafka_capacity.java.hash_map import copied_set_capacity, put_order
+from kafka_capacity.java.hashing import uuid_hashes
+
+Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Places of members in the coordinator's map, and numbers of partitions."""
 
 
 @register("uniform", GroupProtocol.CONSUMER)
@@ -64,72 +61,91 @@ class UniformAssignor:
         Raises:
             AssignmentError: Kafka would throw.
         """
-        if not group.members:
-            return Assignment.of(group, {})
-        if are_homogeneous(group):
-            return as_assignment(group, _Homogeneous.of(group).assign())
-        return as_assignment(group, assign_mixed(group))
+        return assign_by_kind(group, _assign_homogeneous, assign_mixed)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Homogeneous:
-    """A group whose members all want the same topics."""
+def _assign_homogeneous(group: Group) -> Assignment:
+    order = map_order(group)
+    walked = _walked_topics(group.members[order[0]].topics)
+    counts = {topic: known_partition_count(group, topic) for topic in walked}
+    if not counts:
+        return Assignment.of(group, {})
+    topics = tuple(sorted(counts))
+    table = {topic: i for i, topic in enumerate(topics)}
+    codes = Codes(np.array([counts[topic] for topic in topics], dtype=np.int64))
+    held = _held(group, order, table, codes)
+    limit, room = _shares(np.bincount(held[0], minlength=len(order)), codes.total)
+    taken = np.zeros(len(codes.topic), dtype=np.bool_)
+    taken[held[1]] = True
+    kept, revoked = _cut(group, order, table, codes, held, limit)
+    everything = codes.in_topics(np.array([table[topic] for topic in walked], dtype=np.int64))
+    left = np.concatenate((everything[~taken[everything]], revoked))
+    filled = np.repeat(np.arange(len(order)), room)
+    if len(filled) < len(left):
+        raise AssignmentError(f"{len(left) - len(filled)} partitions are left over", kafka_type=KAFKA_TYPE)
+    seat, code = np.concatenate((kept[0], filled[: len(left)])), np.concatenate((kept[1], left))
+    return Assignment.of_sets(group, topics, codes, np.array(order, dtype=np.int64)[seat], code)
 
-    members: tuple[Member, ...]
-    topics: JavaHashSet[str]
-    left: list[TopicPartition]
-    share: int
-    larger_shares: int
-    held: dict[str, Held] = field(default_factory=dict)
-    room: dict[str, int] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, group: Group) -> _Homogeneous:
-        members = members_in_map(group)
-        topics = JavaHashSet[str](uuid_hash, subscribed_topics(members[0]))
-        taken = {pair for member in members for pair in member.owned}
-        left: list[TopicPartition] = []
-        total = 0
-        for topic in topics:
-            count = known_partition_count(group, topic)
-            left += [pair for partition in range(count) if (pair := (topic, partition)) not in taken]
-            total += count
-        share, larger_shares = divmod(total, len(members))
-        return cls(members=members, topics=topics, left=left, share=share, larger_shares=larger_shares)
+def _walked_topics(listed: tuple[str, ...]) -> list[str]:
+    """Give the topics of a member in the order of a copy of its ``HashSet``."""
+    names = list(dict.fromkeys(listed))
+    hashes = uuid_hashes(names)
+    first = put_order(hashes)
+    return [names[i] for i in first[put_order(hashes[first], copied_set_capacity(len(names)))].tolist()]
 
-    def assign(self) -> dict[str, Held]:
-        """Assign; give what each member is to have."""
-        if not len(self.topics):
-            return {}
-        for i, member in enumerate(self.members):
-            self._keep(member, len(self.members) - i)
-        filled = 0
-        for member_id, room in self.room.items():
-            for topic, partition in self.left[filled : filled + room]:
-                self.held[member_id].setdefault(topic, []).append(partition)
-            filled = min(filled + room, len(self.left))
-        if filled < len(self.left):
-            raise AssignmentError(f"{len(self.left) - filled} partitions are left over", kafka_type=KAFKA_TYPE)
-        return self.held
 
-    def _keep(self, member: Member, members_to_come: int) -> None:
-        """Let a member keep its share. It counts itself among the members to come."""
-        is_larger = self.larger_shares > 0
-        room = self.share + is_larger
-        kept: Held = {}
-        for topic, partitions in held_partitions(member.owned).items():
-            if topic not in self.topics:
-                continue
-            if len(partitions) > room:
-                self.left += [(topic, partition) for partition in partitions[room:]]
-                partitions = partitions[:room]
-            room -= len(partitions)
-            if partitions:
-                kept[topic] = partitions
-        if room > 0 and is_larger and members_to_come > self.larger_shares:
+def _held(group: Group, order: list[int], table: dict[str, int], codes: Codes) -> Rows:
+    """List what the members have of the topics, each partition once a member."""
+    lists = [group.members[i].owned for i in order]
+    topic, partition = concatenated(lists, table)
+    seat = np.repeat(np.arange(len(lists)), [len(part) for part in lists])
+    wanted = topic >= 0
+    if not wanted.all():
+        seat, topic, partition = seat[wanted], topic[wanted], partition[wanted]
+    code = codes.encode(topic, partition)
+    if len(code) and int(np.bincount(code).max()) > 1:
+        seat, code = np.divmod(np.unique(seat * len(codes.topic) + code), len(codes.topic))
+    return seat, code
+
+
+def _shares(counts: NDArray[np.int64], partitions: int) -> Rows:
+    """Say how many partitions each member may keep, and how many it is to get: int64[M] each."""
+    share, larger_shares = divmod(partitions, len(counts))
+    limits: list[int] = []
+    rooms: list[int] = []
+    for place, count in enumerate(counts.tolist()):
+        is_larger = larger_shares > 0
+        limit = share + is_larger
+        room = max(0, limit - count)
+        # It gives the larger share back if it has no use for it and enough members are to come, itself included.
+        if room and is_larger and len(counts) - place > larger_shares:
             room -= 1
             is_larger = False
-        if room > 0:
-            self.room[member.member_id] = room
-        self.larger_shares -= is_larger
-        self.held[member.member_id] = kept
+        larger_shares -= is_larger
+        limits.append(limit)
+        rooms.append(room)
+    return np.array(limits, dtype=np.int64), np.array(rooms, dtype=np.int64)
+
+
+def _cut(
+    group: Group, order: list[int], table: dict[str, int], codes: Codes, held: Rows, limit: NDArray[np.int64]
+) -> tuple[Rows, NDArray[np.int64]]:
+    """Take from members what is above their limit; give what is kept, and what is not in the order of Kafka's list."""
+    seat, code = held
+    is_above = np.bincount(seat, minlength=len(order)) > limit
+    if not is_above.any():
+        return held, np.empty(0, dtype=np.int64)
+    above = np.flatnonzero(is_above)
+    walked = walk([group.members[order[i]].owned for i in above.tolist()])
+    topic = np.array([table.get(name, -1) for name in walked.topics], dtype=np.int64)[walked.topic]
+    wanted = topic >= 0
+    cut_seat = above[walked.member[wanted]]
+    cut_code = codes.encode(topic[wanted], walked.partition[wanted])
+    starts = np.flatnonzero(np.diff(cut_seat, prepend=-1))
+    lengths = np.diff(np.append(starts, len(cut_seat)))
+    place = np.arange(len(cut_seat)) - np.repeat(starts, lengths)
+    stays = place < limit[cut_seat]
+    calm = ~is_above[seat]
+    kept = np.concatenate((seat[calm], cut_seat[stays])), np.concatenate((code[calm], cut_code[stays]))
+    return kept, cut_code[~stays]

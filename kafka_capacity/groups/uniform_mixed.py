@@ -14,7 +14,14 @@ Members count by their index in the coordinator's map, which settles ties
 from __future__ import annotations
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.groups.coordinator import Held, held_partitions, known_partition_count, members_in_map
+from kafka_capacity.groups.assignment import Assignment
+from kafka_capacity.groups.coordinator import (
+    Held,
+    as_assignment,
+    held_partitions,
+    known_partition_count,
+    members_in_map,
+)
 from kafka_capacity.groups.model import Group
 from kafka_capacity.groups.uniform_levelling import Levels
 from kafka_capacity.java.hashing import uuid_halves
@@ -22,15 +29,15 @@ from kafka_capacity.java.hashing import uuid_halves
 _MOST_ROUNDS = 16  # UniformHeterogeneousAssignmentBuilder.MAX_ITERATION_COUNT
 
 
-def assign_mixed(group: Group) -> dict[str, Held]:
-    """Assign; give what each member is to have.
+def assign_mixed(group: Group) -> Assignment:
+    """Assign, topic by topic.
 
     Raises:
         AssignmentError: a subscribed topic does not exist, or a member has a partition that does not exist.
     """
     work = _Mixed(group)
     if not work.owners:
-        return {}
+        return Assignment.of(group, {})
     work.keep()
     work.give_rest()
     work.balance()
@@ -43,7 +50,7 @@ def assign_mixed(group: Group) -> dict[str, Held]:
         numbers = held[work.members[member].member_id].setdefault(topic, [])
         if partition not in numbers:
             numbers.append(partition)
-    return held
+    return as_assignment(group, held)
 
 
 class _Mixed:

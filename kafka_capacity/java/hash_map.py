@@ -237,6 +237,38 @@ def copied_set_capacity(size: int) -> int:
     return max(int(np.float32(size) / np.float32(0.75)) + 1, DEFAULT_CAPACITY)
 
 
+def table_sizes(capacities: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Do :func:`table_size` for many capacities: int64[N]."""
+    return np.left_shift(np.int64(1), np.frexp(np.maximum(capacities - 1, 0))[1].astype(np.int64))
+
+
+def copied_set_capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Do :func:`copied_set_capacity` for many sizes: int64[N]."""
+    return np.maximum((sizes.astype(np.float32) / np.float32(0.75)).astype(np.int64) + 1, DEFAULT_CAPACITY)
+
+
+def put_tables(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the numbers of buckets of maps into which so many keys were put, unless :func:`crowded_tables`: int64[N]."""
+    return np.maximum(table_sizes((sizes * 4 + 2) // 3), DEFAULT_CAPACITY)
+
+
+def crowded_tables(
+    table: NDArray[np.int64], bucket: NDArray[np.int64], buckets: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Tell which of many small tables have a bucket so long that Java doubles them early.
+
+    Args:
+        table: int64[K], the table that each key is in.
+        bucket: int64[K], its bucket there.
+        buckets: int64[N], how many buckets each table has.
+    """
+    crowded = np.zeros(len(buckets), dtype=np.bool_)
+    small = buckets[table] < _TREE_TABLE
+    long = np.bincount(table[small] * _TREE_TABLE + bucket[small]) > _TREE_BUCKET
+    crowded[np.flatnonzero(long) // _TREE_TABLE] = True
+    return crowded
+
+
 def put_order(hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT_CAPACITY) -> NDArray[np.intp]:
     """Order different keys as a ``HashMap`` does into which they were put one after another.
 
@@ -247,7 +279,7 @@ def put_order(hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT
     Returns:
         intp[N], positions in ``hashes`` in the order of iteration.
     """
-    spread = _spread(hashes)
+    spread = spread_hashes(hashes)
     mask = _final_table(spread, table_size(capacity), computed=False) - 1
     return _stable_order(spread & np.uint32(mask), mask)
 
@@ -265,7 +297,7 @@ def computed_order(
     Returns:
         intp[N], positions in ``hashes`` in the order of iteration.
     """
-    spread = _spread(hashes)
+    spread = spread_hashes(hashes)
     buckets = _final_table(spread, table_size(capacity), computed=True)
     if is_called_again and len(spread) * 4 > buckets * 3:
         buckets *= 2
@@ -273,7 +305,8 @@ def computed_order(
     return len(spread) - 1 - newest_first
 
 
-def _spread(hashes: Sequence[int] | NDArray[np.int32]) -> NDArray[np.uint32]:
+def spread_hashes(hashes: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint32]:
+    """Mix the high bits of hash codes into the low ones, as a ``HashMap`` does before it picks a bucket."""
     codes = np.asarray(hashes, dtype=np.int64).astype(np.uint32)
     return codes ^ (codes >> np.uint32(16))
 

@@ -1,0 +1,59 @@
+"""Partitions as numbers: those that exist are numbered through, topic by topic, and those that are only claimed follow.
+
+>>> codes = Codes(np.array([2, 3]))
+>>> codes.encode(np.array([1, 0, 1]), np.array([0, 1, 7])).tolist()
+[2, 1, 5]
+>>> codes.topic.tolist(), codes.partition.tolist()
+([0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 2, 7])
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Codes:
+    """The numbers of partitions, of those that exist and those that are only claimed.
+
+    Args:
+        counts: int64[T], how many partitions each topic has.
+
+    Attributes:
+        start: int64[T + 1], the number of the first partition of each topic.
+        topic: int64[P], the topic of each partition that exists.
+        partition: int64[P], its number within the topic.
+    """
+
+    def __init__(self, counts: NDArray[np.int64]) -> None:
+        self.start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
+        self.topic = np.repeat(np.arange(len(counts)), counts)
+        self.partition = np.arange(self.total) - np.repeat(self.start[:-1], counts)
+        self._extra: dict[tuple[int, int], int] = {}
+
+    @property
+    def total(self) -> int:
+        """How many partitions exist."""
+        return int(self.start[-1])
+
+    def encode(self, topic: NDArray[np.int64], partition: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number partitions of known topics, existing or not."""
+        codes: NDArray[np.int64] = self.start[topic] + partition
+        missing = np.flatnonzero((partition < 0) | (codes >= self.start[topic + 1]))
+        for row in missing.tolist():
+            key = (int(topic[row]), int(partition[row]))
+            codes[row] = self._extra.setdefault(key, self.total + len(self._extra))
+        if len(missing):
+            extra = np.array(list(self._extra), dtype=np.int64)
+            existing = self.start[-1]
+            self.topic = np.concatenate((self.topic[:existing], extra[:, 0]))
+            self.partition = np.concatenate((self.partition[:existing], extra[:, 1]))
+        return codes
+
+    def in_topics(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """List all partitions that exist, topics in the order given."""
+        counts = np.diff(self.start)[order]
+        ends = np.cumsum(counts)
+        rows = np.arange(int(ends[-1]) if len(ends) else 0)
+        listed: NDArray[np.int64] = rows + np.repeat(self.start[order] - (ends - counts), counts)
+        return listed
