@@ -1,0 +1,71 @@
+"""Kafka's own code, asked over pipes: compiled with the machine's JDK against the jars from Maven."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from types import TracebackType
+
+HERE = Path(__file__).parent / "java"
+OPTIONS = ("-Xms2g", "-Xmx4g")
+
+
+def resolve_class_path(folder: Path) -> str:
+    """Let Maven fetch Kafka's jars, by the coordinates in ``java/pom.xml``; give their class path."""
+    found = folder / "class-path.txt"
+    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
+    subprocess.run(["mvn", "-q", "-B", "-f", HERE / "pom.xml", goal, f"-Dmdep.outputFile={found}"], check=True)
+    return found.read_text(encoding="utf-8").strip()
+
+
+def compile_driver(class_path: str, folder: Path) -> str:
+    """Compile the driver against Kafka's jars; give the class path of both."""
+    subprocess.run(["javac", "-cp", class_path, "-d", folder, HERE / "AssignorTimes.java"], check=True)
+    return f"{folder}{os.pathsep}{class_path}"
+
+
+class JavaSide:
+    """The Java process.
+
+    Args:
+        class_path: the driver and Kafka's jars.
+    """
+
+    def __init__(self, class_path: str) -> None:
+        command = ["java", *OPTIONS, "-cp", class_path, "AssignorTimes"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def __enter__(self) -> JavaSide:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def load(self, path: Path) -> None:
+        """Read a case."""
+        self._ask(f"load\t{path}")
+
+    def run_seconds(self) -> float:
+        """Assign once; give the time."""
+        return self._ask("run") / 1e9
+
+    def answer(self, path: Path) -> list[str]:
+        """Give the last answer, a line a member."""
+        self._ask(f"save\t{path}")
+        return path.read_text(encoding="utf-8").splitlines()
+
+    def _ask(self, command: str) -> int:
+        if self._process.stdin is None or self._process.stdout is None:
+            raise RuntimeError("the Java process has no pipes")
+        self._process.stdin.write(command + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the Java process ended at {command!r}")
+        return int(line)
