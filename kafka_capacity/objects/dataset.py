@@ -2,6 +2,9 @@
 
 Parts are named by their content and the manifest is written last, so that a writer that died leaves nothing that a
 reader takes, the same tables give the same keys and bytes, and writing again over an older version never mixes the two.
+
+Several writers may share a folder, each with a share of the tables and a manifest of its own; :func:`seal_dataset`
+then writes the one manifest that readers ask for. Until it does, they see what was sealed before.
 """
 
 from __future__ import annotations
@@ -110,6 +113,7 @@ def write_dataset(
     facts: Mapping[str, Any],
     has_plain_names: bool = False,
     kept_folders: Sequence[str] = (),
+    share: str | None = None,
 ) -> Manifest:
     """Write tables and documents below a prefix, the manifest last, then drop what it no longer names.
 
@@ -124,6 +128,8 @@ def write_dataset(
         has_plain_names: store the documents under their plain names, for people to find (reports); then writing
             other content over an older version is only safe because a prefix that names its content never does.
         kept_folders: folders below the prefix that have manifests of their own, each with a trailing ``/``.
+        share: write it as this share of a dataset that others write to as well, for :func:`seal_dataset`; then nothing
+            is dropped, of this share or of another.
 
     Returns:
         The manifest that stands there now.
@@ -140,26 +146,86 @@ def write_dataset(
         key = name if has_plain_names else _content_key(name, digest)
         store.write_bytes(prefix + key, data, content_type=content_type_of(name))
         listed_documents[name] = Part(key=key, rows=None, bytes=len(data), sha256=digest)
-    body = canonical_json(
+    body = _manifest_body(kind, schema_version, listed_tables, listed_documents, facts)
+    store.write_bytes(prefix + manifest_name(share), body, content_type="application/json")
+    manifest = _parse(prefix, body)
+    if share is None:
+        _drop_orphans(store, manifest, tuple(kept_folders), {MANIFEST})
+    return manifest
+
+
+def manifest_name(share: str | None = None) -> str:
+    """Name the manifest of a dataset, or of one share of it."""
+    return MANIFEST if share is None else f"{share}.{MANIFEST}"
+
+
+def seal_dataset(
+    store: ObjectStore,
+    prefix: str,
+    *,
+    shares: Sequence[str],
+    kind: str,
+    schema_version: int,
+    facts: Mapping[str, Any],
+) -> Manifest:
+    """Make one dataset of shares that were written apart, then drop what none of them names.
+
+    Args:
+        store: where they are.
+        prefix: with a trailing ``/``.
+        shares: the names of all of them.
+        kind: what the whole is.
+        schema_version: of the tables.
+        facts: plain data about the whole; ``shares`` is added: by name, the hash of each one's manifest.
+
+    Returns:
+        The manifest that stands there now.
+
+    Raises:
+        MissingManifestError: a share is not complete.
+        StorageError: two shares have a table or a document of the same name.
+    """
+    found = {share: read_manifest(store, prefix, share=share) for share in shares}
+    tables: dict[str, tuple[Part, ...]] = {}
+    documents: dict[str, Part] = {}
+    for share, manifest in found.items():
+        twice = sorted({*tables, *documents} & {*manifest.tables, *manifest.documents})
+        if twice:
+            msg = f"{store.uri(prefix)}: {share} and a share before it both have {twice[0]!r}; rename one"
+            raise StorageError(msg)
+        tables |= manifest.tables
+        documents |= manifest.documents
+    hashes = {share: manifest.sha256 for share, manifest in found.items()}
+    body = _manifest_body(kind, schema_version, tables, documents, {**facts, "shares": hashes})
+    store.write_bytes(prefix + MANIFEST, body, content_type="application/json")
+    sealed = _parse(prefix, body)
+    _drop_orphans(store, sealed, (), {MANIFEST, *(manifest_name(share) for share in shares)})
+    return sealed
+
+
+def _manifest_body(
+    kind: str,
+    schema_version: int,
+    tables: Mapping[str, Sequence[Part]],
+    documents: Mapping[str, Part],
+    facts: Mapping[str, Any],
+) -> bytes:
+    return canonical_json(
         {
             "kind": kind,
             "schema_version": schema_version,
             "code_version": __version__,
-            "tables": {name: [_part_json(part) for part in parts] for name, parts in listed_tables.items()},
-            "documents": {name: _part_json(part) for name, part in listed_documents.items()},
+            "tables": {name: [_part_json(part) for part in parts] for name, parts in tables.items()},
+            "documents": {name: _part_json(part) for name, part in documents.items()},
             "facts": dict(facts),
         }
     )
-    store.write_bytes(prefix + MANIFEST, body, content_type="application/json")
-    manifest = _parse(prefix, body)
-    _drop_orphans(store, manifest, tuple(kept_folders))
-    return manifest
 
 
-def _drop_orphans(store: ObjectStore, manifest: Manifest, kept_folders: tuple[str, ...]) -> None:
+def _drop_orphans(store: ObjectStore, manifest: Manifest, kept_folders: tuple[str, ...], manifests: set[str]) -> None:
     """Remove parts of earlier versions; a reader that still holds the older manifest gets a clear error."""
     named = {part.key for parts in manifest.tables.values() for part in parts}
-    named |= {part.key for part in manifest.documents.values()} | {MANIFEST}
+    named |= {part.key for part in manifest.documents.values()} | manifests
     for key in store.list_keys(manifest.prefix):
         below = key.removeprefix(manifest.prefix)
         if below not in named and not below.startswith(kept_folders):
@@ -184,13 +250,18 @@ def _parse(prefix: str, body: bytes) -> Manifest:
         raise StorageError(msg) from error
 
 
-def has_manifest(store: ObjectStore, prefix: str) -> bool:
-    """Tell whether the dataset below a prefix is complete."""
-    return store.exists(prefix + MANIFEST)
+def has_manifest(store: ObjectStore, prefix: str, *, share: str | None = None) -> bool:
+    """Tell whether the dataset below a prefix, or one share of it, is complete."""
+    return store.exists(prefix + manifest_name(share))
 
 
 def read_manifest(
-    store: ObjectStore, prefix: str, *, kind: str | None = None, schema_version: int | None = None
+    store: ObjectStore,
+    prefix: str,
+    *,
+    kind: str | None = None,
+    schema_version: int | None = None,
+    share: str | None = None,
 ) -> Manifest:
     """Read what a dataset holds.
 
@@ -199,15 +270,17 @@ def read_manifest(
         prefix: with a trailing ``/``.
         kind: what the reader expects.
         schema_version: the newest that the reader knows; it reads the one before as well.
+        share: read the manifest of this share alone.
 
     Raises:
         MissingManifestError: nobody has finished writing it.
         StorageError: it is of another kind, or of a schema version that this reader does not know.
     """
-    if not has_manifest(store, prefix):
-        msg = f"{store.uri(prefix)} has no {MANIFEST}, so it is not complete; run the task that writes it again"
+    name = manifest_name(share)
+    if not has_manifest(store, prefix, share=share):
+        msg = f"{store.uri(prefix)} has no {name}, so it is not complete; run the task that writes it again"
         raise MissingManifestError(msg)
-    manifest = _parse(prefix, store.read_bytes(prefix + MANIFEST))
+    manifest = _parse(prefix, store.read_bytes(prefix + name))
     if kind is not None and manifest.kind != kind:
         msg = f"{store.uri(prefix)} holds {manifest.kind!r}, not {kind!r}"
         raise StorageError(msg)

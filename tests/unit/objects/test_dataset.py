@@ -13,6 +13,7 @@ from kafka_capacity.objects.dataset import (
     read_document,
     read_manifest,
     read_table,
+    seal_dataset,
     write_dataset,
 )
 
@@ -203,3 +204,77 @@ def test_json_has_one_text():
     assert json.loads(canonical_json(value)) == value
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_json(float("nan"))
+
+
+def write_share(store, share, table, **documents):
+    return write_dataset(
+        store,
+        PREFIX,
+        kind=share,
+        schema_version=2,
+        tables={f"{share}_rows": table},
+        documents={f"{share}.json": body for body in documents.values()},
+        facts={},
+        share=share,
+    )
+
+
+def seal(store, *shares):
+    return seal_dataset(store, PREFIX, shares=shares, kind="plan", schema_version=2, facts={"cluster": "c"})
+
+
+def test_shares_become_one_dataset_when_all_are_there(store):
+    first = write_share(store, "left", TABLE, facts=b"{}")
+    with pytest.raises(MissingManifestError, match=r"has no right\.manifest\.json, so it is not complete"):
+        seal(store, "left", "right")
+    with pytest.raises(MissingManifestError, match=r"has no manifest\.json, so it is not complete"):
+        read_manifest(store, PREFIX)
+    second = write_share(store, "right", TABLE.slice(1))
+    sealed = seal(store, "left", "right")
+
+    assert read_manifest(store, PREFIX, kind="plan", schema_version=2) == sealed
+    assert sealed.facts == {"cluster": "c", "shares": {"left": first.sha256, "right": second.sha256}}
+    assert read_table(store, sealed, "left_rows").equals(TABLE)
+    assert read_table(store, sealed, "right_rows").equals(TABLE.slice(1))
+    assert read_document(store, sealed, "left.json") == b"{}"
+
+
+def test_a_share_that_is_written_again_leaves_what_was_sealed_readable_until_it_is_sealed_again(store):
+    write_share(store, "left", TABLE)
+    write_share(store, "right", TABLE)
+    before = seal(store, "left", "right")
+    write_share(store, "left", TABLE.slice(2))
+
+    assert read_manifest(store, PREFIX) == before
+    assert read_table(store, before, "left_rows").equals(TABLE)
+    after = seal(store, "left", "right")
+    assert read_table(store, after, "left_rows").equals(TABLE.slice(2))
+    assert len(store.list_keys(PREFIX)) == 5
+
+
+def test_shares_in_any_order_and_again_give_the_same_bytes(store):
+    for share in ("left", "right"):
+        write_share(store, share, TABLE)
+    seal(store, "left", "right")
+    before = {key: store.read_bytes(key) for key in store.list_keys(PREFIX)}
+    for share in ("right", "left"):
+        write_share(store, share, TABLE)
+    seal(store, "left", "right")
+
+    assert {key: store.read_bytes(key) for key in store.list_keys(PREFIX)} == before
+
+
+def test_two_shares_with_one_name_are_refused(store):
+    for share in ("left", "right"):
+        write_dataset(
+            store,
+            PREFIX,
+            kind="x",
+            schema_version=1,
+            tables={"rows": TABLE},
+            documents={},
+            facts={},
+            share=share,
+        )
+    with pytest.raises(StorageError, match="right and a share before it both have 'rows'; rename one"):
+        seal(store, "left", "right")
