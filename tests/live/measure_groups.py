@@ -64,10 +64,8 @@ class Measured:
     @property
     def is_as_expected(self) -> bool:
         """Whether who reads what, and the number of rebalances, are as predicted."""
-        return (
-            self.event.assignment_after == self.expected.assignment
-            and self.event.rebalances == self.expected.rebalances
-        )
+        seen, said = self.event, self.expected
+        return (seen.assignment_after, seen.rebalances) == (said.assignment, said.rebalances)
 
 
 def groups(classic_heartbeat: float, consumer_heartbeat: float) -> list[GroupSettings]:
@@ -105,12 +103,12 @@ def script(settings: GroupSettings, repeats: int) -> Iterator[Step]:
         yield from (Step("restart", seat, is_scattered=is_scattered) for seat in trio)
 
 
-def measure(cluster: KafkaCluster, settings: GroupSettings, repeats: int, seed: str) -> list[Measured]:
-    """Play the script to one group. Events come at random moments of the heartbeat interval."""
+def measure(cluster: KafkaCluster, settings: GroupSettings, repeats: int, seed: str, out: Path) -> list[Measured]:
+    """Play the script to one group, each step at a random moment of the heartbeat interval; write what was seen."""
     draw = random.Random(f"{seed} {settings.name}")
     with cluster.admin() as admin:
         prediction = predicted(settings, PARTITIONS, topic_id(admin, TOPIC))
-    measured = []
+    measured: list[Measured] = []
     with LiveGroup(cluster, settings, PARTITIONS) as group:
         for step in script(settings, repeats):
             if step.is_scattered:
@@ -118,6 +116,7 @@ def measure(cluster: KafkaCluster, settings: GroupSettings, repeats: int, seed: 
             time.sleep(draw.uniform(0, settings.heartbeat_seconds))
             event = group.play(step.event, step.seat)
             measured.append(Measured(event, prediction.expect(event)))
+            write_json(out, settings.name, measured)
             sys.stdout.write(f"{settings.name} {step.event} {step.seat}: {event.duration_seconds:.1f} s\n")
             sys.stdout.flush()
     return measured
@@ -184,11 +183,9 @@ def main(words: Sequence[str] | None = None) -> int:
         with group_cluster(workdir, heartbeat_seconds=beat, session_seconds=SESSION_SECONDS) as cluster:
             make_topics(cluster, {TOPIC: (PARTITIONS, 3)})
             with SteadyLoad(cluster, TOPIC, PARTITIONS), ThreadPoolExecutor(AT_ONCE) as pool:
-                lives = [pool.submit(measure, cluster, each, chosen.repeats, chosen.seed) for each in wanted]
-                measured = []
-                for settings, life in zip(wanted, lives, strict=True):
-                    write_json(chosen.out, settings.name, life.result())
-                    measured += life.result()
+                how = (chosen.repeats, chosen.seed, chosen.out)
+                lives = [pool.submit(measure, cluster, each, *how) for each in wanted]
+                measured = [each for life in lives for each in life.result()]
     drawn = table(measured)
     (chosen.out / "groups.md").write_text(drawn, encoding="utf-8")
     sys.stdout.write(drawn)

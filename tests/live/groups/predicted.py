@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_capacity.groups import Assignment, GroupProtocol, Member, Topic, TopicPartition, assignor
+from kafka_capacity.groups import GroupProtocol, Member, Topic, TopicPartition, TopicPartitions, assignor
 from kafka_capacity.groups.life import ClassicLife, ServerLife
 from tests.live.groups.live_group import GroupEvent
 from tests.live.groups.settings import GroupSettings
@@ -50,7 +50,7 @@ class PredictedClassic:
         after = sorted(event.members_after)
         if event.event == "restart" and event.is_static:
             old, new = (members[event.seat] for members in (event.members_before, event.members_after))
-            self._life._memory[new] = self._life._memory.pop(old)
+            self._life.remember(new, self._life.held(old))
             return
         if event.event == "restart" and event.generation_sizes[0] < len(after):
             yield [seat for seat in after if seat != event.seat]
@@ -72,7 +72,7 @@ class PredictedConsumer:
         self._life = ServerLife(assignor(settings.assignor, GroupProtocol.CONSUMER))
         self._topics = (Topic(name=topic_id, partitions=partitions),)
         self._members: list[str] = []
-        self._target: Assignment | None = None
+        self._target: dict[str, TopicPartitions] = {}
 
     def expect(self, event: GroupEvent) -> Expected:
         """Say what the event should have led to."""
@@ -81,7 +81,8 @@ class PredictedConsumer:
             if replaced := _REPLACED.search(text):
                 new, old = replaced.groups()
                 self._members = [new if name == old else name for name in self._members]
-                self._life._target[new] = self._life._target.pop(old)
+                self._target[new] = self._target[old]
+                self._life.remember(new, self._target[new])
             elif joined := _JOINED.search(text):
                 self._members.append(joined[1])
             elif gone := _GONE.search(text):
@@ -89,10 +90,10 @@ class PredictedConsumer:
             elif _TARGET.search(text):
                 subscription = (self._topics[0].name,)
                 members = [Member(member_id=name, topics=subscription) for name in self._members]
-                self._life.assign(self._topics, members)
+                self._target = self._life.assign(self._topics, members).parts()
                 targets += 1
         held = {
-            seat: sorted((self._topic, number) for _, number in self._life._target[name])
+            seat: sorted((self._topic, number) for _, number in self._target[name])
             for seat, name in event.members_after.items()
         }
         return Expected(targets, held)
