@@ -1,17 +1,13 @@
 """What the simulation of a consumer group needs to know, taken out of an inventory.
 
-A group is simulated if its members share partitions among themselves and rebalance: classic consumer groups and those
-of KIP-848. The others are skipped, each with the reason. What the inventory does not tell is filled in:
+What the inventory does not tell is filled in:
 
-* a member whose subscription is not told subscribes to the topics that it is assigned, and if it is assigned none, to
-  those that the group's other members subscribe to;
+* subscriptions, see :mod:`kafka_capacity.inventory.group_subscriptions`;
 * a group whose assignor is not told (Kafka has none to tell during a rebalance) has Kafka's default one;
 * where nothing tells the size of a record, it is :data:`UNKNOWN_RECORD_BYTES`; a compacted topic does not tell it,
   since its offsets have holes;
 * a partition on which nothing is committed has no lag;
 * an id of a topic is made up from its name.
-
-Topics that do not exist are left out of subscriptions: Kafka's assignors skip them, too.
 """
 
 from __future__ import annotations
@@ -26,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.snapshot import Group, PartitionLoad, Snapshot
-from kafka_capacity.cluster.snapshot import Member as ObservedMember
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.groups.model import Member, Topic, TopicPartitions
 from kafka_capacity.groups.registry import GroupProtocol
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints, known, values
+from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
 from kafka_capacity.inventory.raw import RawInventory
@@ -39,26 +35,20 @@ from kafka_capacity.inventory.snapshot import partition_load
 from kafka_capacity.rebalance.model import NOBODY, GroupFacts
 from kafka_capacity.storage.page_cache import HEAP_BYTES, page_caches
 
+__all__ = [
+    "DEFAULT_ASSIGNORS",
+    "UNKNOWN_RECORD_BYTES",
+    "GroupFactsFound",
+    "SkippedGroup",
+    "group_facts",
+    "made_up_topic_id",
+]
+
 UNKNOWN_RECORD_BYTES = 1000.0
 """A usual size; only lags in bytes and duplicates in records rest on it."""
 
 DEFAULT_ASSIGNORS = {GroupProtocol.CLASSIC: "range", GroupProtocol.CONSUMER: "uniform"}
 """The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``."""
-
-_CONSUMER_TYPE = "consumer"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedGroup:
-    """A group that is not simulated.
-
-    Attributes:
-        group_id: its name.
-        reason: why, a sentence.
-    """
-
-    group_id: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +74,10 @@ def group_facts(
         broker_heap_bytes: of the JVM on every broker; the page cache is what it leaves.
         load: what :func:`partition_load` gives for the two, where the caller has it already.
     """
-    chosen: list[_Subscribed] = []
+    chosen: list[SubscribedGroup] = []
     skipped: list[SkippedGroup] = []
     for group in snapshot.groups:
-        found = _subscribed(group, snapshot)
+        found = subscribed_group(group, snapshot)
         if isinstance(found, SkippedGroup):
             skipped.append(found)
         else:
@@ -100,84 +90,6 @@ def group_facts(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Subscribed:
-    """A group that can be simulated, and its partitions.
-
-    Attributes:
-        group: as it was observed.
-        protocol: classic or consumer.
-        subscriptions: of each member, filled in; topics that exist.
-        topics: int64[T], the subscribed topics that exist, positions in the snapshot's, ascending.
-        rows: int64[N], their partitions, rows of the snapshot, ascending.
-        topic: int32[N], position in :attr:`topics`.
-    """
-
-    group: Group
-    protocol: GroupProtocol
-    subscriptions: tuple[tuple[str, ...], ...]
-    topics: Ints
-    rows: Ints
-    topic: NDArray[np.int32]
-
-
-def _subscribed(group: Group, snapshot: Snapshot) -> _Subscribed | SkippedGroup:
-    reason = _why_not(group)
-    if reason is not None:
-        return SkippedGroup(group_id=group.group_id, reason=reason)
-    subscriptions = _subscriptions(group.members)
-    names = snapshot.partitions.topics
-    wanted = {name for subscription in subscriptions for name in subscription}
-    topics = np.array([i for i, name in enumerate(names) if name in wanted], dtype=np.int64)
-    if not len(topics):
-        reason = f"None of its topics is in the inventory ({_some(sorted(wanted))})."
-        return SkippedGroup(group_id=group.group_id, reason=reason)
-    existing = {names[index] for index in topics.tolist()}
-    bounds = np.searchsorted(snapshot.partitions.topic, np.stack([topics, topics + 1]))
-    return _Subscribed(
-        group=group,
-        protocol=GroupProtocol.CONSUMER if group.group_type == _CONSUMER_TYPE else GroupProtocol.CLASSIC,
-        subscriptions=tuple(tuple(name for name in each if name in existing) for each in subscriptions),
-        topics=topics,
-        rows=np.concatenate([np.arange(start, end) for start, end in bounds.T.tolist()]),
-        topic=np.repeat(np.arange(len(topics), dtype=np.int32), bounds[1] - bounds[0]),
-    )
-
-
-def _why_not(group: Group) -> str | None:
-    """Say why a group cannot be simulated; ``None`` where it can."""
-    kind, protocol = group.group_type, group.protocol_type
-    if kind == "share":
-        return "A share group: several members read a partition at once, and a rebalance stops nobody."
-    if kind not in ("", "classic", _CONSUMER_TYPE):
-        return f"A group of type {kind!r}: its members do not share partitions as consumers do."
-    if kind != _CONSUMER_TYPE and protocol not in ("", "consumer"):
-        return f"A group of protocol type {protocol!r}: its members share other things than partitions."
-    says_something = any(member.subscribed or member.assigned for member in group.members)
-    if not says_something and not group.assignor and protocol == "" and kind != _CONSUMER_TYPE and group.lags:
-        return "Its consumers take partitions by hand (assign), so that it never rebalances."
-    if not group.members:
-        return "It has no members, so nobody subscribes to anything."
-    if not says_something and group.state not in ("", "Stable"):
-        return (
-            f"It was {group.state!r} when the inventory was taken: Kafka tells what members read when it is 'Stable'."
-        )
-    if not says_something:
-        return "The inventory tells neither what its members subscribe to nor what they are assigned."
-    return None
-
-
-def _subscriptions(members: Sequence[ObservedMember]) -> tuple[tuple[str, ...], ...]:
-    found = [member.subscribed or tuple(sorted({topic for topic, _ in member.assigned})) for member in members]
-    everything = tuple(sorted({topic for subscription in found for topic in subscription}))
-    return tuple(subscription or everything for subscription in found)
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:3]))
-    return shown if len(names) <= 3 else f"{shown}, …"
-
-
 class _Cluster:
     """What groups look up, each thing sorted and computed once."""
 
@@ -186,7 +98,7 @@ class _Cluster:
         raw: RawInventory,
         snapshot: Snapshot,
         load: PartitionLoad,
-        groups: Sequence[_Subscribed],
+        groups: Sequence[SubscribedGroup],
         heap_bytes: float,
     ) -> None:
         self.snapshot = snapshot
@@ -293,7 +205,7 @@ def _difference(lags: Any, end: str, start: str) -> NDArray[np.float64]:
     return np.where(is_known, (ints(lags.column(end)) - ints(lags.column(start))).astype(np.float64), np.nan)
 
 
-def _facts(found: _Subscribed, cluster: _Cluster) -> GroupFacts:
+def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
     group, rows = found.group, found.rows
     members = _members(found, cluster)
     owner = _owners(found, members, cluster)
@@ -325,7 +237,7 @@ def _facts(found: _Subscribed, cluster: _Cluster) -> GroupFacts:
     )
 
 
-def _members(found: _Subscribed, cluster: _Cluster) -> tuple[Member, ...]:
+def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
     """Give the members; what they are assigned of topics that nobody subscribes to any more is left out."""
     names = {cluster.snapshot.partitions.topics[index] for index in found.topics.tolist()}
     return tuple(
@@ -340,7 +252,7 @@ def _members(found: _Subscribed, cluster: _Cluster) -> tuple[Member, ...]:
     )
 
 
-def _owners(found: _Subscribed, members: Sequence[Member], cluster: _Cluster) -> NDArray[np.int32]:
+def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster) -> NDArray[np.int32]:
     """Give int32[N], who reads each partition; of two that were told to, the first."""
     partitions = cluster.snapshot.partitions
     place = {partitions.topics[index]: number for number, index in enumerate(found.topics.tolist())}
@@ -354,7 +266,7 @@ def _owners(found: _Subscribed, members: Sequence[Member], cluster: _Cluster) ->
     return owner
 
 
-def _records(found: _Subscribed, cluster: _Cluster) -> tuple[float, bool, NDArray[np.float64]]:
+def _records(found: SubscribedGroup, cluster: _Cluster) -> tuple[float, bool, NDArray[np.float64]]:
     """Give the mean size of a record in bytes, whether that was measured, and float64[N], how many wait."""
     offsets, rows = cluster.offsets, found.rows
     mine = offsets.bounds.get(found.group.group_id, slice(0, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import doctest
 import math
 import re
 
@@ -12,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.groups.registry import GroupProtocol
+from kafka_capacity.inventory import group_facts as group_facts_module
+from kafka_capacity.inventory import group_traffic as group_traffic_module
 from kafka_capacity.inventory.group_facts import group_facts, made_up_topic_id
 from kafka_capacity.inventory.group_traffic import group_traffic, peak_hour
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
@@ -419,3 +422,8 @@ def test_capacity_adds_up_what_one_member_reads():
     expected = max(history[owner == one].sum(axis=0).max() for one in range(5))
     assert traffic.best_read_bytes_per_second == expected
     assert math.isclose(traffic.peak_bytes_per_second.sum(), np.sort(history.sum(axis=0))[-1])
+
+
+@pytest.mark.parametrize("module", [group_facts_module, group_traffic_module])
+def test_the_examples_are_true(module):
+    assert doctest.testmod(module).failed == 0

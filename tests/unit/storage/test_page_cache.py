@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from collections import OrderedDict
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.snapshot import PartitionLoad
+from kafka_capacity.storage import page_cache
 from kafka_capacity.storage.page_cache import GIB, HEAP_BYTES, SYSTEM_BYTES, page_caches
 from tests.properties.strategies import repeatable
 
@@ -163,3 +165,7 @@ def test_a_reader_is_served_from_memory_if_and_only_if_it_is_within_the_window(p
     assert share(window - margin) == 1.0
     assert share(window + margin) == 0.0
     assert share(2 * window) == 0.0
+
+
+def test_the_example_is_true():
+    assert doctest.testmod(page_cache).failed == 0

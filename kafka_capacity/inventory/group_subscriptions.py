@@ -1,0 +1,123 @@
+"""Which groups can be simulated, and what they subscribe to.
+
+A group is simulated if its members share partitions among themselves and rebalance: classic consumer groups and those
+of KIP-848. The others are skipped, each with the reason.
+
+A member whose subscription is not told subscribes to the topics that it is assigned, and if it is assigned none, to
+those that the group's other members subscribe to. Topics that do not exist are left out: Kafka's assignors skip them,
+too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.snapshot import Group, Member, Snapshot
+from kafka_capacity.groups.registry import GroupProtocol
+from kafka_capacity.inventory.column_values import Ints
+
+_CONSUMER_TYPE = "consumer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedGroup:
+    """A group that is not simulated.
+
+    Attributes:
+        group_id: its name.
+        reason: why, a sentence.
+    """
+
+    group_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SubscribedGroup:
+    """A group that can be simulated, and its partitions.
+
+    Attributes:
+        group: as it was observed.
+        protocol: classic or consumer.
+        subscriptions: of each member, filled in; topics that exist.
+        topics: int64[T], the subscribed topics that exist, positions in the snapshot's, ascending.
+        rows: int64[N], their partitions, rows of the snapshot, ascending.
+        topic: int32[N], position in :attr:`topics`.
+    """
+
+    group: Group
+    protocol: GroupProtocol
+    subscriptions: tuple[tuple[str, ...], ...]
+    topics: Ints
+    rows: Ints
+    topic: NDArray[np.int32]
+
+
+def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | SkippedGroup:
+    """Find what a group reads, or say why it is not simulated."""
+    reason = _why_not(group)
+    if reason is not None:
+        return SkippedGroup(group_id=group.group_id, reason=reason)
+    subscriptions = _subscriptions(group.members)
+    names = snapshot.partitions.topics
+    wanted = {name for subscription in subscriptions for name in subscription}
+    places = [_place(names, name) for name in sorted(wanted)]
+    topics = np.array([place for place in places if place >= 0], dtype=np.int64)
+    if not len(topics):
+        reason = f"None of its topics is in the inventory ({_some(sorted(wanted))})."
+        return SkippedGroup(group_id=group.group_id, reason=reason)
+    existing = {names[index] for index in topics.tolist()}
+    bounds = np.searchsorted(snapshot.partitions.topic, np.stack([topics, topics + 1]))
+    return SubscribedGroup(
+        group=group,
+        protocol=GroupProtocol.CONSUMER if group.group_type == _CONSUMER_TYPE else GroupProtocol.CLASSIC,
+        subscriptions=tuple(tuple(name for name in each if name in existing) for each in subscriptions),
+        topics=topics,
+        rows=np.concatenate([np.arange(start, end) for start, end in bounds.T.tolist()]),
+        topic=np.repeat(np.arange(len(topics), dtype=np.int32), bounds[1] - bounds[0]),
+    )
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    """Give the place of a name in a sorted list of them, -1 where it is not there."""
+    place = bisect_left(names, name)
+    return place if place < len(names) and names[place] == name else -1
+
+
+def _why_not(group: Group) -> str | None:
+    """Say why a group cannot be simulated; ``None`` where it can."""
+    kind, protocol = group.group_type, group.protocol_type
+    if kind == "share":
+        return "A share group: several members read a partition at once, and a rebalance stops nobody."
+    if kind not in ("", "classic", _CONSUMER_TYPE):
+        return f"A group of type {kind!r}: its members do not share partitions as consumers do."
+    if kind != _CONSUMER_TYPE and protocol not in ("", "consumer"):
+        return f"A group of protocol type {protocol!r}: its members share other things than partitions."
+    says_something = any(member.subscribed or member.assigned for member in group.members)
+    if not says_something and not group.assignor and protocol == "" and kind != _CONSUMER_TYPE and group.lags:
+        return "Its consumers take partitions by hand (assign), so that it never rebalances."
+    if not group.members:
+        return "It has no members, so nobody subscribes to anything."
+    if not says_something and group.state not in ("", "Stable"):
+        return (
+            f"It was {group.state!r} when the inventory was taken: Kafka tells what members read when it is 'Stable'."
+        )
+    if not says_something:
+        return "The inventory tells neither what its members subscribe to nor what they are assigned."
+    return None
+
+
+def _subscriptions(members: Sequence[Member]) -> tuple[tuple[str, ...], ...]:
+    found = [member.subscribed or tuple(sorted({topic for topic, _ in member.assigned})) for member in members]
+    everything = tuple(sorted({topic for subscription in found for topic in subscription}))
+    return tuple(subscription or everything for subscription in found)
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:3]))
+    return shown if len(names) <= 3 else f"{shown}, …"
