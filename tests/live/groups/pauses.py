@@ -39,7 +39,7 @@ def ownerless_seconds(listed: Sequence[Tenure], since: float) -> float:
     """Sum the time from then on in which nobody held a partition, until its last owner of all got it.
 
     >>> ownerless_seconds([Tenure("a", 0, 5), Tenure("b", 7, 9), Tenure("a", 9, None)], since=4)
-    2
+    2.0
     """
     total = 0.0
     for before, after in itertools.pairwise(listed):
