@@ -4,7 +4,8 @@
     python -m tests.live.measure_groups OUT classic-range …          some of them
     python -m tests.live.measure_groups OUT --repeats 5 --heartbeat 1
 
-Writes ``OUT/<group>.json``, every event with all that members and coordinator said, and ``OUT/groups.md``, a table.
+Writes ``OUT/<group>.json``, every event with all that members and coordinator said, and ``OUT/groups.md``, a table of
+all that is in ``OUT``.
 Fails where an assignment or a number of rebalances is not what :mod:`kafka_capacity.groups` says.
 """
 
@@ -132,6 +133,19 @@ def write_json(folder: Path, name: str, measured: Sequence[Measured]) -> None:
     (folder / f"{name}.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
+def read_json(folder: Path) -> list[Measured]:
+    """Read what was seen of all groups."""
+    measured = []
+    for path in sorted(folder.glob("*.json")):
+        for row in json.loads(path.read_text(encoding="utf-8")):
+            for parts in (row["assignment_before"], row["assignment_after"], row["expected"]["assignment"]):
+                parts.update({seat: [tuple(pair) for pair in part] for seat, part in parts.items()})
+            expected = Expected(**row.pop("expected"))
+            del row["is_as_expected"]
+            measured.append(Measured(GroupEvent(**row), expected))
+    return measured
+
+
 def table(measured: Sequence[Measured]) -> str:
     """Draw a table, a row for each group and kind of event: extremes and median over all events and partitions."""
     kinds: dict[tuple[str, str], list[Measured]] = {}
@@ -186,7 +200,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 how = (chosen.repeats, chosen.seed, chosen.out)
                 lives = [pool.submit(measure, cluster, each, *how) for each in wanted]
                 measured = [each for life in lives for each in life.result()]
-    drawn = table(measured)
+    drawn = table(read_json(chosen.out))
     (chosen.out / "groups.md").write_text(drawn, encoding="utf-8")
     sys.stdout.write(drawn)
     return 0 if all(each.is_as_expected for each in measured) else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,6 +78,19 @@ class GroupEvent:
     duration_seconds: float
     said: list[tuple[float, str, str, int]]
     coordinator: list[tuple[float, str]]
+
+    @property
+    def arrived_seconds(self) -> float | None:
+        """When a member that started came to the coordinator: the start of a process is not the group's doing."""
+        return self._first(r"joins (the consumer )?group")
+
+    @property
+    def expelled_seconds(self) -> float | None:
+        """When the session of a member ended that is gone."""
+        return self._first(r"has failed, removing it|fenced from the group")
+
+    def _first(self, pattern: str) -> float | None:
+        return next((at for at, text in self.coordinator if re.search(pattern, text)), None)
 
 
 class LiveGroup:
