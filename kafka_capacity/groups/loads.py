@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.groups.sorting import order_by, stable_order
 from kafka_capacity.java.hashing import to_int
+
+ASIDE = 1 << 40
+"""What a member that is set aside weighs: more than any number of partitions."""
 
 
 class Loads:
@@ -16,22 +21,27 @@ class Loads:
 
     Args:
         lists: partitions (numbers) of each member.
-        rank: the place of each member by name.
+        partitions: how many partitions there are.
+        rank: int64[M], the place of each member by name.
         map_order: the members in the order of Kafka's hash map.
 
     Attributes:
         lists: as given, and kept up to date.
-        owner: who holds each partition.
+        owner: int64[P], who holds each partition, -1 for nobody.
+        weight: int64[M + 1], how many partitions each member holds, :data:`ASIDE` for one that is set aside and, at
+            the end, for nobody.
     """
 
-    def __init__(self, lists: list[list[int]], rank: list[int], map_order: list[int]) -> None:
+    def __init__(
+        self, lists: list[list[int]], partitions: int, rank: NDArray[np.int64], map_order: Sequence[int]
+    ) -> None:
         self.lists = lists
-        self.owner: dict[int, int] = {}
+        self.owner = np.full(partitions, -1, dtype=np.int64)
+        self.weight = np.array([*map(len, lists), ASIDE], dtype=np.int64)
         self._rank = rank
-        self._by_rank = [0] * len(rank)
-        for member, place in enumerate(rank):
-            self._by_rank[place] = member
-        self._width = len(rank)
+        self._ranks: list[int] = rank.tolist()
+        self._by_rank: list[int] = np.argsort(rank).tolist()
+        self._width = len(lists)
         self._sorted: list[int] = []
         self._aside: set[int] = set()
         self._map_order = map_order
@@ -50,12 +60,22 @@ class Loads:
             raise AssignmentError("no member is left", kafka_type="java.util.NoSuchElementException")
         return self._sorted[0] // self._width, self._sorted[-1] // self._width
 
+    def lightest(self, members: NDArray[np.int64]) -> int:
+        """Give the one of some members with the fewest partitions, the first by name; not one set aside."""
+        keys = self.weight[members] * self._width + self._rank[members]
+        return int(members[int(keys.argmin())])
+
     def size(self, member: int | None) -> int:
         """Count a member's partitions; Kafka's own lookup fails for one that is set aside."""
         if member is None or member in self._aside:
             message = "a member to compare with is set aside, because nothing can change for it"
             raise AssignmentError(message, kafka_type="java.lang.NullPointerException")
         return len(self.lists[member])
+
+    def holder(self, code: int) -> int | None:
+        """Tell who holds a partition."""
+        member = int(self.owner[code])
+        return None if member < 0 else member
 
     def give(self, code: int, member: int) -> None:
         """Give a partition that nobody holds."""
@@ -64,10 +84,34 @@ class Loads:
         self.owner[code] = member
         self._insert(member)
 
+    def fill(self, runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> None:
+        """Give partitions one after another, each to the member with the fewest; rank the members anew.
+
+        Args:
+            runs: some partitions, and the members they may go to (each once, at least one).
+        """
+        if not runs:
+            return
+        pieces: list[NDArray[np.int64]] = []
+        for codes, members in runs:
+            to = self._levelled(len(codes), members)
+            self.weight[:-1] += np.bincount(to, minlength=self._width)
+            pieces.append(to)
+        code, to = np.concatenate([codes for codes, _ in runs]), np.concatenate(pieces)
+        self.owner[code] = to
+        rows = stable_order(to, self._width)
+        bounds = np.cumsum(np.bincount(to, minlength=self._width)).tolist()
+        listed = code[rows].tolist()
+        for member, (first, end) in enumerate(zip([0, *bounds], bounds, strict=False)):
+            self.lists[member] += listed[first:end]
+        self.rank_all()
+
     def move(self, code: int, member: int) -> None:
         """Move a partition to another member."""
-        holder = self.owner[code]
+        holder = self.holder(code)
         self.size(holder)
+        if holder is None:
+            return
         self._drop(holder)
         self._drop(member)
         if code in self.lists[holder]:
@@ -81,24 +125,42 @@ class Loads:
         """Leave a member out of everything that follows."""
         self._drop(member)
         self._aside.add(member)
+        self.weight[member] = ASIDE
+
+    @property
+    def any_aside(self) -> bool:
+        """Whether a member is set aside."""
+        return bool(self._aside)
 
     def active_lists(self) -> dict[int, list[int]]:
         """Copy the lists of all members that are not set aside."""
         return {member: list(self.lists[member]) for member in self._map_order if member not in self._aside}
 
-    def holders(self, codes: Iterable[int]) -> dict[int, int]:
-        """Say who holds each of some partitions; where two do, the later in Kafka's map counts."""
-        wanted = set(codes)
-        return {
-            code: member
-            for member in self._map_order
-            if member not in self._aside
-            for code in self.lists[member]
-            if code in wanted
-        }
+    def holders(self) -> NDArray[np.int64]:
+        """Say who has each partition in its list, -1 for nobody; where two do, the later in Kafka's map counts."""
+        found = np.full(len(self.owner), -1, dtype=np.int64)
+        for member in self._map_order:
+            if member not in self._aside:
+                found[self.lists[member]] = member
+        return found
+
+    def _levelled(self, count: int, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Say who gets each of ``count`` partitions: as water rises, one level after another, by name within one."""
+        sizes = self.weight[members]
+        rows = order_by(sizes, self._rank[members])
+        members, sizes = members[rows], sizes[rows]
+        below = np.concatenate(([0], np.cumsum(sizes)))[:-1]
+        wet = int(np.searchsorted(np.arange(len(sizes)) * sizes - below, count, side="right"))
+        members, sizes = members[:wet], sizes[:wet]
+        level, over = divmod(count + int(sizes.sum()), wet)
+        turns = level - sizes
+        turn = np.arange(count - over) - np.repeat(np.cumsum(turns) - turns, turns)
+        to = np.repeat(members, turns)
+        last = members[np.argsort(self._rank[members])][:over]
+        return np.concatenate((to[order_by(turn + np.repeat(sizes, turns), self._rank[to])], last))
 
     def _key(self, member: int) -> int:
-        return len(self.lists[member]) * self._width + self._rank[member]
+        return len(self.lists[member]) * self._width + self._ranks[member]
 
     def _drop(self, member: int) -> None:
         key = self._key(member)
@@ -108,6 +170,8 @@ class Loads:
 
     def _insert(self, member: int) -> None:
         key = self._key(member)
+        if member not in self._aside:
+            self.weight[member] = len(self.lists[member])
         place = bisect.bisect_left(self._sorted, key)
         if place == len(self._sorted) or self._sorted[place] != key:
             self._sorted.insert(place, key)

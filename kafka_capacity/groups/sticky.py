@@ -48,6 +48,7 @@ from kafka_capacity.groups.codes import Codes
 from kafka_capacity.groups.model import NO_PARTITIONS, Group, Member, TopicPartitions, concatenated
 from kafka_capacity.groups.racks import Racks
 from kafka_capacity.groups.registry import GroupProtocol, register
+from kafka_capacity.groups.sorting import stable_order
 from kafka_capacity.groups.sticky_equal import assign_equal
 from kafka_capacity.groups.sticky_general import assign_general
 from kafka_capacity.groups.subscriptions import Subscriptions
@@ -95,7 +96,7 @@ def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> As
     codes = Codes(found.partition_counts())
     are_equal = _subscriptions_equal(group, found.order)
     if not (are_equal or is_cooperative):
-        memories = [Memory(partitions=_grouped(m.partitions), generation=m.generation) for m in memories]
+        memories = _as_carried(memories)
     claims = settle_claims(found, memories, codes)
     racks = Racks(found)
     if are_equal:
@@ -125,17 +126,33 @@ def _from_owned(member: Member) -> Memory:
     return Memory(partitions=member.owned, generation=stated)
 
 
-def _grouped(partitions: TopicPartitions) -> TopicPartitions:
-    """Order a list as user data carries it: by topic, in the order of a hash map filled topic by topic."""
-    used, first = np.unique(partitions.topic, return_index=True)
-    if len(used) < 2:
-        return partitions
-    appearance = used[np.argsort(first)]
-    hashes = string_hashes([partitions.topics[i] for i in appearance.tolist()])
-    order = computed_order(hashes, is_called_again=int(first.max()) + 1 < len(partitions))
-    place = np.zeros(len(partitions.topics), dtype=np.int64)
-    place[appearance[order]] = np.arange(len(order))
-    rows = np.argsort(place[partitions.topic], kind="stable")
+def _as_carried(memories: list[Memory]) -> list[Memory]:
+    """Order the lists as user data carries them: by topic, in the order of a hash map filled topic by topic."""
+    hashes = {
+        id(names): string_hashes(names)
+        for names in {id(m.partitions.topics): m.partitions.topics for m in memories}.values()
+    }
+    orders: dict[tuple[int, tuple[int, ...], bool], NDArray[np.int64]] = {}
+    carried: list[Memory] = []
+    for memory in memories:
+        names = memory.partitions.topics
+        topics = memory.partitions.topic.tolist()
+        appearance = tuple(dict.fromkeys(topics))
+        if len(appearance) < 2:
+            carried.append(memory)
+            continue
+        key = (id(names), appearance, topics[-1] in topics[:-1])
+        if key not in orders:
+            places = np.zeros(len(names), dtype=np.int64)
+            found = np.array(appearance)
+            places[found[computed_order(hashes[id(names)][found], is_called_again=key[2])]] = np.arange(len(found))
+            orders[key] = places
+        carried.append(memory._replace(partitions=_sorted_by(memory.partitions, orders[key])))
+    return carried
+
+
+def _sorted_by(partitions: TopicPartitions, places: NDArray[np.int64]) -> TopicPartitions:
+    rows = stable_order(places[partitions.topic], len(places))
     return TopicPartitions(topics=partitions.topics, topic=partitions.topic[rows], partition=partitions.partition[rows])
 
 

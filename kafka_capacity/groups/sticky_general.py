@@ -32,10 +32,11 @@ from kafka_capacity.groups.loads import Loads, balance_score
 from kafka_capacity.groups.model import concatenated
 from kafka_capacity.groups.racks import Racks
 from kafka_capacity.groups.reassigning import Reassigning, Wishes
+from kafka_capacity.groups.sorting import stable_order
 from kafka_capacity.groups.sticky_equal import left_over
 from kafka_capacity.groups.subscriptions import Subscriptions
 from kafka_capacity.java.hash_map import put_order
-from kafka_capacity.java.hashing import utf16_key
+from kafka_capacity.java.hashing import utf16_keys
 
 
 def assign_general(
@@ -49,27 +50,21 @@ def assign_general(
     wishes = Wishes.of(found)
     previous = _previous_holders(found, codes, claims, memories)
     map_order = np.array(found.order)[put_order(found.hashes[found.order])].tolist()
-    lists: list[list[int]] = [[] for _ in found.group.members]
-    for member, code in zip(claims.member.tolist(), claims.code.tolist(), strict=True):
-        lists[member].append(code)
-    topic_of = codes.topic.tolist()
-    was_revoked = _revoke(lists, topic_of, wishes, racks)
-    topic_order = sorted(
-        range(len(found.topics)), key=lambda i: (len(wishes.subscribers[i]), utf16_key(found.topics[i].name))
-    )
-    kept = np.array([code for listed in lists for code in listed], dtype=np.int64)
-    left = left_over(codes, topic_order, kept).tolist()
-    everything = left_over(codes, topic_order, kept[:0]).tolist()
+    held = _held(found, codes, claims, wishes, racks)
+    was_revoked = len(held[0]) < len(claims.code)
+    topic_order = sorted(found.alphabetical(), key=wishes.subscribers.count.tolist().__getitem__)
+    left = left_over(codes, topic_order, held[1])
+    everything = codes.in_topics(np.array(topic_order, dtype=np.int64))
 
-    loads = Loads(lists, _ranks(found), map_order)
-    for member in map_order:
-        loads.owner.update((code, member) for code in lists[member])
+    ends = np.cumsum(np.bincount(held[0], minlength=len(map_order))).tolist()
+    listed = held[1].tolist()
+    lists = [listed[first:end] for first, end in zip([0, *ends], ends, strict=False)]
+    loads = Loads(lists, len(codes.topic), _ranks(found), map_order)
+    loads.owner[held[1]] = held[0]
     loads.rank_all()
     work = Reassigning(found, codes, racks, wishes, loads, previous)
     is_new = loads.extremes()[1] == 0
-    rest = [code for code in left if not work.give(code, in_rack=True)] if racks.count else left
-    for code in rest:
-        work.give(code)
+    work.give(work.give_in_rack(left) if racks.count else left)
     _balance(work, wishes, left, everything, is_new=is_new, was_revoked=was_revoked)
     counts = [len(lists[member]) for member in map_order]
     flat = [code for member in map_order for code in lists[member]]
@@ -77,11 +72,18 @@ def assign_general(
 
 
 def _balance(
-    work: Reassigning, wishes: Wishes, left: list[int], everything: list[int], *, is_new: bool, was_revoked: bool
+    work: Reassigning,
+    wishes: Wishes,
+    left: NDArray[np.int64],
+    everything: NDArray[np.int64],
+    *,
+    is_new: bool,
+    was_revoked: bool,
 ) -> None:
     loads = work.loads
-    everything = [code for code in everything if wishes.is_shared(work.topic_of[code])]
-    left = [code for code in left if wishes.is_shared(work.topic_of[code])]
+    is_shared = wishes.subscribers.count >= 2
+    everything = everything[is_shared[work.topics[everything]]]
+    left = left[is_shared[work.topics[left]]]
     for member in range(len(loads.lists)):
         if not _can_change(member, work, wishes):
             loads.set_aside(member)
@@ -100,15 +102,27 @@ def _can_change(member: int, work: Reassigning, wishes: Wishes) -> bool:
     return any(wishes.is_shared(work.topic_of[code]) for code in held)
 
 
-def _revoke(lists: list[list[int]], topic_of: list[int], wishes: Wishes, racks: Racks) -> bool:
-    """Take away what members no longer subscribe to or have in the wrong rack; tell whether there was any."""
-    was_revoked = False
-    for member, codes in enumerate(lists):
-        kept = [code for code in codes if topic_of[code] in wishes.wanted[member] and not racks.mismatch(member, code)]
-        if len(kept) < len(codes):
-            lists[member][:] = kept
-            was_revoked = True
-    return was_revoked
+def _held(
+    found: Subscriptions, codes: Codes, claims: Claims, wishes: Wishes, racks: Racks
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give what members keep: rows (member, partition number), members as the group lists them.
+
+    Left out is what they no longer subscribe to or have in the wrong rack.
+    """
+    member, code = claims.member, claims.code
+    readers = wishes.subscribers
+    topics = len(found.topics)
+    wanted = (
+        np.repeat(np.arange(topics), readers.count)
+        + np.concatenate([np.empty(0, dtype=np.int64), *map(readers.of_topic, range(topics))]) * topics
+    )
+    stays = np.isin(member * topics + codes.topic[code], wanted)
+    if racks.count:
+        pairs = zip(member.tolist(), code.tolist(), strict=True)
+        stays &= ~np.array([racks.mismatch(i, number) for i, number in pairs], dtype=np.bool_)
+    member, code = member[stays], code[stays]
+    rows = stable_order(member, len(found.group.members))
+    return member[rows], code[rows]
 
 
 def _previous_holders(found: Subscriptions, codes: Codes, claims: Claims, memories: Sequence[Memory]) -> dict[int, int]:
@@ -128,10 +142,9 @@ def _previous_holders(found: Subscriptions, codes: Codes, claims: Claims, memori
     return {code: member for code, (member, _) in holders.items()}
 
 
-def _ranks(found: Subscriptions) -> list[int]:
-    members = found.group.members
-    by_name = sorted(range(len(members)), key=lambda i: utf16_key(members[i].member_id))
-    ranks = [0] * len(members)
-    for place, member in enumerate(by_name):
-        ranks[member] = place
+def _ranks(found: Subscriptions) -> NDArray[np.int64]:
+    """Give the place of each member by name: int64[M]."""
+    names = utf16_keys([member.member_id for member in found.group.members])
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     return ranks
