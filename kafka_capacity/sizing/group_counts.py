@@ -4,7 +4,7 @@ Rules:
     * At peak: the busiest member's rate in the group's peak hour is within a member's capacity. The smallest such
       count is found by assigning to every count from ⌈total ÷ capacity⌉ on, so that skew is part of it.
     * After failures: the same once the members that may fail have gone, and the lag stays within the objective while
-      the coordinator misses them.
+      the coordinator misses them. Where nobody has been seen at the limit, those that are left are taken to carry it.
     * While restarting: the lag stays within the objective during a rolling restart.
     * Behind today: a group that is behind by more than the objective catches up in the time allowed, at mean rates.
 
@@ -25,7 +25,7 @@ import numpy as np
 from kafka_capacity.rebalance.lag import lag_over_time
 from kafka_capacity.rebalance.model import NOBODY, Event, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.rebalance.simulate import GroupSimulation, Rest, member_loads
-from kafka_capacity.sizing.group_events import lag_of, member_capacity, worst_course
+from kafka_capacity.sizing.group_events import Capacity, lag_of, start_lag_seconds, worst_course
 from kafka_capacity.sizing.group_scenario import SmallestCounts
 from kafka_capacity.sizing.wording import shown_rate, shown_time
 
@@ -67,12 +67,6 @@ def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> floa
     ).catch_up_seconds
 
 
-def start_lag_seconds(facts: GroupFacts) -> float:
-    """Tell how far the furthest partition is behind today, at its mean rate; 0 where nothing is produced."""
-    pace = np.where(facts.mean_bytes_per_second > 0, facts.mean_bytes_per_second, np.inf)
-    return float((facts.start_lag_bytes / pace).max(initial=0.0))
-
-
 def same_as_count(facts: GroupFacts, scenario: GroupScenario) -> int:
     """Find the smallest count whose fullest member has as few partitions as with this one.
 
@@ -108,7 +102,9 @@ class _Search:
     def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
         self._facts = facts
         self._scenario = scenario
-        self._capacity = member_capacity(facts, scenario)
+        capacity = Capacity.of(facts, scenario)
+        self._capacity = capacity.proven
+        self._limit = capacity.limit
         self._failures = max(0, scenario.failure_count)
         self._simulations: dict[int, GroupSimulation] = {}
         self._why = ""
@@ -121,8 +117,9 @@ class _Search:
             )
         restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))
         why_restarting = self._why
-        # One more than may fail carries the load when they are gone.
-        failing = self._first(at_peak + self._failures, self._survives)
+        # Where members are known to do no more, it takes as many more as may fail to carry the load without them.
+        spare = self._failures if math.isfinite(self._limit) else 0
+        failing = self._first(max(at_peak + spare, self._failures + 1), self._survives)
         why = self._why if failing is None else why_restarting if restarting is None else ""
         for_all = None
         if restarting is not None and failing is not None:
@@ -190,7 +187,7 @@ class _Search:
         """Tell why an event makes a group of this count lag too much, ``None`` if it does not."""
         slo = self._scenario.lag_slo_seconds
         course, pauses = worst_course(self._simulation(count), event)
-        lag = lag_of(course, self._facts, self._facts.peak_bytes_per_second, self._capacity, has_start_lag=False)
+        lag = lag_of(course, self._facts, self._facts.peak_bytes_per_second, self._limit, has_start_lag=False)
         self._is_beyond_help = False
         if lag.max_lag_seconds <= slo:
             return None
@@ -215,7 +212,7 @@ class _Search:
         self._is_beyond_help = False
         if left < 1:
             return f"nobody is left of {count:,} when {self._failures:,} may fail"
-        if self._busiest(left) > self._capacity * (1 + 1e-9):
+        if self._busiest(left) > self._limit * (1 + 1e-9):
             return (
                 f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, and one "
                 f"member processes {shown_rate(self._capacity)}"

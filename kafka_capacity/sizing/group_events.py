@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,35 @@ JUDGED_EVENTS = frozenset(
 ``max.poll.interval.ms`` and ``metadata.max.age.ms`` whatever the count, so these are shown and not judged."""
 
 
-def member_capacity(facts: GroupFacts, scenario: GroupScenario) -> float:
-    """Give what one member can process in bytes per second: given, else estimated, else infinite for not known."""
-    for known in (scenario.member_capacity_bytes_per_second, facts.estimated_capacity_bytes_per_second):
-        if known is not None:
-            return known
-    return math.inf
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What one member can process.
+
+    Attributes:
+        proven: bytes per second that it certainly can: given, or seen; infinite where nothing is known.
+        limit: bytes per second that it certainly cannot exceed: given, or seen while the group was behind, and so doing
+            all it could; infinite where nobody has been seen at the limit.
+    """
+
+    proven: float
+    limit: float
+
+    @classmethod
+    def of(cls, facts: GroupFacts, scenario: GroupScenario) -> Capacity:
+        """Find out for a group."""
+        given, seen = scenario.member_capacity_bytes_per_second, facts.estimated_capacity_bytes_per_second
+        if given is not None:
+            return cls(proven=given, limit=given)
+        if seen is None:
+            return cls(proven=math.inf, limit=math.inf)
+        is_behind = start_lag_seconds(facts) > scenario.lag_slo_seconds
+        return cls(proven=seen, limit=seen if is_behind else math.inf)
+
+
+def start_lag_seconds(facts: GroupFacts) -> float:
+    """Tell how far the furthest partition is behind today, at its mean rate; 0 where nothing is produced."""
+    pace = np.where(facts.mean_bytes_per_second > 0, facts.mean_bytes_per_second, np.inf)
+    return float((facts.start_lag_bytes / pace).max(initial=0.0))
 
 
 def worst_course(simulation: GroupSimulation, event: Event) -> tuple[Course, NDArray[np.float64]]:
@@ -84,9 +108,14 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
     """
     facts, scenario = simulation.facts, simulation.scenario
     course, pauses = worst_course(simulation, event)
-    capacity = member_capacity(facts, scenario)
-    peak = lag_of(course, facts, facts.peak_bytes_per_second, capacity, has_start_lag=True)
-    mean = lag_of(course, facts, facts.mean_bytes_per_second, capacity, has_start_lag=True)
+    capacity = Capacity.of(facts, scenario)
+    peak = lag_of(course, facts, facts.peak_bytes_per_second, capacity.limit, has_start_lag=True)
+    catch_up = (
+        peak
+        if capacity.limit == capacity.proven
+        else lag_of(course, facts, facts.peak_bytes_per_second, capacity.proven, has_start_lag=True)
+    )
+    mean = lag_of(course, facts, facts.mean_bytes_per_second, capacity.proven, has_start_lag=True)
     found = course.interruptions
     duplicates, duplicates_high = _duplicates(course, event, facts, scenario)
     moved, returned = _moved_and_returned(course)
@@ -111,10 +140,11 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         lag_max_seconds=_finite(peak.max_lag_seconds),
         lag_max_partition=_name(course, facts, peak.max_lag_row),
         lag_max_bytes=_finite(float(peak.lag_bytes.max())),
-        catch_up_seconds=_finite(peak.catch_up_seconds),
+        catch_up_seconds=_finite(catch_up.catch_up_seconds),
+        keeps_up=_keeps_up(course, facts, capacity),
         catch_up_mean_seconds=_finite(mean.catch_up_seconds),
-        catch_up_partition=_name(course, facts, peak.catch_up_row),
-        disk_read_bytes=_disk_reads(course, facts, peak, capacity),
+        catch_up_partition=_name(course, facts, catch_up.catch_up_row),
+        disk_read_bytes=_disk_reads(course, facts, peak, capacity.proven),
         duration_seconds=course.end_seconds,
         is_settled=course.is_settled,
         curve=LagCurve(
@@ -124,6 +154,16 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
             paused_partitions=peak.paused_partitions,
         ),
     )
+
+
+def _keeps_up(course: Course, facts: GroupFacts, capacity: Capacity) -> bool | None:
+    """Tell whether the members that are left can do what they are to do, ``None`` for not known."""
+    is_read = course.last_owner != NOBODY
+    rates = rates_of(course, facts.peak_bytes_per_second)
+    busiest = np.bincount(course.last_owner[is_read], weights=rates[is_read]).max(initial=0.0)
+    if (rates[~is_read] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
+        return False
+    return True if busiest <= capacity.proven * (1 + 1e-9) and math.isfinite(capacity.proven) else None
 
 
 def _finite(value: float) -> float | None:

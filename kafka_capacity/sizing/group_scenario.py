@@ -49,11 +49,14 @@ class EventOutcome:
         pause_max_seconds: the same; ``None`` for a pause that does not end.
         duplicate_records: read twice on average, since somebody left without committing.
         duplicate_records_high: at most.
-        lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for without end.
+        lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for without end. Where the
+            capacity is no limit, what the pauses alone add.
         lag_max_partition: which, ``topic-partition``; ``None`` where nothing lags.
         lag_max_bytes: the most that the group falls behind in total.
         catch_up_seconds: from the event's start until nothing waits any more, at peak rates; the slowest partition
-            decides; ``None`` for never.
+            decides. It is an upper bound where the capacity is no limit; ``None`` for never, or for not known.
+        keeps_up: whether members can do what they are to do after the event at peak; ``None`` where they would have to
+            do more than they have been seen to.
         catch_up_mean_seconds: the same at mean rates.
         catch_up_partition: the slowest partition; ``None`` where nothing lags.
         disk_read_bytes: what the catch-up reads from disk since it fell out of the page cache; ``None`` where the
@@ -82,6 +85,7 @@ class EventOutcome:
     lag_max_partition: str | None
     lag_max_bytes: float | None
     catch_up_seconds: float | None
+    keeps_up: bool | None
     catch_up_mean_seconds: float | None
     catch_up_partition: str | None
     disk_read_bytes: float | None
@@ -95,7 +99,8 @@ class SmallestCounts:
     """The smallest member counts that will do with this assignor and protocol; ``None`` where no count will.
 
     Attributes:
-        at_peak: every member can process what it is to read in the group's peak hour.
+        at_peak: every member can process what it is to read in the group's peak hour: it is no more than the capacity,
+            given or seen.
         after_failures: the same once ``failure_count`` members are gone for good, and the lag stays within the
             objective meanwhile.
         while_restarting: the lag stays within the objective during a rolling restart at peak.
@@ -126,6 +131,8 @@ class GroupMetrics:
         group_mean_bytes_per_second: all partitions, mean.
         capacity_bytes_per_second: what one member can process; ``None`` where it is neither given nor to be estimated.
         is_capacity_given: given, else the highest rate seen so far: a lower bound.
+        is_capacity_limit: whether more is known to be too much: it is given, or the group is behind today, so that its
+            members have been seen at their limit. Otherwise what nobody has been seen to do is not held against it.
         load_ratio: the busiest member's rate at peak ÷ capacity; ``None`` without a capacity.
         same_as_count: the smallest count with as few partitions on the fullest member: more than that are pointless.
         skew_topics: topics whose first partitions ``range`` piles up on the same members, where it bites; else empty.
@@ -145,6 +152,7 @@ class GroupMetrics:
     group_mean_bytes_per_second: float
     capacity_bytes_per_second: float | None
     is_capacity_given: bool
+    is_capacity_limit: bool
     load_ratio: float | None
     same_as_count: int
     skew_topics: tuple[str, ...]

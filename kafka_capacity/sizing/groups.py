@@ -16,9 +16,8 @@ from kafka_capacity.sizing.group_counts import (
     partition_counts,
     same_as_count,
     smallest_counts,
-    start_lag_seconds,
 )
-from kafka_capacity.sizing.group_events import JUDGED_EVENTS, evaluate_event, member_capacity
+from kafka_capacity.sizing.group_events import JUDGED_EVENTS, Capacity, evaluate_event, start_lag_seconds
 from kafka_capacity.sizing.group_scenario import (
     EventOutcome,
     GroupMetrics,
@@ -100,7 +99,8 @@ def _metrics(simulation: GroupSimulation) -> GroupMetrics:
     loads = member_loads(rest, facts.peak_bytes_per_second)
     # Where nothing is known of rates the fullest member is the busiest.
     busiest = int(np.lexsort((-counts, -loads))[0])
-    capacity = member_capacity(facts, scenario)
+    known = Capacity.of(facts, scenario)
+    capacity = known.proven
     catch_up = catch_up_now_seconds(facts, rest, capacity)
     return GroupMetrics(
         partition_count=len(facts),
@@ -114,6 +114,7 @@ def _metrics(simulation: GroupSimulation) -> GroupMetrics:
         group_mean_bytes_per_second=float(facts.mean_bytes_per_second.sum()),
         capacity_bytes_per_second=capacity if math.isfinite(capacity) else None,
         is_capacity_given=scenario.member_capacity_bytes_per_second is not None,
+        is_capacity_limit=math.isfinite(known.limit),
         load_ratio=float(loads[busiest]) / capacity if 0 < capacity < math.inf else None,
         same_as_count=same_as_count(facts, scenario),
         skew_topics=_skew_topics(facts, scenario, counts),
@@ -135,8 +136,12 @@ def _excuses(
 ) -> tuple[Excuse, ...]:
     found = []
     capacity = metrics.capacity_bytes_per_second
-    if capacity is not None and metrics.busiest_member_bytes_per_second > capacity * (1 + 1e-9):
-        basis = "" if metrics.is_capacity_given else ", the most that any member has been seen to read"
+    if (
+        capacity is not None
+        and metrics.is_capacity_limit
+        and metrics.busiest_member_bytes_per_second > capacity * (1 + 1e-9)
+    ):
+        basis = "" if metrics.is_capacity_given else ", the most that any did while the group fell behind"
         found.append(
             Excuse(
                 reason=f"member {metrics.busiest_member_id} gets "
@@ -211,7 +216,7 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
 
 def _is_overloaded(metrics: GroupMetrics) -> bool:
     """Tell whether a member has too much to do with no event at all, which is said once."""
-    return metrics.load_ratio is not None and metrics.load_ratio > 1 + 1e-9
+    return metrics.is_capacity_limit and metrics.load_ratio is not None and metrics.load_ratio > 1 + 1e-9
 
 
 def _members(simulation: GroupSimulation) -> tuple[MemberChange, ...]:
