@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.groups.filling import fill_from_below
 from kafka_capacity.groups.sorting import order_by, stable_order
 from kafka_capacity.java.hashing import to_int
 
@@ -94,7 +95,8 @@ class Loads:
             return
         pieces: list[NDArray[np.int64]] = []
         for codes, members in runs:
-            to = self._levelled(len(codes), members)
+            ranked = members[order_by(self.weight[members], self._rank[members])]
+            to = ranked[fill_from_below(len(codes), self.weight[ranked], self._rank[ranked])]
             self.weight[:-1] += np.bincount(to, minlength=self._width)
             pieces.append(to)
         code, to = np.concatenate([codes for codes, _ in runs]), np.concatenate(pieces)
@@ -143,21 +145,6 @@ class Loads:
             if member not in self._aside:
                 found[self.lists[member]] = member
         return found
-
-    def _levelled(self, count: int, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Say who gets each of ``count`` partitions: as water rises, one level after another, by name within one."""
-        sizes = self.weight[members]
-        rows = order_by(sizes, self._rank[members])
-        members, sizes = members[rows], sizes[rows]
-        below = np.concatenate(([0], np.cumsum(sizes)))[:-1]
-        wet = int(np.searchsorted(np.arange(len(sizes)) * sizes - below, count, side="right"))
-        members, sizes = members[:wet], sizes[:wet]
-        level, over = divmod(count + int(sizes.sum()), wet)
-        turns = level - sizes
-        turn = np.arange(count - over) - np.repeat(np.cumsum(turns) - turns, turns)
-        to = np.repeat(members, turns)
-        last = members[np.argsort(self._rank[members])][:over]
-        return np.concatenate((to[order_by(turn + np.repeat(sizes, turns), self._rank[to])], last))
 
     def _key(self, member: int) -> int:
         return len(self.lists[member]) * self._width + self._ranks[member]

@@ -110,13 +110,7 @@ def _held(
     Left out is what they no longer subscribe to or have in the wrong rack.
     """
     member, code = claims.member, claims.code
-    readers = wishes.subscribers
-    topics = len(found.topics)
-    wanted = (
-        np.repeat(np.arange(topics), readers.count)
-        + np.concatenate([np.empty(0, dtype=np.int64), *map(readers.of_topic, range(topics))]) * topics
-    )
-    stays = np.isin(member * topics + codes.topic[code], wanted)
+    stays = wishes.subscribers.are_readers(member, codes.topic[code])
     if racks.count:
         pairs = zip(member.tolist(), code.tolist(), strict=True)
         stays &= ~np.array([racks.mismatch(i, number) for i, number in pairs], dtype=np.bool_)

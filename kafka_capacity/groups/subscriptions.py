@@ -65,6 +65,15 @@ class Subscribers:
         first = int(self.first[topic])
         return self.member[first : first + int(self.count[topic])]
 
+    def are_readers(self, member: NDArray[np.int64], topic: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell of each pair of a member and a topic whether the member subscribes to it: bool[N]."""
+        topics = len(self.count)
+        if not len(member) or not topics:
+            return np.zeros(len(member), dtype=np.bool_)
+        pairs = np.repeat(np.arange(topics), self.count)
+        pairs += topics * np.concatenate([self.of_topic(i) for i in range(topics)])
+        return np.isin(member * topics + topic, pairs)
+
     def sorted_by(self, place: NDArray[np.int64]) -> Subscribers:
         """Sort the subscribers of each topic; who names a topic twice counts once.
 
