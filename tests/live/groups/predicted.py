@@ -11,7 +11,7 @@ from kafka_capacity.groups.life import ClassicLife, ServerLife
 from tests.live.groups.live_group import GroupEvent
 from tests.live.groups.settings import GroupSettings
 
-_JOINED = re.compile(r"(?:Member|Static member) (\S+) (?:with instance id \S+ )?joins the consumer group")
+_JOINED = re.compile(r"(?:Member|Static member) (\S+) (?:with instance id (\S+) )?joins the consumer group")
 _REPLACED = re.compile(r"Created a new member (\S+) to replace the existing member ([^\s.]+)")
 _GONE = re.compile(r"(?:Member|Static member) (\S+) (?:with instance id \S+ )?(?:left the consumer group|fenced from)")
 _TARGET = re.compile(r"Computed a new target assignment")
@@ -72,6 +72,7 @@ class PredictedConsumer:
         self._life = ServerLife(assignor(settings.assignor, GroupProtocol.CONSUMER))
         self._topics = (Topic(name=topic_id, partitions=partitions),)
         self._members: list[str] = []
+        self._instances: dict[str, str | None] = {}
         self._target: dict[str, TopicPartitions] = {}
 
     def expect(self, event: GroupEvent) -> Expected:
@@ -82,21 +83,25 @@ class PredictedConsumer:
                 new, old = replaced.groups()
                 self._members = [new if name == old else name for name in self._members]
                 self._target[new] = self._target[old]
+                self._instances[new] = self._instances[old]
                 self._life.remember(new, self._target[new])
             elif joined := _JOINED.search(text):
                 self._members.append(joined[1])
+                self._instances[joined[1]] = joined[2]
             elif gone := _GONE.search(text):
                 self._members.remove(gone[1])
             elif _TARGET.search(text):
-                subscription = (self._topics[0].name,)
-                members = [Member(member_id=name, topics=subscription) for name in self._members]
-                self._target = self._life.assign(self._topics, members).parts()
+                self._target = self._life.assign(self._topics, list(map(self._member, self._members))).parts()
                 targets += 1
         held = {
             seat: sorted((self._topic, number) for _, number in self._target[name])
             for seat, name in event.members_after.items()
         }
         return Expected(targets, held)
+
+    def _member(self, member_id: str) -> Member:
+        topics = (self._topics[0].name,)
+        return Member(member_id=member_id, topics=topics, instance_id=self._instances[member_id])
 
 
 def predicted(settings: GroupSettings, partitions: int, topic_id: str) -> PredictedClassic | PredictedConsumer:
