@@ -77,9 +77,9 @@ class Assignment:
             member_ids=tuple(member.member_id for member in group.members),
             topics=topics,
             start=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-            topic=topic[rows].astype(np.int32),
-            partition=partition[rows].astype(np.int32),
-            thread=None if thread is None else thread[rows].astype(np.int32),
+            topic=topic.astype(np.int32)[rows],
+            partition=partition.astype(np.int32)[rows],
+            thread=None if thread is None else thread.astype(np.int32)[rows],
         )
 
     @classmethod

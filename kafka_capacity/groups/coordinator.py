@@ -42,7 +42,8 @@ def assign_by_kind(
 
 def are_homogeneous(group: Group) -> bool:
     """Tell whether all members subscribe to the same set of topics."""
-    return len({frozenset(topics) for topics in {member.topics for member in group.members}}) == 1
+    lists = {id(member.topics): member.topics for member in group.members}.values()
+    return len({frozenset(topics) for topics in lists}) == 1
 
 
 def subscribed_topics(member: Member) -> JavaHashSet[str]:

@@ -127,8 +127,6 @@ def _deal(partitions: int, shares: Shares) -> NDArray[np.int64]:
         raise AssignmentError(
             f"{len(below)} members miss {rounds} partitions and {partitions} are left", kafka_type=_ILLEGAL_STATE
         )
-    turn = np.repeat(np.arange(len(below)), missing)
-    lap = np.arange(rounds) - np.repeat(np.cumsum(missing) - missing, missing)
     filled = below[np.argsort(missing, kind="stable")]
     one_more = np.concatenate((np.array(shares.at_smaller, dtype=np.int64), filled))
     if partitions - rounds > len(one_more):
@@ -136,8 +134,16 @@ def _deal(partitions: int, shares: Shares) -> NDArray[np.int64]:
             f"{partitions - rounds} partitions are left and {len(one_more)} members may get one more",
             kafka_type=_ILLEGAL_STATE,
         )
-    laps = int(missing.max(initial=0)) + 1
-    return np.concatenate((below[turn[stable_order(lap, laps)]], one_more[: partitions - rounds]))
+    return np.concatenate((_round_and_round(below, missing), one_more[: partitions - rounds]))
+
+
+def _round_and_round(members: NDArray[np.int64], missing: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Ask members in turn, each as often as it misses a partition."""
+    laps = int(missing.max(initial=0))
+    if laps * len(members) == int(missing.sum()):
+        return np.tile(members, laps)
+    lap = np.arange(int(missing.sum())) - np.repeat(np.cumsum(missing) - missing, missing)
+    return np.repeat(members, missing)[stable_order(lap, laps)]
 
 
 def _moved(owner: NDArray[np.int64], code: NDArray[np.int64], was: NDArray[np.int64], claims: Claims) -> dict[int, int]:

@@ -40,6 +40,7 @@ from kafka_capacity.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_
 from kafka_capacity.groups.held import walk
 from kafka_capacity.groups.model import Group, concatenated
 from kafka_capacity.groups.registry import GroupProtocol, register
+from kafka_capacity.groups.sorting import stable_order
 from kafka_capacity.groups.uniform_mixed import assign_mixed
 from kafka_capacity.java.hash_map import copied_set_capacity, put_order
 from kafka_capacity.java.hashing import uuid_hashes
@@ -78,8 +79,10 @@ def _assign_homogeneous(group: Group) -> Assignment:
     taken = np.zeros(len(codes.topic), dtype=np.bool_)
     taken[held[1]] = True
     kept, revoked = _cut(group, order, table, codes, held, limit)
-    everything = codes.in_topics(np.array([table[topic] for topic in walked], dtype=np.int64))
-    left = np.concatenate((everything[~taken[everything]], revoked))
+    place = np.empty(len(topics), dtype=np.int64)
+    place[[table[topic] for topic in walked]] = np.arange(len(topics))
+    free = np.flatnonzero(~taken[: codes.total])
+    left = np.concatenate((free[stable_order(place[codes.topic[free]], len(topics))], revoked))
     filled = np.repeat(np.arange(len(order)), room)
     if len(filled) < len(left):
         raise AssignmentError(f"{len(left) - len(filled)} partitions are left over", kafka_type=KAFKA_TYPE)
