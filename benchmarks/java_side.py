@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from signal import SIGKILL
+from threading import Timer
 from types import TracebackType
 
 HERE = Path(__file__).parent / "java"
@@ -25,14 +27,20 @@ def compile_driver(class_path: str, folder: Path) -> str:
     return f"{folder}{os.pathsep}{class_path}"
 
 
+class TooSlowError(Exception):
+    """Java took longer than allowed for one command; the process was ended."""
+
+
 class JavaSide:
     """The Java process.
 
     Args:
         class_path: the driver and Kafka's jars.
+        most_seconds: for one command.
     """
 
-    def __init__(self, class_path: str) -> None:
+    def __init__(self, class_path: str, most_seconds: float) -> None:
+        self._most_seconds = most_seconds
         command = ["java", *OPTIONS, "-cp", class_path, "AssignorTimes"]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -63,9 +71,14 @@ class JavaSide:
     def _ask(self, command: str) -> int:
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("the Java process has no pipes")
+        end = Timer(self._most_seconds, self._process.kill)
+        end.start()
         self._process.stdin.write(command + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
+        end.cancel()
+        if not line and self._process.wait() == -SIGKILL:
+            raise TooSlowError(command)
         if not line:
             raise RuntimeError(f"the Java process ended at {command!r}")
         return int(line)
