@@ -24,7 +24,7 @@ pytestmark = pytest.mark.live
 
 TOPIC = "orders"
 PARTITIONS = 7
-SESSION_SECONDS = 6.0
+SESSION_SECONDS = 10.0
 HEARTBEAT_SECONDS = {GroupProtocol.CLASSIC: 1.0, GroupProtocol.CONSUMER: 1.0}
 AT_ONCE = 3
 COMING_AND_GOING = (
