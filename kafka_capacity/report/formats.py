@@ -16,6 +16,8 @@ from typing import Any
 INFINITE = "∞"
 MINUS = "−"
 NOTHING = "—"
+ENDLESS = "endless"
+"""Stands in data for a time that has no end, where ``None`` is one that is not known."""
 
 _IEC = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -254,6 +256,70 @@ def format_moment(text: str) -> str:
     return f"{moment.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def format_wait(seconds: float | str | None) -> str:
+    """Write how long something lasts or how far it is behind, where it may not be known.
+
+    >>> [format_wait(s) for s in (0.3, 252, ENDLESS, None)]
+    ['0.3 s', '4 min 12 s', 'without end', '—']
+    """
+    if seconds == ENDLESS:
+        return "without end"
+    return NOTHING if seconds is None else format_duration(as_float(seconds))  # type: ignore[arg-type]  # no other word
+
+
+def format_wait_change(pair: Sequence[float | str | None]) -> str:
+    """Write such a time before and after, once where they look the same.
+
+    >>> [format_wait_change(p) for p in ((252, 48), (48, 48), (None, 48), (ENDLESS, None))]
+    ['4 min 12 s → 48 s', '48 s', '48 s', 'without end']
+    """
+    return _changed(pair, format_wait)
+
+
+def format_count_change(pair: Sequence[float | None]) -> str:
+    """Write a count before and after, once where they look the same.
+
+    >>> [format_count_change(p) for p in ((6, 8), (8, 8), (None, 8), (6, None))]
+    ['6 → 8', '8', '8', '6']
+    """
+    return _changed(pair, format_count)
+
+
+def format_text_change(pair: Sequence[str | None]) -> str:
+    """Write a word before and after, once where they are the same."""
+    return _changed(pair, format_text)
+
+
+def _changed(pair: Sequence[Any], write: Callable[[Any], str]) -> str:
+    before, after = (write(value) for value in pair)
+    if NOTHING in (before, after) or before == after:
+        return after if before == NOTHING else before
+    return f"{before} → {after}"
+
+
+def format_load(load: Sequence[Any] | None) -> str:
+    """Write a rate against a capacity, which is a limit or is at least so much.
+
+    >>> [format_load(x) for x in ((1024**2, 2 * 1024**2, True), (1024**2, 2 * 1024**2, False), (1024, None, False))]
+    ['1.0 MiB/s of 2.0 MiB/s', '1.0 MiB/s of at least 2.0 MiB/s', '1.0 KiB/s of an unknown capacity']
+    """
+    if load is None:
+        return NOTHING
+    rate, capacity, is_limit = load
+    if capacity is None:
+        return f"{format_rate(rate)} of an unknown capacity"
+    return f"{format_rate(rate)} of {'' if is_limit else 'at least '}{format_rate(capacity)}"
+
+
+def format_ranges(topics: Sequence[Sequence[str]]) -> str:
+    """Write partitions by topic: each entry is a topic and its partitions.
+
+    >>> format_ranges([["orders", "0–3, 7"], ["payments", "2"]])
+    'orders 0–3, 7; payments 2'
+    """
+    return "; ".join(" ".join(entry) for entry in topics) if topics else NOTHING
+
+
 def format_yes(value: bool) -> str:
     """Write a truth."""
     return "yes" if value else "no"
@@ -278,10 +344,16 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "name": format_text,
     "moment": format_moment,
     "yes": format_yes,
+    "wait": format_wait,
+    "wait_change": format_wait_change,
+    "count_change": format_count_change,
+    "text_change": format_text_change,
+    "load": format_load,
+    "ranges": format_ranges,
 }
 """Every format by the name that columns and figures carry."""
 
-LEFT_ALIGNED = frozenset({"id", "ids", "text", "name", "moment", "yes", "verdict"})
+LEFT_ALIGNED = frozenset({"id", "ids", "text", "name", "moment", "yes", "verdict", "text_change", "ranges"})
 """Formats that are words rather than figures."""
 
 

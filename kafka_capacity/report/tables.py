@@ -9,6 +9,8 @@ from kafka_capacity.report.formats import FORMATS
 
 NOTE = "note"
 """A row may carry a sentence under this key; it stands below the row, across all columns."""
+ANCHOR = "anchor"
+"""A row may carry an id of the page under this key; its first cell then leads there."""
 
 
 def column(key: str, label: str, kind: str = "text") -> dict[str, str]:
@@ -34,7 +36,10 @@ def table(
     return {
         "caption": caption,
         "columns": [dict(one) for one in columns],
-        "rows": [{**{key: row[key] for key in keys}, NOTE: row.get(NOTE)} for row in rows],
+        "rows": [
+            {**{key: row[key] for key in keys}, NOTE: row.get(NOTE), **({ANCHOR: row[ANCHOR]} if ANCHOR in row else {})}
+            for row in rows
+        ],
         "note": note,
     }
 
