@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle_above, plural
+from kafka_capacity.report.group_words import at_risk_line
+from kafka_capacity.report.groups import SECTION
 from kafka_capacity.report.options import Option, PlanView
 
 WEEK_HOURS = 168
@@ -12,8 +14,11 @@ WEEK_HOURS = 168
 
 
 def caveats(view: PlanView) -> list[dict[str, str]]:
-    """List what could be wrong, serious first; ``severity`` is ``serious`` or ``note``."""
-    found = [*cluster_caveats(view), *move_caveats(view.nearest)]
+    """List what could be wrong, serious first.
+
+    Each has a ``severity``, ``serious`` or ``note``, and perhaps an ``anchor``: the section that says more.
+    """
+    found = [*_groups(view), *cluster_caveats(view), *move_caveats(view.nearest)]
     found.append(_note(f"Sizes are those of the inventory of {view.inputs.ds}; topics that grow take longer to copy."))
     return sorted(found, key=lambda caveat: caveat["severity"] != "serious")
 
@@ -24,6 +29,11 @@ def cluster_caveats(view: PlanView) -> list[dict[str, str]]:
     if not view.nearest.is_refused:
         found += [*_rates(view), *_capacities(view)]
     return found
+
+
+def _groups(view: PlanView) -> list[dict[str, str]]:
+    line = at_risk_line(view.groups) if view.groups else None
+    return [] if line is None else [{**_serious(line), "anchor": SECTION}]
 
 
 def _serious(text: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
+from kafka_capacity.report.groups import SECTION as GROUPS_SECTION
 from kafka_capacity.report.names import clipped, slug, visible
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.tables import NOTE
@@ -133,12 +134,15 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     uri = str(report["links"].get("report_uri", ""))
     comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
     rows = comparison["rows"] if comparison else []
-    caveats = report["verdict"]["caveats"]  # serious first
+    # Serious first. What is said of consumer groups has a line of its own.
+    caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != GROUPS_SECTION]
     shown = max(MAX_CAVEATS, sum(1 for caveat in caveats if caveat["severity"] == "serious"))
     return {
         "report": report,
         "report_uri": uri,
         "is_link": uri.startswith(("https://", "http://")),
+        "groups_line": next((s["data"]["at_risk"] for s in report["sections"] if s["name"] == GROUPS_SECTION), None),
+        "groups_uri": f"{uri}#{GROUPS_SECTION}",
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),
         "options": [{**row, "reason": _short_reason(row)} for row in rows[:MAX_OPTIONS]],

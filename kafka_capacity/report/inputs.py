@@ -14,7 +14,8 @@ class ReportInputs:
     """Everything a report shows comes from here; no clock and no environment is read.
 
     Attributes:
-        tables: ``scenarios``, ``moves`` and ``broker_load`` of one plan (:mod:`kafka_capacity.objects.plan_tables`).
+        tables: ``scenarios``, ``moves`` and ``broker_load`` of one plan (:mod:`kafka_capacity.objects.plan_tables`),
+            and, where it tried consumer groups, those of :mod:`kafka_capacity.objects.group_tables`.
         cluster: its name.
         ds: the day of the inventory, ``YYYY-MM-DD``.
         plan_id: the plan's name.
@@ -23,7 +24,8 @@ class ReportInputs:
             ``disk_capacity_bytes``, ``network_in_bytes_per_second``, ``network_out_bytes_per_second``),
             ``broker_count``, ``topic_count``, ``partition_count``, ``replica_count``, ``total_bytes``,
             ``rate_history_hours``, ``source``, ``captured_at``, ``manifest_sha256``, and optionally
-            ``unknown_size_partitions`` and ``brokers_with_several_log_dirs``; others are left out or shown.
+            ``unknown_size_partitions``, ``brokers_with_several_log_dirs`` and ``skipped_groups`` (a list of
+            ``group_id`` and ``reason``); others are left out or shown.
         findings: ``severity`` (fatal, warning or info), ``code``, ``where`` and ``message`` of each thing found in the
             inventory and in the proposed topologies.
         provenance: what made this: ``code_version``, ``model_version`` and whatever else names an input.

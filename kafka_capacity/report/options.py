@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.formats import plural
+from kafka_capacity.report.groups import GroupsView, read_groups
 from kafka_capacity.report.inputs import ReportInputs
 
 BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
@@ -86,12 +87,14 @@ class PlanView:
         options: all of them, by broker count, then planning placers first, then bytes.
         recommended: the best that fits, ``None`` when none does.
         nearest: the option to speak of: the recommended one, else the one that is closest to fitting.
+        groups: what the plan says of consumer groups; ``None`` where it says nothing.
     """
 
     inputs: ReportInputs
     options: tuple[Option, ...]
     recommended: Option | None
     nearest: Option
+    groups: GroupsView | None = None
 
     @property
     def rate_history_hours(self) -> int:
@@ -123,7 +126,9 @@ def view_plan(inputs: ReportInputs) -> PlanView:
     fitting = [option for option in options if option.fits]
     recommended = min(fitting, key=_rank) if fitting else None
     nearest = recommended or min(options, key=_distance)
-    return PlanView(inputs=inputs, options=options, recommended=recommended, nearest=nearest)
+    return PlanView(
+        inputs=inputs, options=options, recommended=recommended, nearest=nearest, groups=read_groups(inputs)
+    )
 
 
 def read_options(scenarios: pa.Table) -> tuple[Option, ...]:

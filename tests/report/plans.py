@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.brokers import Brokers
@@ -17,6 +18,7 @@ from kafka_capacity.placement import Balance, PlacementProblem, RackRule, placer
 from kafka_capacity.report.data import ReportInputs
 from kafka_capacity.sizing import evaluate_all
 from kafka_capacity.sizing.grid import GridRequest, placement_grid
+from tests.report.group_plans import many_groups
 
 GIB = 2**30
 TIB = 2**40
@@ -130,6 +132,8 @@ def make_inputs(
     throttle: float = 50e6,
     tolerance_ratio: float = 0.1,
     findings: Sequence[dict[str, str]] = (),
+    groups: Mapping[str, pa.Table] | None = None,
+    skipped_groups: Sequence[dict[str, str]] = (),
     **changes: Any,
 ) -> ReportInputs:
     """Evaluate a plan and give what a report is made of."""
@@ -149,7 +153,10 @@ def make_inputs(
     )
     results = evaluate_all(snapshot, load, placement_grid(snapshot.brokers, grid))
     given: dict[str, Any] = {
-        "tables": merge_tables(result_tables(result, snapshot, has_moves=True) for result in results),
+        "tables": {
+            **merge_tables(result_tables(result, snapshot, has_moves=True) for result in results),
+            **(groups or {}),
+        },
         "cluster": cluster,
         "ds": DS,
         "plan_id": PLAN_ID,
@@ -161,7 +168,7 @@ def make_inputs(
             "throttle_bytes_per_second": throttle,
             "disk_limit_ratio": 0.85,
         },
-        "snapshot_facts": facts(snapshot, load),
+        "snapshot_facts": facts(snapshot, load) | ({"skipped_groups": list(skipped_groups)} if skipped_groups else {}),
         "findings": tuple(findings),
         "provenance": {"code_version": "1.0.0", "model_version": "1", "inventory_manifest_sha256": "ab" * 32},
         "links": {"report_uri": "https://reports.example.com/plan/index.html"},
@@ -199,7 +206,7 @@ def facts(snapshot: Snapshot, load: PartitionLoad) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def large_inputs() -> ReportInputs:
-    """Give a plan as people will have it: 12 brokers to 15, 6,000 partitions, two placers, and 9 that do not do."""
+    """Give a plan as people will have it: 12 brokers to 15, 6,000 partitions, 40 groups; 9 brokers do not do."""
     words = ("orders", "payments", "clicks", "shipments", "inventory", "billing", "search", "audit", "sessions", "mail")
     kinds = ("events", "commands", "changelog", "dlq", "snapshots", "v2.events", "v2.commands", "metrics", "raw", "agg")
     spec = ClusterSpec(
@@ -215,6 +222,7 @@ def large_inputs() -> ReportInputs:
         broker_counts=(9, 15),
         placers=("fewest-bytes", "generate", "striped", "zk"),
         tolerance_ratio=0.02,
+        groups=many_groups(risky=10, others=30),
         findings=(
             {
                 "severity": "info",

@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.email import build_email
 from kafka_capacity.report.render import render_all
+from tests.report.group_plans import fine, group_tables, named_groups
 from tests.report.plans import GIB, ClusterSpec, make_inputs
 
 DATE = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
@@ -210,3 +211,26 @@ def test_an_option_that_does_not_fit_says_why():
     assert not any("— to copy" in line for line in unfit)
     assert not any("more)" in line for line in unfit)
     assert any(line.startswith("- 9 brokers, fewest-bytes: recommended, ") for line in lines)
+
+
+def test_groups_at_risk_have_one_line_that_leads_to_them():
+    rendered = render_all(make_inputs(ClusterSpec(partitions=4), groups=named_groups()))
+    message = parsed(message_of(rendered))
+    soup = BeautifulSoup(html_of(message), "html5lib")
+    text = message.get_body(("plain",)).get_content()
+    line = "! 3 of 7 consumer groups at risk: archive (one member gets 9.0 MiB/s at peak, and none read more than"
+
+    assert soup.find(class_="risk").get_text().replace("\u00a0", " ").startswith(line)
+    assert soup.find(class_="risk").a["href"] == "https://reports.example.com/plan/index.html#groups"
+    assert [one.startswith(line) for one in text.splitlines() if "consumer groups" in one] == [True]
+    assert "See https://reports.example.com/plan/index.html#groups" in text
+    assert "\n\n\n" not in text
+    stored = BeautifulSoup(html_of(message_of(rendered, links={"report_uri": "s3://b/index.html"})), "html5lib")
+    assert stored.find(class_="risk").a is None
+
+
+def test_groups_that_are_not_at_risk_are_not_mentioned():
+    rendered = render_all(make_inputs(ClusterSpec(partitions=4), groups=group_tables(fine("billing"))))
+    for text in (rendered.email_html.decode(), rendered.email_text):
+        assert "consumer group" not in text
+    assert BeautifulSoup(rendered.email_html.decode(), "html5lib").find(class_="risk") is None

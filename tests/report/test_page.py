@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.data import build_report
 from kafka_capacity.report.render import render_all, rerender
+from tests.report.group_plans import hostile_groups, named_groups
 from tests.report.plans import GIB, ClusterSpec, large_inputs, make_inputs
 
 SCRIPT = "<script>{{7*7}}</script>"
@@ -35,16 +36,20 @@ def inputs_of(case):
         return make_inputs(broker_counts=(2,))
     if case == "scale in":
         return make_inputs(broker_counts=(4,))
+    if case == "groups":
+        return make_inputs(groups=named_groups(), skipped_groups=({"group_id": "sink", "reason": "It is of Connect."},))
     finding = {"severity": "fatal", "code": SCRIPT, "where": TURNED, "message": f"topic {SCRIPT} is bad & worse"}
     return make_inputs(
         ClusterSpec(topics=HOSTILE, racks=(SCRIPT, TURNED, LONG)),
         cluster=SCRIPT,
         findings=(finding,),
+        groups=hostile_groups(HOSTILE),
+        skipped_groups=({"group_id": SCRIPT, "reason": TURNED},),
         request={"cluster": SCRIPT, "placers": [SCRIPT], "racks": {"x": SCRIPT}, "is_on": True, "ratio": None},
     )
 
 
-CASES = ("fits", "nothing fits", "never ends", "no rates, no racks", "refused", "scale in", "hostile")
+CASES = ("fits", "nothing fits", "never ends", "no rates, no racks", "refused", "scale in", "groups", "hostile")
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -67,7 +72,7 @@ def test_it_is_well_formed(rendered):
         html5lib.HTMLParser(strict=True).parse(text.decode())
 
 
-def test_it_needs_nothing_from_elsewhere(soup, page):
+def test_it_needs_nothing_from_elsewhere(soup):
     for tag in soup.find_all(True):
         for attribute in ("src", "href", "xlink:href", "srcset", "action", "data"):
             assert not re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", str(tag.get(attribute, "")), re.IGNORECASE), tag
@@ -75,7 +80,7 @@ def test_it_needs_nothing_from_elsewhere(soup, page):
     style = "".join(tag.string for tag in soup.find_all("style"))
     assert "url(" not in style
     assert "@import" not in style
-    assert not re.search(r"<[^>]+\son[a-z]+=", page)
+    assert not [tag for tag in soup.find_all(True) if any(name.startswith("on") for name in tag.attrs)]
 
 
 def test_it_has_a_language_a_title_landmarks_and_a_way_past_the_head(soup):
@@ -219,6 +224,6 @@ def test_the_figures_of_a_broker_add_up():
 
 def test_a_realistic_report_stays_light():
     rendered = render_all(large_inputs())
-    assert len(rendered.index_html) < 600_000
+    assert len(rendered.index_html) < 900_000
     assert len(rendered.email_html) < 100_000
     assert sum(map(len, rendered.images.values())) < 400_000
