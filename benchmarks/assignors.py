@@ -4,7 +4,8 @@
 
 needs a JDK (17 or later) and Maven, which fetches Kafka's jars; ``--class-path`` takes jars that are there already.
 Prints a Markdown table: medians, the median of the ratios pair by pair, and the ratio of the best run of each, which
-says more on a machine that does other things too. The Java side is warmed up first: a JVM is slow until it has compiled what is hot.
+says more on a machine that does other things too. The Java side is warmed up first: a JVM is slow until it has
+compiled what is hot.
 """
 
 from __future__ import annotations
