@@ -1,8 +1,10 @@
 """Plan a Kafka cluster: what would change with other broker counts, how long it takes, whether it fits.
 
-Pins an inventory, simulates every option on Spark, renders the report and mails it, and releases the reassignment
-files, after an approval where one is asked for. The same request on the same inventory is the same plan: the same
-keys, the same bytes.
+The same for its consumer groups: what happens to them with other member counts, assignors and protocols.
+
+Pins an inventory, simulates placements and rebalances on Spark side by side, renders the report and mails it, and
+releases the reassignment files, after an approval where one is asked for. The same request on the same inventory is
+the same plan: the same keys, the same bytes.
 
 Runs weekly with the defaults for every cluster of the deployment; start it by hand to plan one cluster with parameters
 of your own.
@@ -55,6 +57,13 @@ with DAG(
         steps.fail_if_unplanned(ti.xcom_pull(task_ids="pin", key="unplanned"))
 
     @task
+    def seal_plan(pinned: dict) -> dict:
+        """Write the plan's manifest: from here on there is a plan to read."""
+        from kafka_capacity_airflow import steps
+
+        return steps.seal(pinned)
+
+    @task
     def email_report(pinned: dict, params: dict, dag_run: object) -> str:
         """Mail the report."""
         from kafka_capacity_airflow import steps
@@ -76,7 +85,10 @@ with DAG(
     @task_group
     def plan(pinned: dict) -> None:
         """One cluster's plan."""
-        simulate = KafkaCapacitySparkOperator(task_id="simulate_placement", job="simulate_placement", pinned=pinned)
+        simulations = [
+            KafkaCapacitySparkOperator(task_id=job, job=job, pinned=pinned)
+            for job in ("simulate_placement", "simulate_rebalance")
+        ]
         render = RenderReportOperator(task_id="render_report", pinned=pinned)
         mail = email_report(pinned)
         approve = OptionalApprovalOperator(
@@ -85,7 +97,7 @@ with DAG(
             subject="Release the reassignment files?",
             body="{{ macros.kafka_capacity.report_summary(ti) }}",
         )
-        simulate >> render >> mail >> approve >> release_plan_files(pinned)
+        simulations >> seal_plan(pinned) >> render >> mail >> approve >> release_plan_files(pinned)
 
     pinned_plans = pin()
     plan.expand(pinned=pinned_plans)

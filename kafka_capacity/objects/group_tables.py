@@ -116,7 +116,6 @@ GROUP_CHURN = pa.schema(
         pa.field("paused_partitions", pa.int64(), nullable=False),
         pa.field("paused_partition_seconds", pa.float64()),
         pa.field("revoked", pa.int64(), nullable=False),
-        pa.field("paused_partition_seconds", pa.float64()),
         pa.field("moved", pa.int64(), nullable=False),
         pa.field("returned", pa.int64(), nullable=False),
         pa.field("pause_median_seconds", pa.float64()),
@@ -220,7 +219,7 @@ def group_scenario_table(result: GroupResult) -> pa.Table:
         "is_today": result.is_today,
         "fits": result.fits,
         "excuses": json.dumps([_plain(excuse) for excuse in result.excuses], sort_keys=True, ensure_ascii=False),
-        **(dataclasses.asdict(result.metrics) if result.metrics is not None else dict.fromkeys(_METRIC_TYPES)),
+        **{name: _finite(getattr(result.metrics, name, None)) for name in _METRIC_TYPES},
         **{
             SMALLEST + field.name: getattr(result.smallest, field.name) if result.smallest is not None else None
             for field in dataclasses.fields(SmallestCounts)

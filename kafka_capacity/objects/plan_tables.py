@@ -17,8 +17,8 @@ from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.sizing.scenario import PlacementResult
 
-PLAN_SCHEMA_VERSION = 1
-"""Of the plan tables; readers of version N read N-1 too."""
+PLAN_SCHEMA_VERSION = 2
+"""Of the plan tables, those about groups among them; readers of version N read N-1 too."""
 
 _METRIC_TYPES: dict[str, pa.DataType] = {
     "broker_count": pa.int32(),

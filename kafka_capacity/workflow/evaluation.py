@@ -41,18 +41,12 @@ def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, ha
     )
 
 
-def pack_tables(tables: dict[str, pa.Table]) -> dict[str, bytes]:
-    """Put tables into Arrow streams, to travel from an executor."""
-    packed = {}
-    for name, table in tables.items():
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        packed[name] = sink.getvalue().to_pybytes()
-    return packed
+def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[tuple[PlacementScenario, bool]]:
+    """List the scenarios as pieces of work, each with whether its moves are listed."""
+    return [(scenario, wants_moves(scenarios, scenario)) for scenario in scenarios]
 
 
-def unpack_table(data: bytes) -> pa.Table:
-    """Undo :func:`pack_tables` for one table."""
-    with pa.ipc.open_stream(data) as reader:
-        return reader.read_all()
+def placement_tables(inputs: SimulationInputs, piece: tuple[PlacementScenario, bool]) -> dict[str, pa.Table]:
+    """Do one piece of work and give its tables."""
+    scenario, has_moves = piece
+    return evaluate_tables(inputs, scenario, has_moves=has_moves)

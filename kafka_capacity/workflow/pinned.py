@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,7 @@ from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.grid import placement_grid, scenario_from_json, scenario_to_json
+from kafka_capacity.sizing.group_grid import GroupGridRequest, group_request_from_json, group_request_to_json
 from kafka_capacity.sizing.scenario import PlacementScenario
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
@@ -82,6 +85,8 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
     observed = brokers_of(read_table(store, manifest, "brokers"))
     check_new_racks(request, observed)
+    group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
+    check_groups(request.groups, group_ids, cluster=request.cluster)
     pinned = PinnedPlan(
         cluster=request.cluster,
         ds=ds,
@@ -92,6 +97,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "pinned": pinned.as_dict(),
         "request": request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}),
         "scenarios": [scenario_to_json(scenario) for scenario in placement_grid(observed, request.grid())],
+        "group_grid": group_request_to_json(request.group_grid(seed=request.seed)),
         "code_version": __version__,
         "model_version": MODEL_VERSION,
     }
@@ -113,6 +119,34 @@ def check_new_racks(request: PlanRequest, observed: Brokers) -> None:
         raise RequestError(msg)
 
 
+def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str) -> None:
+    """Refuse groups that the cluster does not have.
+
+    Args:
+        asked: names of groups.
+        known: those of the inventory.
+        cluster: its name.
+
+    Raises:
+        RequestError: naming each and the nearest that there are.
+    """
+    complaints = []
+    for name in sorted(set(asked) - set(known)):
+        near = difflib.get_close_matches(name, sorted(known), n=3)
+        mend = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
+        complaints.append(f"groups: {name!r} is refused: cluster {cluster!r} has no such group; {mend}")
+    if complaints:
+        raise RequestError("\n".join(complaints))
+
+
+def _listed(known: Collection[str]) -> str:
+    if not known:
+        return "none at all; leave groups empty"
+    names = sorted(known)
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return ", ".join(repr(name) for name in names[:5]) + more
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInputs:
     """What was written down when a plan was pinned."""
@@ -120,6 +154,7 @@ class PlanInputs:
     pinned: PinnedPlan
     request: dict[str, Any]
     scenarios: tuple[PlacementScenario, ...]
+    group_grid: GroupGridRequest
     code_version: str
     model_version: str
 
@@ -136,6 +171,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
             pinned=PinnedPlan(**document["pinned"]),
             request=document["request"],
             scenarios=tuple(scenario_from_json(item) for item in document["scenarios"]),
+            group_grid=group_request_from_json(document["group_grid"]),
             code_version=document["code_version"],
             model_version=document["model_version"],
         )

@@ -23,11 +23,18 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, PLAN_TABLES
+from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.reassignment.kafka_json import reassignment_json
 from kafka_capacity.workflow.pinned import PinnedPlan
-from kafka_capacity.workflow.simulation import FACTS_DOCUMENT, KIND, REQUEST_DOCUMENT
+from kafka_capacity.workflow.plan_dataset import (
+    FACTS_DOCUMENT,
+    GROUPS_DOCUMENT,
+    REQUEST_DOCUMENT,
+    read_plan,
+    read_plan_document,
+    read_plan_tables,
+)
 
 REPORT_KIND = "report"
 PLAN_FILES_KIND = "plan_files"
@@ -42,11 +49,11 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
         The verdict, as in the report.
 
     Raises:
-        StorageError: the plan has not been simulated, or belongs to another version of the inventory.
+        StorageError: the plan has not been simulated and sealed.
     """
     from kafka_capacity.report.render import render_all
 
-    manifest = read_manifest(store, pinned.plan_prefix, kind=KIND, schema_version=PLAN_SCHEMA_VERSION)
+    manifest = read_plan(store, pinned)
     rendered = render_all(report_inputs(store, pinned, manifest))
     images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
     write_dataset(
@@ -73,15 +80,20 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
     """Gather what a report is made of from a stored plan."""
     from kafka_capacity.report.data import ReportInputs
 
-    facts = json.loads(read_document(store, manifest, FACTS_DOCUMENT))
-    request = json.loads(read_document(store, manifest, REQUEST_DOCUMENT))["request"]
+    facts = read_plan_document(store, manifest, FACTS_DOCUMENT)
+    request = read_plan_document(store, manifest, REQUEST_DOCUMENT)["request"]
+    skipped = read_plan_document(store, manifest, GROUPS_DOCUMENT).get("skipped", [])
     return ReportInputs(
-        tables={name: read_table(store, manifest, name) for name in PLAN_TABLES},
+        tables=read_plan_tables(store, manifest),
         cluster=pinned.cluster,
         ds=pinned.ds,
         plan_id=pinned.plan_id,
         request=request,
-        snapshot_facts={**facts["snapshot"], "manifest_sha256": pinned.inventory_sha256},
+        snapshot_facts={
+            **facts["snapshot"],
+            "skipped_groups": skipped,
+            "manifest_sha256": pinned.inventory_sha256,
+        },
         findings=facts["findings"],
         provenance={
             "code_version": __version__,
@@ -148,7 +160,7 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     scenario_id = verdict["recommended_scenario_id"]
     documents: dict[str, bytes] = {}
     if scenario_id is not None:
-        plan = read_manifest(store, pinned.plan_prefix, kind=KIND, schema_version=PLAN_SCHEMA_VERSION)
+        plan = read_plan(store, pinned)
         moves = read_table(store, plan, "moves")
         documents = plan_files(moves.filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER

@@ -14,17 +14,14 @@ from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import load, load_findings
-from kafka_capacity.objects.dataset import Manifest, canonical_json, write_dataset
-from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, merge_tables
+from kafka_capacity.objects.dataset import Manifest
+from kafka_capacity.objects.plan_tables import merge_tables
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.sizing.topology import TopologyWarning, new_rack_warnings, topology_warnings
 from kafka_capacity.workflow.evaluation import SimulationInputs
 from kafka_capacity.workflow.pinned import PlanInputs
-
-KIND = "plan"
-FACTS_DOCUMENT = "facts.json"
-REQUEST_DOCUMENT = "request.json"
+from kafka_capacity.workflow.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
 
 
 def load_simulation_inputs(store: ObjectStore, inputs: PlanInputs) -> SimulationInputs:
@@ -96,24 +93,22 @@ def inventory_facts(
     }
 
 
-def write_plan(
+def write_placement(
     store: ObjectStore,
     inputs: PlanInputs,
     bundles: Iterable[dict[str, pa.Table]],
     facts: dict[str, Any],
 ) -> Manifest:
-    """Store the tables of a plan: the same names and bytes whatever the order the results came in."""
+    """Store the placement's share of a plan: the same names and bytes whatever the order the results came in."""
     tables = merge_tables(bundles)
-    pinned = inputs.pinned
-    return write_dataset(
+    return write_share(
         store,
-        pinned.plan_prefix,
-        kind=KIND,
-        schema_version=PLAN_SCHEMA_VERSION,
+        inputs,
+        PLACEMENT,
         tables=tables,
         documents={
-            FACTS_DOCUMENT: canonical_json(facts),
-            REQUEST_DOCUMENT: canonical_json({"request": inputs.request, "model_version": inputs.model_version}),
+            FACTS_DOCUMENT: facts,
+            REQUEST_DOCUMENT: {"request": inputs.request, "model_version": inputs.model_version},
         },
-        facts={**pinned.as_dict(), "model_version": inputs.model_version, "scenarios": len(tables["scenarios"])},
+        scenario_count=len(tables["scenarios"]),
     )

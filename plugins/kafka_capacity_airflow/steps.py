@@ -11,6 +11,7 @@ from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.inventory.staging import load_findings, stage
 from kafka_capacity.objects.keys import list_inventory_clusters
 from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.workflow.plan_dataset import seal_plan
 from kafka_capacity.workflow.publish import mail_report, release_plan_files, withdraw_plan_files
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.mail import send_message
@@ -69,7 +70,7 @@ def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[d
             unplanned.append(f"{name}: {error}")
             continue
         count = len(read_plan_inputs(store, plan.request_key).scenarios)
-        log.info("cluster %s, inventory of %s, plan %s: %d scenarios", plan.cluster, plan.ds, plan.plan_id, count)
+        log.info("cluster %s, inventory of %s, plan %s: %d placements", plan.cluster, plan.ds, plan.plan_id, count)
         pinned.append(plan.as_dict())
     if not pinned:
         raise InventoryError("\n".join(unplanned))
@@ -109,6 +110,14 @@ def email_report(
     send_message(message)
     log.info("mailed %r to %d recipients", message["Subject"], len(to))
     return str(message["Subject"])
+
+
+def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
+    """Write the manifest of a plan that both simulations have written to; gives how many scenarios it has of each."""
+    manifest = seal_plan(airflow_store(), PinnedPlan(**pinned))
+    for share, count in manifest.facts["scenarios"].items():
+        log.info("%s: %d scenarios, %s", share, count, manifest.facts["shares"][share])
+    return dict(manifest.facts["scenarios"])
 
 
 def release(pinned: Mapping[str, str]) -> list[str]:

@@ -62,14 +62,19 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
     order = [
         "pin",
         "plan.simulate_placement",
+        "plan.seal_plan",
         "plan.render_report",
         "plan.email_report",
         "plan.approve",
         "plan.release_plan_files",
     ]
-    assert {task.task_id for task in dag.tasks} == {*order, "check_that_all_are_planned"}
+    beside = ["plan.simulate_rebalance", "check_that_all_are_planned"]
+    assert {task.task_id for task in dag.tasks} == {*order, *beside}
     for before, after in pairwise(order):
         assert after in dag.get_task(before).downstream_task_ids
+    rebalance, placement = (dag.get_task(f"plan.simulate_{what}") for what in ("rebalance", "placement"))
+    assert rebalance.upstream_task_ids == placement.upstream_task_ids == {"pin"}
+    assert rebalance.downstream_task_ids == placement.downstream_task_ids == {"plan.seal_plan"}
 
 
 def test_the_form_has_every_parameter_of_the_request_with_its_default(bag):

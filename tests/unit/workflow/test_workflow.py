@@ -15,9 +15,13 @@ from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.sizing import evaluate_placement
 from kafka_capacity.sizing.grid import scenario_to_json
-from kafka_capacity.workflow.evaluation import evaluate_tables, pack_tables, unpack_table, wants_moves
+from kafka_capacity.workflow.evaluation import evaluate_tables, placement_pieces, placement_tables
+from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
+from kafka_capacity.workflow.group_simulation import load_groups, write_groups
+from kafka_capacity.workflow.packing import pack_tables, unpack_table
 from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.workflow.simulation import load_simulation_inputs, write_plan
+from kafka_capacity.workflow.plan_dataset import seal_plan
+from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 
 TODAY = datetime.date(2026, 11, 25)
@@ -38,11 +42,16 @@ def run(store, request=REQUEST, *, order=1, run_date=TODAY):
     pinned = pin_plan(store, parse_plan_request(request), run_date=run_date)
     inputs = read_plan_inputs(store, pinned.request_key)
     simulation = load_simulation_inputs(store, inputs)
-    bundles = [
-        evaluate_tables(simulation, scenario, has_moves=wants_moves(inputs.scenarios, scenario))
-        for scenario in inputs.scenarios[::order]
+    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)[::order]]
+    found = load_groups(store, inputs)
+    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work[::order]])
+    shares = [
+        lambda: write_placement(store, inputs, bundles, simulation.facts),
+        lambda: write_groups(store, inputs, found, groups),
     ]
-    return pinned, write_plan(store, inputs, bundles, simulation.facts)
+    for write in shares[::order]:
+        write()
+    return pinned, seal_plan(store, pinned)
 
 
 def contents(store):

@@ -1,0 +1,73 @@
+"""Load the consumer groups of a pinned inventory, and store what came of their scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.inventory.group_facts import group_facts
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.inventory.staging import load
+from kafka_capacity.objects.dataset import Manifest
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.sizing.group_grid import GroupGridRequest, wanted_groups
+from kafka_capacity.workflow.group_evaluation import GroupInputs
+from kafka_capacity.workflow.pinned import PlanInputs
+from kafka_capacity.workflow.plan_dataset import GROUPS, GROUPS_DOCUMENT, write_share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FoundGroups:
+    """The groups to simulate, and those that cannot be, each with ``group_id`` and ``reason``."""
+
+    inputs: GroupInputs
+    skipped: tuple[dict[str, str], ...]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is stored beside the tables."""
+        return {"skipped": list(self.skipped)}
+
+
+def find_groups(raw: RawInventory, snapshot: Snapshot, request: GroupGridRequest) -> FoundGroups:
+    """Take the groups that are asked for out of an inventory."""
+    found = group_facts(raw, snapshot, broker_heap_bytes=request.broker_heap_bytes)
+    wanted = frozenset(request.groups)
+    return FoundGroups(
+        inputs=GroupInputs(groups=wanted_groups(found.facts, request), request=request),
+        skipped=tuple(
+            {"group_id": each.group_id, "reason": each.reason}
+            for each in found.skipped
+            if not wanted or each.group_id in wanted
+        ),
+    )
+
+
+def load_groups(store: ObjectStore, inputs: PlanInputs) -> FoundGroups:
+    """Read the groups of the pinned inventory.
+
+    Raises:
+        InventoryError: the inventory is not the one that was pinned.
+    """
+    pinned = inputs.pinned
+    raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    return find_groups(raw, build_snapshot(raw), inputs.group_grid)
+
+
+def write_groups(
+    store: ObjectStore, inputs: PlanInputs, found: FoundGroups, tables: Mapping[str, pa.Table]
+) -> Manifest:
+    """Store the groups' share of a plan."""
+    return write_share(
+        store,
+        inputs,
+        GROUPS,
+        tables=tables,
+        documents={GROUPS_DOCUMENT: found.document},
+        scenario_count=len(tables["group_scenarios"]),
+    )

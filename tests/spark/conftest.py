@@ -1,0 +1,144 @@
+"""A real standalone master and worker, whose Python does not have our package."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import urllib.request
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from local.environment import QUICK_JVM
+from local.java_home import java_home
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARIES = Path(sys.executable).parent
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory):
+    """A Python with the libraries of this one and without the project."""
+    home = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    site = next(home.glob("lib/python*/site-packages"))
+    # A path inside a .pth is added without reading the .pth files in it, ours among them.
+    (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    python = home / "bin" / "python"
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    absent = subprocess.run([python, "-c", "import kafka_capacity"], cwd="/", env=clean, capture_output=True, text=True)
+    assert "ModuleNotFoundError" in absent.stderr
+    subprocess.run([python, "-c", "import numpy, pyarrow, pyspark"], cwd="/", env=clean, check=True)
+    return python
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory, bare_python):
+    home = java_home(tmp_path_factory.mktemp("java"))
+    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "SPARK_HOME"}}
+    return {
+        **kept,
+        "JAVA_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
+        "PATH": f"{BINARIES}:{os.environ['PATH']}",
+    }
+
+
+@contextlib.contextmanager
+def daemon(environment, folder, *arguments):
+    with (folder / "daemon.log").open("ab") as log:
+        process = subprocess.Popen(
+            ["spark-class", *arguments], env=environment, cwd=folder, stdout=log, stderr=log, start_new_session=True
+        )
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def master(environment, tmp_path_factory):
+    """The address of a master with one worker of two cores."""
+    folder = tmp_path_factory.mktemp("spark")
+    port, web, worker_web = free_port(), free_port(), free_port()
+    address = f"spark://127.0.0.1:{port}"
+    deploy = "org.apache.spark.deploy"
+    with (
+        daemon(
+            environment,
+            folder,
+            f"{deploy}.master.Master",
+            *("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(web)),
+        ),
+        daemon(
+            environment,
+            folder,
+            f"{deploy}.worker.Worker",
+            *("--host", "127.0.0.1", "--webui-port", str(worker_web), "--cores", "2", "--memory", "1g"),
+            *("--work-dir", str(folder / "work")),
+            address,
+        ),
+    ):
+        end = time.monotonic() + 90
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{web}/json/") as answer:
+                if b'"aliveworkers" : 1' in answer.read():
+                    break
+            time.sleep(0.3)
+        else:
+            pytest.fail((folder / "daemon.log").read_text()[-3000:])
+        yield address
+
+
+def zip_of_the_package(folder):
+    target = folder / "kafka_capacity.zip"
+    with ZipFile(target, "w") as archive:
+        for package in ("kafka_capacity", "spark_jobs"):
+            for path in sorted((ROOT / package).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    archive.write(path, path.relative_to(ROOT).as_posix())
+    return target
+
+
+def run_job(job, environment, master, folder, plan, bare_python, *extra, **options):
+    """Run one of our jobs by spark-submit."""
+    command = [
+        "spark-submit",
+        *("--master", master, "--py-files", str(zip_of_the_package(folder))),
+        *("--conf", f"spark.pyspark.python={bare_python}"),
+        *("--conf", f"spark.pyspark.driver.python={bare_python}"),
+        *("--conf", f"spark.driver.extraJavaOptions={QUICK_JVM}"),
+        *("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false"),
+        *("--conf", "spark.executor.memory=512m"),
+        str(ROOT / "spark_jobs" / f"{job}.py"),
+        *("--store-uri", str(folder), "--request-key", plan.request_key),
+        *extra,
+    ]
+    return subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, timeout=300, **options)
+
+
+@pytest.fixture(scope="session")
+def submit(environment, bare_python):
+    """Runs a job: ``submit("simulate_placement", master, folder, plan, "--tasks", "3")``."""
+
+    def run(job, master, folder, plan, *extra):
+        return run_job(job, environment, master, folder, plan, bare_python, *extra)
+
+    return run

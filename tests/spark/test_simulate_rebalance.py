@@ -1,0 +1,79 @@
+"""The rebalance job on a real standalone master and worker, whose Python does not have our package."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from kafka_capacity.example import make_example
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import parquet_bytes, read_manifest, read_table
+from kafka_capacity.objects.store import open_store
+from kafka_capacity.request import parse_plan_request
+from kafka_capacity.workflow import group_evaluation
+from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
+from kafka_capacity.workflow.group_simulation import load_groups, write_groups
+from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.workflow.plan_dataset import GROUPS, PLACEMENT, seal_plan
+
+pytestmark = pytest.mark.spark
+
+
+def in_process(store, plan):
+    """Give what one process finds out, without Spark."""
+    found = load_groups(store, read_plan_inputs(store, plan.request_key))
+    return found, simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, piece) for piece in work])
+
+
+@pytest.fixture(scope="module")
+def pinned(tmp_path_factory):
+    """A staged example and a pinned grid of so many scenarios that only some bring details."""
+    folder = tmp_path_factory.mktemp("store")
+    store = open_store(str(folder))
+    stage(make_example("metrics-uneven"), store)
+    request = parse_plan_request(
+        {
+            "cluster": "metrics-uneven",
+            "groups": ["app-media-billing", "app-returns-fraud", "app-stock-dashboards", "state-devices-search-index"],
+            "consumer_counts": [2, 3, 4, 5, 6, 7, 8, 9],
+            "group_assignors": ["range", "cooperative-sticky", "uniform"],
+            "group_events": ["scale", "rolling-restart"],
+            "member_capacity_bytes_per_second": 20e6,
+        }
+    )
+    plan = pin_plan(store, request, run_date=datetime.date(2026, 12, 1))
+    found, tables = in_process(store, plan)
+    assert len(tables["group_scenarios"]) > group_evaluation.DETAILS_FOR_ALL_UP_TO
+    assert write_groups(store, read_plan_inputs(store, plan.request_key), found, tables)
+    return folder, store, plan, tables
+
+
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_a_cluster_gives_what_one_process_gives_whatever_the_number_of_tasks(master, pinned, submit, tasks):
+    folder, store, plan, tables = pinned
+    expected = read_manifest(store, plan.plan_prefix, share=GROUPS)
+    for key in store.list_keys(plan.plan_prefix):
+        store.delete(key)
+    done = submit("simulate_rebalance", master, folder, plan, "--tasks", str(tasks))
+    assert done.returncode == 0, done.stderr[-4000:]
+    found = read_manifest(store, plan.plan_prefix, kind="plan_groups", share=GROUPS)
+    for name, table in tables.items():
+        assert parquet_bytes(read_table(store, found, name)) == parquet_bytes(table), name
+    assert found.sha256 == expected.sha256
+    assert f"in {tasks} tasks" in done.stdout
+    assert "4 groups with" in done.stdout
+
+
+def test_both_jobs_write_their_share_and_one_manifest_names_them(pinned, submit):
+    folder, store, plan, tables = pinned
+    jobs = [submit(job, "local[2]", folder, plan) for job in ("simulate_rebalance", "simulate_placement")]
+    assert [job.returncode for job in jobs] == [0, 0], jobs[-1].stderr[-4000:]
+    sealed = seal_plan(store, plan)
+    shares = {share: read_manifest(store, plan.plan_prefix, share=share).sha256 for share in (PLACEMENT, GROUPS)}
+    assert sealed.facts["shares"] == shares
+    assert {"scenarios", "moves", "broker_load", *tables} == set(sealed.tables)
+    before = {key: store.read_bytes(key) for key in store.list_keys(plan.plan_prefix)}
+    assert submit("simulate_rebalance", "local[2]", folder, plan).returncode == 0
+    assert seal_plan(store, plan) == sealed
+    assert {key: store.read_bytes(key) for key in store.list_keys(plan.plan_prefix)} == before
