@@ -83,6 +83,26 @@ class Assignment:
         )
 
     @classmethod
+    def of_codes(
+        cls,
+        group: Group,
+        topics: tuple[str, ...],
+        codes: Codes,
+        owner: NDArray[np.int64],
+        code: NDArray[np.int64],
+    ) -> Assignment:
+        """Make an assignment of rows of a member and the number of a partition, as :meth:`of_owners` does."""
+        members = len(group.members)
+        listed = code[stable_order(owner, members)]
+        return cls(
+            member_ids=tuple(member.member_id for member in group.members),
+            topics=topics,
+            start=np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=members)))).astype(np.int64),
+            topic=codes.topic.astype(np.int32)[listed],
+            partition=codes.partition.astype(np.int32)[listed],
+        )
+
+    @classmethod
     def of_sets(
         cls,
         group: Group,
@@ -110,7 +130,7 @@ class Assignment:
         is_new = np.ones(len(code), dtype=np.bool_)
         is_new[1:] = (owner[1:] != owner[:-1]) | (code[1:] != code[:-1])
         owner, code = owner[is_new], code[is_new]
-        return cls.of_owners(group, topics, owner=owner, topic=codes.topic[code], partition=codes.partition[code])
+        return cls.of_codes(group, topics, codes, owner=owner, code=code)
 
     def counts(self) -> NDArray[np.int64]:
         """Count the partitions of each member: int64[M]."""

@@ -29,6 +29,7 @@ class Codes:
         self.start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
         self.topic = np.repeat(np.arange(len(counts)), counts)
         self.partition = np.arange(self.total) - np.repeat(self.start[:-1], counts)
+        self._counts = np.asarray(counts).astype(np.uint64)
         self._extra: dict[tuple[int, int], int] = {}
 
     @property
@@ -38,8 +39,10 @@ class Codes:
 
     def encode(self, topic: NDArray[np.int64], partition: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number partitions of known topics, existing or not."""
-        codes: NDArray[np.int64] = self.start[topic] + partition
-        missing = np.flatnonzero((partition < 0) | (codes >= self.start[topic + 1]))
+        codes: NDArray[np.int64] = self.start[topic]
+        codes += partition
+        # Taken as unsigned a negative number is beyond every count.
+        missing = np.flatnonzero(partition.view(np.uint64) >= self._counts[topic])
         for row in missing.tolist():
             key = (int(topic[row]), int(partition[row]))
             codes[row] = self._extra.setdefault(key, self.total + len(self._extra))

@@ -106,8 +106,7 @@ def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> As
         moved = _changing_hands(found, codes, (owner, code)) if is_cooperative else {}
     if is_cooperative and moved:
         owner, code = _without((owner, code), moved)
-    topic, partition = codes.topic[code], codes.partition[code]
-    return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
+    return Assignment.of_codes(group, found.topic_names, codes, owner=owner, code=code)
 
 
 _NOTHING = Memory(partitions=NO_PARTITIONS, generation=None)

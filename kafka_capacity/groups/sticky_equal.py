@@ -106,6 +106,8 @@ def _keep_owned(
 def left_over(codes: Codes, topic_order: list[int], kept: NDArray[np.int64]) -> NDArray[np.int64]:
     """List the partitions that are not kept, topics in the order given; a kept one that does not exist stops it."""
     everything = codes.in_topics(np.array(topic_order, dtype=np.int64))
+    if not len(kept):
+        return everything
     missing = kept >= codes.total
     if missing.any():
         place = np.empty(len(topic_order), dtype=np.int64)

@@ -102,7 +102,7 @@ def _held(group: Group, order: list[int], table: dict[str, int], codes: Codes) -
     """List what the members have of the topics, each partition once a member."""
     lists = [group.members[i].owned for i in order]
     topic, partition = concatenated(lists, table)
-    seat = np.repeat(np.arange(len(lists)), [len(part) for part in lists])
+    seat = np.repeat(np.arange(len(lists)), [len(part.topic) for part in lists])
     wanted = topic >= 0
     if not wanted.all():
         seat, topic, partition = seat[wanted], topic[wanted], partition[wanted]
@@ -117,12 +117,13 @@ def _shares(counts: NDArray[np.int64], partitions: int) -> Rows:
     share, larger_shares = divmod(partitions, len(counts))
     limits: list[int] = []
     rooms: list[int] = []
+    members = len(counts)
     for place, count in enumerate(counts.tolist()):
         is_larger = larger_shares > 0
         limit = share + is_larger
-        room = max(0, limit - count)
+        room = limit - count if count < limit else 0
         # It gives the larger share back if it has no use for it and enough members are to come, itself included.
-        if room and is_larger and len(counts) - place > larger_shares:
+        if room and is_larger and members - place > larger_shares:
             room -= 1
             is_larger = False
         larger_shares -= is_larger
