@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.brokers import Brokers
@@ -33,6 +34,65 @@ class Balance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BrokerLimits:
+    """What no broker of the target may pass; float64[B] each, infinite where there is no limit.
+
+    Attributes:
+        disk_bytes: replica bytes.
+        network_in_bytes_per_second: what is produced to all partitions it holds a replica of.
+        network_out_bytes_per_second: what it sends as a leader, to consumers and to followers.
+        replica_count: replicas.
+    """
+
+    disk_bytes: NDArray[np.float64]
+    network_in_bytes_per_second: NDArray[np.float64]
+    network_out_bytes_per_second: NDArray[np.float64]
+    replica_count: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        brokers: int,
+        *,
+        disk_bytes: ArrayLike | None = None,
+        network_in_bytes_per_second: ArrayLike | None = None,
+        network_out_bytes_per_second: ArrayLike | None = None,
+        replica_count: ArrayLike | None = None,
+    ) -> BrokerLimits:
+        """Build from one figure for all or one a broker; ``None`` and NaN mean no limit."""
+
+        def figures(given: ArrayLike | None) -> NDArray[np.float64]:
+            values = np.asarray(np.inf if given is None else given, dtype=np.float64)
+            return np.broadcast_to(np.where(np.isnan(values), np.inf, values), (brokers,)).copy()
+
+        return cls(
+            disk_bytes=figures(disk_bytes),
+            network_in_bytes_per_second=figures(network_in_bytes_per_second),
+            network_out_bytes_per_second=figures(network_out_bytes_per_second),
+            replica_count=figures(replica_count),
+        )
+
+
+def allowed_brokers(
+    partitions: Partitions, target: Brokers, pins: Mapping[str, Iterable[int]]
+) -> NDArray[np.bool_] | None:
+    """Give bool[T, B] for :attr:`PlacementProblem.allowed_brokers`; ``None`` where nothing is pinned.
+
+    Args:
+        partitions: whose topics.
+        target: the brokers.
+        pins: the broker ids that a topic may be on; a topic that is not named may be on all.
+    """
+    if not pins:
+        return None
+    allowed = np.ones((len(partitions.topics), len(target)), dtype=np.bool_)
+    for row, topic in enumerate(partitions.topics):
+        if topic in pins:
+            allowed[row] = np.isin(target.ids, sorted(pins[topic]))
+    return allowed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlacementProblem:
     """One placement to be made. Kafka's own placers look at a part of it only, and say so.
 
@@ -49,6 +109,11 @@ class PlacementProblem:
         rack_rule: how far replicas must be spread over racks.
         balance: what is made even over the brokers.
         tolerance_ratio: how far above the mean a broker may be, 0.1 for one tenth.
+        allowed_brokers: bool[T, B], which brokers of the target each topic may be on; ``None`` for any.
+        broker_limits: what no broker may pass; ``None`` for nothing.
+        limit_in_bytes_per_second: float64[P], the traffic to hold against :attr:`broker_limits`, such as a peak;
+            ``None`` takes :attr:`bytes_in_bytes_per_second`.
+        limit_out_bytes_per_second: float64[P], what consumers read of the partition, likewise; ``None`` for nothing.
     """
 
     partitions: Partitions
@@ -62,3 +127,33 @@ class PlacementProblem:
     rack_rule: RackRule
     balance: Balance
     tolerance_ratio: float
+    allowed_brokers: NDArray[np.bool_] | None = None
+    broker_limits: BrokerLimits | None = None
+    limit_in_bytes_per_second: NDArray[np.float64] | None = None
+    limit_out_bytes_per_second: NDArray[np.float64] | None = None
+
+    def written_bytes_per_second(self) -> NDArray[np.float64]:
+        """Give float64[P], what each replica of a partition is written, as the limits count it."""
+        given = self.limit_in_bytes_per_second
+        return np.asarray(self.bytes_in_bytes_per_second if given is None else given, dtype=np.float64)
+
+    def sent_bytes_per_second(self) -> NDArray[np.float64]:
+        """Give float64[P], what the leader of a partition sends to consumers and followers."""
+        read = self.limit_out_bytes_per_second
+        followers = np.maximum(self.replication_factor - 1, 0) * self.written_bytes_per_second()
+        return np.asarray(followers if read is None else followers + read, dtype=np.float64)
+
+    def hard_limits(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """List what each replica adds to its broker, float64[P], with the limits, float64[B], that are not infinite.
+
+        The network out is not among them: it follows the leaders, not the replicas.
+        """
+        limits = self.broker_limits
+        if limits is None:
+            return []
+        pairs = (
+            (self.size_bytes.astype(np.float64), limits.disk_bytes),
+            (np.ones(len(self.size_bytes)), limits.replica_count),
+            (self.written_bytes_per_second(), limits.network_in_bytes_per_second),
+        )
+        return [(unit, limit) for unit, limit in pairs if np.isfinite(limit).any()]
