@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_capacity.report.formats import format_duration, plural
-from kafka_capacity.report.group_words import behaviour, event_name, excuses_of, sentence, short, variant_name
+from kafka_capacity.report.group_words import (
+    behaviour,
+    event_name,
+    excuses_of,
+    lag_now_sentence,
+    sentence,
+    short,
+    variant_name,
+)
 from kafka_capacity.report.groups import GroupsView, GroupView, catch_up, endless
 from kafka_capacity.report.partition_ranges import partition_ranges
 from kafka_capacity.report.tables import ANCHOR, NOTE, column, table
@@ -127,10 +135,10 @@ def _when(group: GroupView, worst: WorstLag | None) -> str | None:
 
 
 def _overview_note(group: GroupView) -> str | None:
-    """Say why a group does not fit, where the figures of its row do not."""
+    """Say why a group does not fit, where the figures of its row do not, or why they are all so high."""
     excuses = [] if group.now["fits"] else excuses_of(group.now)
     is_seen = any(excuse["constraint"] in _SEEN for excuse in excuses)
-    return sentence(excuses[0]["reason"]) if excuses and not is_seen else None
+    return sentence(excuses[0]["reason"]) if excuses and not is_seen else lag_now_sentence(group.now)
 
 
 def load_of(row: Row) -> list[Any] | None:

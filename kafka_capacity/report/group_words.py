@@ -11,7 +11,6 @@ from kafka_capacity.report.formats import (
     format_count,
     format_duration,
     format_rate,
-    format_wait,
     plural,
 )
 from kafka_capacity.report.groups import GroupsView, GroupView
@@ -24,7 +23,6 @@ MAX_IDLE = 6
 MAX_SKEWED = 4
 NAME_LENGTH = 60
 """A longer name is cut in a sentence; tables and headings have it whole."""
-WEEK_HOURS = 168
 
 _EVENTS = {
     "scale": ("Scaling, at once", "while its count changes at once"),
@@ -164,8 +162,10 @@ def pause_sentence(group: GroupView) -> str | None:
 
 def count_sentences(group: GroupView) -> list[str]:
     """Say what is to know about today’s lag and about counts: the pointless, who gets nothing, the smallest."""
-    lag_now = _lag_now(group.now)
-    found = [*lag_now, *_pointless(row for row in group.shown if row is not group.advice.recommended), *_idle(group)]
+    lag_now = lag_now_sentence(group.now)
+    found = [lag_now] if lag_now else []
+    found += _pointless(row for row in group.shown if row is not group.advice.recommended)
+    found += _idle(group)
     row = group.advice.spoken_of
     if row["smallest_for_all"] is not None:
         smallest = _smallest(row)
@@ -175,14 +175,12 @@ def count_sentences(group: GroupView) -> list[str]:
     return found
 
 
-def _lag_now(row: Row) -> list[str]:
+def lag_now_sentence(row: Row) -> str | None:
+    """Say how far a group is behind before anything happens; ``None`` where that is within what is allowed."""
     seconds = row["start_lag_seconds"]
     if seconds is None or seconds <= row["lag_slo_seconds"]:
-        return []
-    return [
-        f"It is {format_duration(seconds)} behind today, before anything happens: {_gone(row)} at mean rates with "
-        f"{plural(row['member_count'], 'member')}. Every lag here starts from there."
-    ]
+        return None
+    return f"It is {format_duration(seconds)} behind already, {_gone(row)} at mean rates; every lag starts from there."
 
 
 def _gone(row: Row) -> str:
@@ -260,100 +258,3 @@ def disk_sentence(group: GroupView) -> str | None:
         f"It falls out of the page cache: catching up reads up to {format_bytes(worst['disk_read_bytes'])} from disk "
         f"{event_phrase(worst['event'])} ({which})."
     )
-
-
-def group_caveats(group: GroupView) -> list[dict[str, str]]:
-    """List what the figures of one group rest on, serious first."""
-    row, facts = group.now, group.facts
-    found = []
-    if row["partition_count"] is not None:
-        if row["capacity_bytes_per_second"] is None:
-            found.append(_serious("What a member can read is not known, so load and catching up are not judged."))
-        elif not row["is_capacity_given"]:
-            found.append(_note(_estimate(row)))
-    if facts is not None:
-        found += _on_facts(facts)
-    return sorted(found, key=lambda one: one["severity"] != "serious")
-
-
-def _estimate(row: Row) -> str:
-    capacity = format_rate(row["capacity_bytes_per_second"])
-    if row["is_capacity_limit"]:
-        return (
-            f"That a member reads {capacity} at most is what was seen: none read more, though the group is behind. "
-            "Measure it, and give it as a parameter."
-        )
-    return (
-        f"That a member reads at least {capacity} is what was seen. Whether it can do more is not known, and more is "
-        "not held against it; measure it, and give it as a parameter."
-    )
-
-
-def _on_facts(facts: Row) -> list[dict[str, str]]:
-    found = []
-    hours = facts["history_hours"]
-    if not hours:
-        found.append(_serious("There is no traffic history: rates, lag and load are not known and count as nothing."))
-    elif hours < WEEK_HOURS:
-        found.append(_note(f"Rates rest on {plural(hours, 'hour')} of history, less than a week."))
-    if not facts["is_record_size_known"]:
-        found.append(
-            _note(
-                f"The size of a record is not known; duplicates are counted in records of "
-                f"{format_bytes(facts['record_bytes'])}."
-            )
-        )
-    if facts["unread_partitions"] and facts["member_count"]:
-        count = facts["unread_partitions"]
-        found.append(_serious(f"{plural(count, 'partition')} {'has' if count == 1 else 'have'} no reader today."))
-    return found
-
-
-def common_caveats(view: GroupsView) -> list[dict[str, str]]:
-    """List what the figures of all groups rest on: capacities, and the timeouts, some of which decide alone."""
-    found: dict[str, dict[str, str]] = {}
-    guessed = sum(
-        group.now["capacity_bytes_per_second"] is not None and not group.now["is_capacity_given"]
-        for group in view.groups
-    )
-    if guessed:
-        text = (
-            f"What a member can read is not given, so for {guessed:,} of {plural(len(view.groups), 'group')} it is the "
-            "most that any has read so far: a limit where the group is behind today, else a lower bound. Measured and "
-            "given as member_capacity_bytes_per_second it makes catching up and crashes more exact."
-        )
-        found[text] = _note(text)
-    for row in (row for group in view.groups for row in group.shown):
-        is_classic = row["protocol"] == "classic"
-        heartbeat, session = (
-            row[name if is_classic else f"server_{name}"]
-            for name in ("heartbeat_interval_seconds", "session_timeout_seconds")
-        )
-        allowed = row["lag_slo_seconds"]
-        if session > allowed:
-            text = (
-                f"A member that crashes is missed only after the session timeout, {format_duration(session)}, longer "
-                f"than the allowed lag of {format_duration(allowed)}: more members do not help, a shorter timeout does."
-            )
-            found[text] = _serious(text)
-        kind = "classic groups" if is_classic else "consumer-protocol groups"
-        text = (
-            f"Timeouts are those asked for, not read from clients: in {kind} heartbeats every "
-            f"{format_duration(heartbeat)}, a session timeout of {format_duration(session)}."
-        )
-        found[text] = _note(text)
-        text = (
-            f"Members poll every {format_wait(row['poll_seconds'])} at least, are away for "
-            f"{format_duration(row['restart_seconds'])} when restarted, and the next is stopped "
-            f"{format_duration(row['settle_seconds'])} after; slower clocks mean longer pauses."
-        )
-        found[text] = _note(text)
-    return sorted(found.values(), key=lambda one: (one["severity"] != "serious", one["text"]))
-
-
-def _serious(text: str) -> dict[str, str]:
-    return {"severity": "serious", "text": text}
-
-
-def _note(text: str) -> dict[str, str]:
-    return {"severity": "note", "text": text}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.report.group_caveats import common_caveats, group_caveats
 from kafka_capacity.report.group_chart import lag_chart
 from kafka_capacity.report.group_details import (
     MAX_MEMBERS,
@@ -15,10 +16,8 @@ from kafka_capacity.report.group_details import (
 )
 from kafka_capacity.report.group_words import (
     at_risk_line,
-    common_caveats,
     count_sentences,
     disk_sentence,
-    group_caveats,
     pause_sentence,
     skew_sentence,
     summary,
