@@ -60,7 +60,8 @@ class ClassicGroup:
         self._factor = scenario.partitions_factor
         self._phases = phases
         interval = self._settings.heartbeat_interval_seconds
-        self._beat = {member: -phases.elapsed(interval) for member in state.live}
+        common = phases.elapsed(interval)
+        self._beat = {member: -(common if phases.is_in_phase else phases.elapsed(interval)) for member in state.live}
         self._is_cooperative = life.assignor.is_cooperative
         self._pending: list[Happening] = []
 

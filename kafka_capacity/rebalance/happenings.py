@@ -68,9 +68,11 @@ class Phases:
 
     Attributes:
         rng: draws them; with ``None`` whoever waits, waits for the whole round: what closed forms speak of.
+        is_in_phase: heartbeats of classic members fall together, as they do for some time after a rebalance.
     """
 
     rng: np.random.Generator | None
+    is_in_phase: bool = False
 
     def wait(self, most_seconds: float) -> float:
         """Draw how long something takes that takes at most so long."""
@@ -227,7 +229,7 @@ class _Script:
             self._add(time_seconds, Kind.LEAVE, member)
             return
         self._add(time_seconds, Kind.QUIT, member)
-        self._add(time_seconds + self._until_missed(), Kind.EXPEL, member)
+        self._add(time_seconds + self._until_missed(has_committed=True), Kind.EXPEL, member)
 
     def restart(self, member: int, time_seconds: float) -> None:
         """Stop a member in good order and start it again."""
@@ -237,7 +239,7 @@ class _Script:
             self._add(back, Kind.JOIN, self._roster.add(like=member))
             return
         self._add(time_seconds, Kind.QUIT, member)
-        self._come_back(member, back, missed=time_seconds + self._until_missed())
+        self._come_back(member, back, missed=time_seconds + self._until_missed(has_committed=True))
 
     def crash(self, member: int, *, has_restart: bool) -> None:
         """Let a member die at time 0."""
@@ -264,13 +266,18 @@ class _Script:
         self._add(missed, Kind.EXPEL, member)
         self._add(back, Kind.JOIN, self._roster.add(like=member))
 
-    def _until_missed(self) -> float:
+    def _until_missed(self, *, has_committed: bool = False) -> float:
+        """Tell how long the coordinator waits for somebody who says nothing.
+
+        The session runs from the last heartbeat, or in a classic group from a commit, as on closing.
+        """
         settings = self._settings
         if self._is_server:
             session, interval = settings.server_session_timeout_seconds, settings.server_heartbeat_interval_seconds
         else:
             session, interval = settings.session_timeout_seconds, settings.heartbeat_interval_seconds
-        # The session runs from the last heartbeat, which is up to an interval ago; unluckiest is just now.
+        if has_committed and not self._is_server:
+            return session
         return session - interval + self._phases.wait(interval)
 
     def _add(self, time_seconds: float, kind: Kind, member: int) -> None:

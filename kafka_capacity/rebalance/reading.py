@@ -30,6 +30,7 @@ class Reading:
         self.reader = reader.astype(np.int64).copy()
         self._stopped_at = np.where(self.reader == NOBODY, 0.0, np.nan)
         self._before = self.reader.copy()
+        self._started_at = np.zeros(len(self.reader))
         self._is_revoked = np.zeros(len(self.reader), dtype=np.bool_)
         self._revoked: list[NDArray[np.bool_]] = []
         self._rows: list[NDArray[np.int64]] = []
@@ -51,7 +52,8 @@ class Reading:
         is_read = self.reader[rows] != NOBODY
         when = np.broadcast_to(np.asarray(time_seconds, dtype=np.float64), rows.shape)[is_read]
         rows = rows[is_read]
-        self._stopped_at[rows] = when
+        # Who is stopped on its way to start has read nothing.
+        self._stopped_at[rows] = np.maximum(when, self._started_at[rows])
         self._before[rows] = self.reader[rows]
         self._is_revoked[rows] = is_revoked
         self.reader[rows] = NOBODY
@@ -60,7 +62,7 @@ class Reading:
         """Stop all that a member reads, and what it was about to give up later."""
         self.stop(np.flatnonzero(self.reader == member), time_seconds)
         later = (self.reader == NOBODY) & (self._before == member) & (self._stopped_at > time_seconds)
-        self._stopped_at[later] = time_seconds
+        self._stopped_at[later] = np.maximum(time_seconds, self._started_at[later])
         self._is_revoked[later] = False
 
     def start(self, rows: NDArray[np.int64], time_seconds: float, readers: NDArray[np.int64]) -> None:
@@ -76,11 +78,13 @@ class Reading:
         self._afters.append(readers)
         self._revoked.append(self._is_revoked[rows])
         self.reader[rows] = readers
+        self._started_at[rows] = time_seconds
 
     def grow(self, count: int, time_seconds: float) -> None:
         """Add partitions that nobody reads yet."""
         self.reader = np.concatenate([self.reader, np.full(count, NOBODY, dtype=np.int64)])
         self._before = np.concatenate([self._before, np.full(count, NOBODY, dtype=np.int64)])
+        self._started_at = np.concatenate([self._started_at, np.zeros(count)])
         self._is_revoked = np.concatenate([self._is_revoked, np.zeros(count, dtype=np.bool_)])
         self._stopped_at = np.concatenate([self._stopped_at, np.full(count, time_seconds)])
 

@@ -2,8 +2,9 @@
 
 Model (``GroupMetadataManager`` and ``CurrentAssignmentBuilder`` of the coordinator, ``ConsumerMembershipManager`` of
 the client, Kafka 4.3.1):
-    1. A join, a leave, a session that ends or new partitions raise the group epoch: the coordinator makes the target
-       assignment at once.
+    1. A join, a leave, a session that ends or new partitions raise the group epoch. The coordinator makes the target
+       assignment at the next heartbeat of any member, but no sooner than ``group.consumer.assignment.interval.ms``
+       after the last. A join is a heartbeat.
     2. A member learns of it by the answer to its next heartbeat, every ``group.consumer.heartbeat.interval.ms``. What
        it is to give up it stops reading at its next poll, and says so at once. Only then it is given anything new.
     3. A partition is given to its new reader at that one's first heartbeat after the old reader has let go of it.
@@ -56,6 +57,8 @@ class ServerGroup:
         interval = self._settings.server_heartbeat_interval_seconds
         self._beat = {member: -phases.elapsed(interval) for member in state.live}
         self._target = state.owner.copy()
+        self._is_stale = False
+        self._last_target_seconds = -math.inf
         self._giving_up: dict[int, NDArray[np.int64]] = {}
         self._agenda: list[tuple[float, int, int]] = []
         self._due: dict[int, float] = {}
@@ -78,6 +81,8 @@ class ServerGroup:
         if happening.kind in {Kind.QUIT, Kind.DIE}:
             state.fall_silent(member, now, is_clean=happening.kind is Kind.QUIT)
             self._due.pop(member, None)
+            if self._is_stale:
+                self._plan_target(now)
         elif happening.kind is Kind.RETURN:
             state.wake(member)
             rows = np.flatnonzero(state.owner == member)
@@ -95,23 +100,36 @@ class ServerGroup:
                 state.remove(member, now)
                 self._giving_up.pop(member, None)
                 self._due.pop(member, None)
-            if state.live:
-                self._retarget(now, joined=member if happening.kind is Kind.JOIN else None)
+            self._is_stale = bool(state.live)
+            if happening.kind is Kind.JOIN:
+                self._plan(member, now)
+            elif self._is_stale:
+                self._plan_target(now)
 
-    def _retarget(self, now: float, joined: int | None) -> None:
+    def _plan_target(self, now: float) -> None:
+        """Put on the agenda who is the first to heartbeat once the target may be made."""
+        awake = [member for member in self.state.live if member not in self.state.silent]
+        if not awake:
+            return
+        earliest = max(now, self._last_target_seconds + self._settings.assignment_interval_seconds)
+        when, member = min((self._next_beat(member, earliest), member) for member in awake)
+        if self._due.get(member, math.inf) > when:
+            self._plan(member, when)
+
+    def _retarget(self, now: float) -> None:
         """Make the next target assignment, and put whoever is concerned on the agenda."""
         state = self.state
         members = [state.roster.members[number] for number in state.live]
         assignment = self._life.assign(state.table.topics, state.table.subscribing(members, state.facts))
         self.rebalances += 1
+        self._is_stale = False
+        self._last_target_seconds = now
         self._target = state.table.owners(assignment, state.live)
         differs = state.owner != self._target
         concerned = set(state.owner[differs].tolist()) | set(self._target[differs].tolist())
-        for member in sorted(concerned - {NOBODY, joined} - state.silent):
+        for member in sorted(concerned - {NOBODY} - state.silent):
             if member not in self._due:
                 self._plan(member, self._next_beat(member, now))
-        if joined is not None:
-            self._plan(joined, now)
 
     def _next_beat(self, member: int, now: float) -> float:
         interval = self._settings.server_heartbeat_interval_seconds
@@ -125,7 +143,7 @@ class ServerGroup:
     def _reconcile(self, until: float) -> None:
         """Let members send their heartbeats, up to a time or until all have what they are to have."""
         most = _MOST_BEATS_PER_MEMBER * len(self.state.roster)
-        while self._agenda and self._agenda[0][0] < until:
+        while self._agenda and self._agenda[0][0] <= until:
             when, _, member = heapq.heappop(self._agenda)
             if self._due.get(member) != when:
                 continue  # a later plan replaced it, or the member is gone
@@ -139,6 +157,11 @@ class ServerGroup:
     def _heartbeat(self, member: int, now: float) -> None:
         state, settings = self.state, self._settings
         self._beat[member] = now
+        if self._is_stale:
+            if now >= self._last_target_seconds + settings.assignment_interval_seconds:
+                self._retarget(now)
+            else:
+                self._plan_target(now)
         released = self._giving_up.pop(member, None)
         if released is not None:
             state.owner[released[state.owner[released] == member]] = NOBODY

@@ -16,6 +16,8 @@ class GroupSettings:
         server_session_timeout_seconds: ``group.consumer.session.timeout.ms`` of the brokers, KIP-848 groups.
         initial_rebalance_delay_seconds: ``group.initial.rebalance.delay.ms`` of the brokers: how long the first member
             of an empty classic group waits for others.
+        assignment_interval_seconds: ``group.consumer.assignment.interval.ms`` of the brokers: a KIP-848 group makes its
+            target assignment at most that often.
         max_poll_interval_seconds: ``max.poll.interval.ms``: also how long a classic rebalance waits for a member.
         max_poll_records: ``max.poll.records``.
         auto_commit_interval_seconds: ``auto.commit.interval.ms``, or how often the application commits.
@@ -33,6 +35,7 @@ class GroupSettings:
     server_heartbeat_interval_seconds: float = 5.0
     server_session_timeout_seconds: float = 45.0
     initial_rebalance_delay_seconds: float = 3.0
+    assignment_interval_seconds: float = 1.0
     max_poll_interval_seconds: float = 300.0
     max_poll_records: int = 500
     auto_commit_interval_seconds: float = 5.0

@@ -113,13 +113,15 @@ class GroupSimulation:
             numbers=tuple(numbers), owner=self._table.owners(answer, numbers), parts=tuple(answer.parts().values())
         )
 
-    def course(self, event: Event, *, draw: int | None = 0) -> Course:
+    def course(self, event: Event, *, draw: int | None = 0, is_in_phase: bool = False) -> Course:
         """Let an event happen.
 
         Args:
             event: which.
             draw: of the clocks; the same draw gives every assignor and protocol the same luck. With ``None`` every wait
                 takes as long as it can.
+            is_in_phase: heartbeats fall together, as in a classic group that has rebalanced lately. A group that has
+                run for long has them apart.
 
         Raises:
             AssignmentError: Kafka would throw.
@@ -128,7 +130,8 @@ class GroupSimulation:
         is_scale = event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}
         rest = self.today if is_scale else self.proposed
         roster = self._roster(len(self.facts.members) if is_scale else len(self.members))
-        phases = Phases(rng=None if draw is None else np.random.default_rng(_seed(scenario, event, draw)))
+        rng = None if draw is None else np.random.default_rng(_seed(scenario, event, draw))
+        phases = Phases(rng=rng, is_in_phase=is_in_phase)
         busiest = self._busiest(rest)
         plan = happenings(event, scenario, roster, rest.numbers, busiest, phases)
         state = GroupState(self.facts, self._table, roster, list(rest.numbers), rest.owner)

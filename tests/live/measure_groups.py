@@ -22,11 +22,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from kafka_capacity.groups import GroupProtocol
 from tests.live.clients import make_topics
 from tests.live.cluster import KafkaCluster
+from tests.live.groups.bands import band_of
 from tests.live.groups.coordinator import topic_id
 from tests.live.groups.live_group import GroupEvent, LiveGroup
 from tests.live.groups.load import SteadyLoad
@@ -146,36 +146,41 @@ def read_json(folder: Path) -> list[Measured]:
     return measured
 
 
-def table(measured: Sequence[Measured]) -> str:
-    """Draw a table, a row for each group and kind of event: extremes and median over all events and partitions."""
+def table(measured: Sequence[Measured], partitions: int = PARTITIONS) -> str:
+    """Draw a table, a row for each group and kind of event: what was predicted beside what was measured."""
     kinds: dict[tuple[str, str], list[Measured]] = {}
     for each in measured:
         event = each.event
+        if not event.members_before:
+            continue  # nobody had anything that could pause
         members = f"{len(event.members_before)} → {len(event.members_after)}"
-        kind = f"{event.event} ({members}{', scattered' if event.is_scattered else ''})"
+        kind = f"{event.event} ({members}{', apart' if event.is_scattered else ''})"
         kinds.setdefault((event.group, kind), []).append(each)
     head = (
-        "| group | event | times | rebalances | as predicted | moved | stopped | no owner, s | no record, s |\n"
-        "|---|---|---|---|---|---|---|---|---|\n"
+        "| group | event | times | assignment and rebalances as predicted | rebalances | moved | longest pause predicted, s "
+        "| measured, s | within |\n|---|---|---|---|---|---|---|---|---|\n"
     )
-    return head + "".join(_row(group, kind, listed) for (group, kind), listed in kinds.items())
+    return head + "".join(_row(group, kind, listed, partitions) for (group, kind), listed in kinds.items())
 
 
-def _row(group: str, kind: str, listed: Sequence[Measured]) -> str:
+def _row(group: str, kind: str, listed: Sequence[Measured], partitions: int) -> str:
     events = [each.event for each in listed]
-    rebalances = "/".join(str(number) for number in sorted({event.rebalances for event in events}))
-    moved = "/".join(str(number) for number in sorted({len(event.moved) for event in events}))
-    stopped = [{name: seconds for name, seconds in event.pauses.items() if seconds} for event in events]
-    counts = "/".join(str(number) for number in sorted({len(each) for each in stopped}))
-    pauses = [seconds for each in stopped for seconds in each.values()]
-    silences = [event.silences[name] for event, each in zip(events, stopped, strict=True) for name in each]
+    found = [(band_of(event, partitions), max(event.pauses.values())) for event in events]
+    bands = [(band, longest) for band, longest in found if band is not None]
     good = sum(each.is_as_expected for each in listed)
-    cells = [group, kind, str(len(listed)), rebalances, f"{good} of {len(listed)}", moved, counts]
-    return f"| {' | '.join([*cells, _spread(pauses), _spread(silences)])} |\n"
-
-
-def _spread(seconds: Sequence[float]) -> str:
-    return f"{min(seconds):.2f} - {median(seconds):.2f} - {max(seconds):.2f}" if seconds else "none"
+    within = sum(band.holds(longest) for band, longest in bands)
+    cells = [
+        group,
+        kind,
+        str(len(listed)),
+        f"{good} of {len(listed)}",
+        "/".join(str(number) for number in sorted({event.rebalances for event in events})),
+        "/".join(str(number) for number in sorted({len(event.moved) for event in events})),
+        f"{min(band.low for band, _ in bands):.2f} – {max(band.high for band, _ in bands):.2f}",
+        ", ".join(f"{longest:.2f}" for _, longest in bands),
+        f"{within} of {len(bands)}",
+    ]
+    return f"| {' | '.join(cells)} |\n"
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -14,6 +14,7 @@ import pytest
 from kafka_capacity.groups import GroupProtocol
 from tests.live.clients import make_topics
 from tests.live.cluster import KafkaCluster
+from tests.live.groups.bands import band_of
 from tests.live.groups.coordinator import topic_id
 from tests.live.groups.live_group import GroupEvent, LiveGroup
 from tests.live.groups.load import SteadyLoad
@@ -114,3 +115,12 @@ def test_a_static_member_that_is_back_in_time_gets_its_own_again_without_a_rebal
     restarts = [event for event, _ in lives[settings.name].result() if event.event == "restart"]
     assert [(event.rebalances, event.moved) for event in restarts] == [(0, []), (0, [])]
     assert all(event.members_before != event.members_after for event in restarts)
+
+
+@pytest.mark.parametrize("settings", GROUPS, ids=lambda settings: settings.name)
+def test_the_longest_pause_is_within_the_predicted_band(
+    settings: GroupSettings, lives: dict[str, Future[Life]]
+) -> None:
+    for event, _ in lives[settings.name].result():
+        band = band_of(event, PARTITIONS)
+        assert band is None or band.holds(max(event.pauses.values())), (event.event, event.seat, band, event.pauses)

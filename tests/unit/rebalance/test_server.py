@@ -21,11 +21,20 @@ def course(event, *, assignor="uniform", members=4, then=None, partitions=12, dr
 
 @pytest.mark.parametrize("draw", range(20))
 def test_only_what_moves_stops(draw):
-    found = course(Event.SCALE, then=6, draw=draw)
+    found = course(Event.SCALE, then=5, draw=draw)
     moved = np.flatnonzero(found.first_owner != found.last_owner)
-    assert found.rebalances == 2
+    assert found.rebalances == 1
     assert sorted(found.interruptions.partition.tolist()) == moved.tolist()
     assert found.interruptions.pause_seconds.max() <= 5.0 + 0.2 + 1e-9
+
+
+@pytest.mark.parametrize("draw", range(20))
+def test_two_who_join_at_once_are_two_targets_a_second_apart_at_least(draw):
+    found = course(Event.SCALE, then=6, draw=draw)
+    assert found.rebalances == 2
+    # The second one was too early for the first target, and hears of its own at its next heartbeat.
+    second = found.interruptions.after == 5
+    assert found.interruptions.start_seconds[second].min() >= 5.0
 
 
 @pytest.mark.parametrize("draw", range(20))
