@@ -157,8 +157,8 @@ def table(measured: Sequence[Measured], partitions: int = PARTITIONS) -> str:
         kind = f"{event.event} ({members}{', apart' if event.is_scattered else ''})"
         kinds.setdefault((event.group, kind), []).append(each)
     head = (
-        "| group | event | times | assignment and rebalances as predicted | rebalances | moved | longest pause predicted, s "
-        "| measured, s | within |\n|---|---|---|---|---|---|---|---|---|\n"
+        "| group | event | times | assignment and rebalances as predicted | rebalances | moved "
+        "| longest pause predicted, s | measured, s | within |\n|---|---|---|---|---|---|---|---|---|\n"
     )
     return head + "".join(_row(group, kind, listed, partitions) for (group, kind), listed in kinds.items())
 
