@@ -1,12 +1,16 @@
 """The options of a plan: the fields of the request model under the names that people type.
 
-Defaults, limits and descriptions are the model's; the table below only says what each field is called here.
+Defaults, limits and descriptions are the model's; the tables below only say what each field is called here. A command
+takes a table of them with :func:`takes`.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,30 +19,146 @@ import typer
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
 from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
-
-OPTION_OF_FIELD = {
-    "broker_counts": "--broker-counts",
-    "new_broker_racks": "--new-broker-racks",
-    "placers": "--placer",
-    "replication_factor": "--replication-factor",
-    "rack_rule": "--rack-rule",
-    "balance": "--balance",
-    "tolerance_ratio": "--tolerance",
-    "disk_limit_ratio": "--disk-limit",
-    "throttle_bytes_per_second": "--throttle",
-    "seed": "--seed",
-}
+from kafka_capacity.sizing.group_grid import StaticMembership
 
 
-def request_option(field: str, *, metavar: str | None = None, more: str = "") -> Any:
-    """Make the option of one field of the request; not given, the model's default holds."""
-    described = PlanRequest.model_fields[field]
-    text = f"{described.description or ''} {more}".strip()
-    if described.default not in (None, ()):
-        default = described.default
-        shown = ", ".join(default) if isinstance(default, tuple) else f"{default}"
-        text += f" Default: {shown}."
-    return typer.Option(OPTION_OF_FIELD[field], metavar=metavar, help=text, show_default=False)
+def split_names(text: str) -> list[str]:
+    """Split ``a,b``."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def split_counts(text: str) -> list[int | str]:
+    """Split ``12,15``; what is no number is left for the model to refuse."""
+    return [int(part) if part.isascii() and part.isdecimal() else part for part in split_names(text)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldOption:
+    """One field of the request as an option.
+
+    Attributes:
+        field: of :class:`PlanRequest`.
+        name: as people type it.
+        kind: what typer makes of it.
+        metavar: what stands for its value in the help, ``None`` for typer's own.
+        more: said after the field's description.
+        parse: makes the field's value of what was typed; ``None`` takes it as it is.
+    """
+
+    field: str
+    name: str
+    kind: Any
+    metavar: str | None = None
+    more: str = ""
+    parse: Callable[[str], Any] | None = None
+
+    def annotation(self) -> Any:
+        """Give what typer reads; not given, the model's default holds."""
+        described = PlanRequest.model_fields[self.field]
+        text = f"{described.description or ''} {self.more}".strip()
+        if described.default not in (None, ()):
+            default = described.default
+            shown = ", ".join(default) if isinstance(default, tuple) else f"{default}"
+            text += f" Default: {shown}."
+        option = typer.Option(self.name, metavar=self.metavar, help=text, show_default=False)
+        return Annotated[self.kind | None, option]
+
+
+_COMMAS = "Here with commas between them."
+_REPEATED = "May be repeated."
+
+SEED_OPTION = FieldOption(field="seed", name="--seed", kind=int)
+
+PLACEMENT_OPTIONS = (
+    FieldOption(
+        field="broker_counts", name="--broker-counts", kind=str, metavar="N,…", parse=split_counts, more=_COMMAS
+    ),
+    FieldOption(
+        field="new_broker_racks", name="--new-broker-racks", kind=str, metavar="RACK,…", parse=split_names, more=_COMMAS
+    ),
+    FieldOption(field="placers", name="--placer", kind=list[str], metavar="NAME", more=_REPEATED),
+    FieldOption(field="throttle_bytes_per_second", name="--throttle", kind=float, metavar="BYTES/S"),
+    FieldOption(field="replication_factor", name="--replication-factor", kind=int),
+    FieldOption(field="rack_rule", name="--rack-rule", kind=RackRule),
+    FieldOption(field="balance", name="--balance", kind=Balance),
+    FieldOption(field="tolerance_ratio", name="--tolerance", kind=float, metavar="RATIO"),
+    FieldOption(field="disk_limit_ratio", name="--disk-limit", kind=float, metavar="RATIO"),
+)
+
+
+def _seconds(field: str, name: str) -> FieldOption:
+    return FieldOption(field=field, name=name, kind=float, metavar="SECONDS")
+
+
+def _names(field: str, name: str) -> FieldOption:
+    return FieldOption(field=field, name=name, kind=str, metavar="NAME,…", parse=split_names, more=_COMMAS)
+
+
+GROUP_OPTIONS = (
+    FieldOption(field="groups", name="--group", kind=list[str], metavar="NAME", more=_REPEATED),
+    FieldOption(
+        field="consumer_counts", name="--consumer-counts", kind=str, metavar="N,…", parse=split_counts, more=_COMMAS
+    ),
+    _names("group_assignors", "--assignors"),
+    _names("group_protocols", "--protocols"),
+    FieldOption(field="static_membership", name="--static", kind=StaticMembership),
+    _names("group_events", "--events"),
+    _seconds("lag_slo_seconds", "--lag-slo"),
+    _seconds("catch_up_limit_seconds", "--catch-up-limit"),
+    FieldOption(field="consumer_failures", name="--failures", kind=int),
+    FieldOption(field="member_capacity_bytes_per_second", name="--member-capacity", kind=float, metavar="BYTES/S"),
+    FieldOption(field="partitions_factor", name="--partitions-factor", kind=int),
+    FieldOption(field="broker_heap_bytes", name="--broker-heap", kind=int, metavar="BYTES"),
+    _seconds("heartbeat_interval_seconds", "--heartbeat-interval"),
+    _seconds("session_timeout_seconds", "--session-timeout"),
+    _seconds("server_heartbeat_interval_seconds", "--server-heartbeat-interval"),
+    _seconds("server_session_timeout_seconds", "--server-session-timeout"),
+    _seconds("max_poll_interval_seconds", "--max-poll-interval"),
+    _seconds("auto_commit_interval_seconds", "--commit-interval"),
+    _seconds("metadata_max_age_seconds", "--metadata-max-age"),
+    _seconds("poll_seconds", "--poll-time"),
+    _seconds("restart_seconds", "--restart-time"),
+    _seconds("settle_seconds", "--settle-time"),
+    _seconds("slow_seconds", "--slow-time"),
+)
+
+OPTION_OF_FIELD = {option.field: option.name for option in (*PLACEMENT_OPTIONS, *GROUP_OPTIONS, SEED_OPTION)}
+
+
+def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command whose parameter ``given`` gets what was typed of these options, as fields of the request.
+
+    The options stand in the help where ``given`` stands among the parameters.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        added = [
+            inspect.Parameter(
+                option.field, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option.annotation()
+            )
+            for option in options
+        ]
+        parameters: list[inspect.Parameter] = []
+        for parameter in signature.parameters.values():
+            is_given = parameter.name == "given"
+            parameters += added if is_given else [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+
+        @functools.wraps(command)
+        def wrapper(**typed: Any) -> None:
+            given = {}
+            for option in options:
+                value = typed.pop(option.field)
+                if value not in (None, []):
+                    given[option.field] = value if option.parse is None else option.parse(value)
+            command(given=given, **typed)
+
+        # What typer reads: the command's own parameters, with ours in the place of "given".
+        wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return wrapper
+
+    return decorate
 
 
 def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
@@ -60,21 +180,12 @@ def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
 
 
 def in_names_of_options(text: str) -> str:
-    """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``."""
+    """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on."""
     for field, option in OPTION_OF_FIELD.items():
         text = re.sub(rf"^{field}\b(\.\d+)?", option, text, flags=re.MULTILINE)
+        if "_" in field:  # the others are words
+            text = re.sub(rf"\b{field}\b", option, text)
     return text
-
-
-def split_counts(text: str | None) -> list[int | str]:
-    """Split ``12,15``; what is no number is left for the model to refuse."""
-    parts = split_names(text)
-    return [int(part) if part.isascii() and part.isdecimal() else part for part in parts]
-
-
-def split_names(text: str | None) -> list[str]:
-    """Split ``a,b``."""
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 Snapshot = Annotated[str, typer.Option(metavar="DIR", help="The folder of a native snapshot, or an s3:// address.")]
@@ -89,31 +200,3 @@ BrokersFile = Annotated[
         "What is left out stays as observed; a new broker has the median capacities. Instead of --broker-counts.",
     ),
 ]
-BrokerCounts = Annotated[str | None, request_option("broker_counts", metavar="N,…")]
-NewBrokerRacks = Annotated[
-    str | None, request_option("new_broker_racks", metavar="RACK,…", more="Here with commas between them.")
-]
-Placers = Annotated[list[str] | None, request_option("placers", metavar="NAME", more="May be repeated.")]
-Throttle = Annotated[float | None, request_option("throttle_bytes_per_second", metavar="BYTES/S")]
-ReplicationFactor = Annotated[int | None, request_option("replication_factor")]
-WantedRackRule = Annotated[RackRule | None, request_option("rack_rule")]
-WantedBalance = Annotated[Balance | None, request_option("balance")]
-Tolerance = Annotated[float | None, request_option("tolerance_ratio", metavar="RATIO")]
-DiskLimit = Annotated[float | None, request_option("disk_limit_ratio", metavar="RATIO")]
-Seed = Annotated[int | None, request_option("seed")]
-
-
-def given_fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the fields of the request among a command's arguments, under the model's names."""
-    return {
-        "broker_counts": split_counts(options["broker_counts"]),
-        "new_broker_racks": split_names(options["new_broker_racks"]),
-        "placers": options["placers"],
-        "throttle_bytes_per_second": options["throttle"],
-        "replication_factor": options["replication_factor"],
-        "rack_rule": options["rack_rule"],
-        "balance": options["balance"],
-        "tolerance_ratio": options["tolerance"],
-        "disk_limit_ratio": options["disk_limit"],
-        "seed": options["seed"],
-    }

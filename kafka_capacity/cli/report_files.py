@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
@@ -15,6 +16,7 @@ from kafka_capacity.objects.plan_tables import merge_tables, result_tables
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.report.data import ReportInputs
 from kafka_capacity.sizing.grid import scenario_to_json
+from kafka_capacity.sizing.group_grid import group_request_to_json
 from kafka_capacity.workflow.evaluation import wants_moves
 from kafka_capacity.workflow.pinned import DELIVERY_FIELDS
 
@@ -33,11 +35,12 @@ def snapshot_sha256(place: str) -> str:
     return digest.hexdigest()
 
 
-def report_inputs(planned: Planned, *, snapshot: str, out: str) -> ReportInputs:
+def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out: str) -> ReportInputs:
     """Give what the report is made of.
 
     Args:
         planned: the results.
+        groups: those of the consumer groups.
         snapshot: where they come from.
         out: where the report goes.
     """
@@ -48,18 +51,26 @@ def report_inputs(planned: Planned, *, snapshot: str, out: str) -> ReportInputs:
     if planned.has_broker_list:
         request = {name: value for name, value in request.items() if name not in {"broker_counts", "new_broker_racks"}}
         request["brokers"] = scenarios[0].target.ids.tolist()
-    asked = {"scenarios": [scenario_to_json(s) for s in scenarios], "snapshot": sha256, "model": MODEL_VERSION}
+    asked = {
+        "scenarios": [scenario_to_json(s) for s in scenarios],
+        "groups": group_request_to_json(groups.request),
+        "snapshot": sha256,
+        "model": MODEL_VERSION,
+    }
     plan_id = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
     return ReportInputs(
-        tables=merge_tables(
-            result_tables(result, found.snapshot, has_moves=wants_moves(scenarios, result.scenario))
-            for result in results
-        ),
+        tables={
+            **merge_tables(
+                result_tables(result, found.snapshot, has_moves=wants_moves(scenarios, result.scenario))
+                for result in results
+            ),
+            **groups.tables,
+        },
         cluster=found.snapshot.cluster,
         ds=found.snapshot.ds,
         plan_id=plan_id,
         request=request,
-        snapshot_facts=planned.facts["snapshot"],
+        snapshot_facts={**planned.facts["snapshot"], "skipped_groups": list(groups.skipped)},
         findings=planned.facts["findings"],
         provenance={
             "code_version": __version__,

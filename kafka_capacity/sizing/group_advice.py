@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.rebalance.model import Event
+from kafka_capacity.sizing.group_events import JUDGED_EVENTS
 from kafka_capacity.sizing.wording import shown_time
 
 Row = Mapping[str, Any]
@@ -82,8 +83,12 @@ class GroupAdvice:
         return None if deploy is None else int(deploy["partition_pauses"])
 
     def worst_lag(self, row: Row) -> WorstLag | None:
-        """Tell where a scenario falls furthest behind; ``None`` where nothing was simulated."""
+        """Tell where a scenario falls furthest behind in any event; ``None`` where nothing was simulated."""
         return worst_lag(self.churn.get(row["scenario_id"], {}).values())
+
+    def judged_lag(self, row: Row) -> WorstLag | None:
+        """Tell the same of the events that the lag objective is held against."""
+        return judged_lag(self.churn.get(row["scenario_id"], {}))
 
 
 def advise(scenarios: Iterable[Row], churn: Iterable[Row]) -> tuple[GroupAdvice, ...]:
@@ -109,6 +114,11 @@ def worst_lag(outcomes: Iterable[Row]) -> WorstLag | None:
         return None
     worst = max(found, key=lambda row: (_or_endless(row["lag_max_seconds"]), row["event"]))
     return WorstLag(event=worst["event"], seconds=worst["lag_max_seconds"], partition=worst["lag_max_partition"])
+
+
+def judged_lag(churn: Churn) -> WorstLag | None:
+    """Find the event with the highest lag among those that the lag objective is held against."""
+    return worst_lag(row for event, row in churn.items() if event in JUDGED_EVENTS)
 
 
 def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Churn]) -> GroupAdvice:
@@ -171,7 +181,7 @@ def _reason(
     if recommended is None:
         why = spoken_of["smallest_why_none"] or _first_excuse(spoken_of)
         return f"nothing that was tried fits {group_id}: {why}"
-    lag = worst_lag(churn[recommended["scenario_id"]].values())
+    lag = judged_lag(churn[recommended["scenario_id"]])
     within = (
         ""
         if lag is None
@@ -192,9 +202,9 @@ def _count_part(group_id: str, today: Row, recommended: Row) -> str:
     now, then = today["member_count"], recommended["member_count"]
     if then > now:
         return f"{group_id} needs {_members(recommended)} instead of {now:,}: {_first_excuse(today)}"
-    if then < now:
-        return f"{_members(recommended)} instead of {now:,} are enough for {group_id}"
-    return "" if today["fits"] else f"as it is, {_first_excuse(today)}"
+    risk = [] if today["fits"] else [f"{group_id} is at risk as it is: {_first_excuse(today)}"]
+    fewer = [f"{_members(recommended)} instead of {now:,} are enough for {group_id}"] if then < now else []
+    return "; ".join(risk + fewer)
 
 
 def _switch_part(group_id: str, today: Row, recommended: Row, churn: Mapping[str, Churn]) -> str:
@@ -245,4 +255,6 @@ def _counted_pauses(deploy: Row) -> str:
 
 
 def _by_rebalances(deploy: Row) -> str:
-    return f" ({deploy['revoked']:,} by rebalances)" if deploy["partition_pauses"] else ""
+    if not deploy["partition_pauses"]:
+        return ""
+    return f" ({deploy['revoked']:,} by rebalances, the longest {shown_time(deploy['pause_max_seconds'])})"

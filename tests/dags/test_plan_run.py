@@ -51,10 +51,15 @@ def planned(staged):
 def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     services, _, _ = planned
     keys = objects_below(services, "plans/cluster=shop-eu")
-    manifest = next(key for key in keys if key.endswith("manifest.json"))
+    manifest = next(key for key in keys if key.endswith("/manifest.json"))
     content = json.loads((services.state / "s3/kafka-capacity/capacity" / manifest).read_text())
-    assert set(content["tables"]) == {"scenarios", "moves", "broker_load"}
+    about_groups = {f"group_{name}" for name in ("facts", "scenarios", "churn", "timeline", "members")}
+    assert set(content["tables"]) == {"scenarios", "moves", "broker_load", *about_groups}
     assert content["tables"]["scenarios"][0]["rows"] == 4
+    assert content["tables"]["group_facts"][0]["rows"] == 40
+    for share in ("placement", "groups"):
+        own = manifest.replace("manifest.json", f"{share}.manifest.json")
+        assert content["facts"]["shares"][share] == keys[own]
     for parts in content["tables"].values():
         for part in parts:
             assert keys[manifest.replace("manifest.json", part["key"])] == part["sha256"]

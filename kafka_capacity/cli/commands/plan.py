@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -33,26 +34,17 @@ Sizes and amounts are bytes, rates bytes per second, times seconds, ratios 0 to 
 
 
 @app.command("plan", help=_HELP)
+@options.takes(*options.PLACEMENT_OPTIONS, options.SEED_OPTION)
 def plan(
     snapshot: options.Snapshot,
+    given: Mapping[str, Any],
     brokers: options.BrokersFile = None,
-    broker_counts: options.BrokerCounts = None,
-    new_broker_racks: options.NewBrokerRacks = None,
-    placers: options.Placers = None,
     out: OutFolder = None,
-    throttle: options.Throttle = None,
-    replication_factor: options.ReplicationFactor = None,
-    rack_rule: options.WantedRackRule = None,
-    balance: options.WantedBalance = None,
-    tolerance: options.Tolerance = None,
-    disk_limit: options.DiskLimit = None,
-    seed: options.Seed = None,
     is_json: Annotated[bool, typer.Option("--json", help="Print what plan.json holds instead of the table.")] = False,
     has_to_fit: Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Plan; the text that users read is the help above."""
-    given = options.given_fields(locals())
     keep_pandas_out()
     began = time.perf_counter()
     from kafka_capacity.cli.plan_files import plan_files, recommended, write_plan

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,17 +16,19 @@ from kafka_capacity.errors import RequestError
 
 _HELP = """Draw the report of a plan: the same page and e-mail as the scheduled plan's.
 
-Takes the options of plan and a snapshot, or --from with the report.json of an earlier report, to draw that one again.
-Writes index.html (one self-contained page), report.json (its data), email.html, email.txt and images/ into DIR, and
-prints the verdict and the serious caveats. The same input gives the same bytes.
+Takes the options of plan and groups and a snapshot, or --from with the report.json of an earlier report, to draw that
+one again. Writes index.html (one self-contained page), report.json (its data), email.html, email.txt and images/ into
+DIR, and prints the verdict and the serious caveats. The same input gives the same bytes.
 
 Rates are bytes per second, ratios 0 to 1.
 """
 
 
 @app.command("report", help=_HELP)
+@options.takes(*options.PLACEMENT_OPTIONS, *options.GROUP_OPTIONS, options.SEED_OPTION)
 def report(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
+    given: Mapping[str, Any],
     snapshot: Annotated[
         str | None, typer.Option(metavar="DIR", help="The folder of a native snapshot, or an s3:// address.")
     ] = None,
@@ -34,27 +37,17 @@ def report(
         typer.Option("--from", exists=True, dir_okay=False, metavar="report.json", help="The data of a report."),
     ] = None,
     brokers: options.BrokersFile = None,
-    broker_counts: options.BrokerCounts = None,
-    new_broker_racks: options.NewBrokerRacks = None,
-    placers: options.Placers = None,
-    throttle: options.Throttle = None,
-    replication_factor: options.ReplicationFactor = None,
-    rack_rule: options.WantedRackRule = None,
-    balance: options.WantedBalance = None,
-    tolerance: options.Tolerance = None,
-    disk_limit: options.DiskLimit = None,
-    seed: options.Seed = None,
     is_quiet: Quiet = False,
 ) -> None:
     """Report; the text that users read is the help above."""
-    given = options.given_fields(locals())
     if (snapshot is None) == (earlier is None):
         raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
-    if earlier is not None and (brokers is not None or any(value not in (None, []) for value in given.values())):
+    if earlier is not None and (brokers is not None or given):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
     import json
 
     with progress_bar(is_quiet=is_quiet) as begin:
+        from kafka_capacity.cli.group_planning import simulate_found_groups
         from kafka_capacity.cli.plan_caveats import serious
         from kafka_capacity.cli.planning import make_plan
         from kafka_capacity.cli.report_files import report_inputs, write_report
@@ -67,8 +60,9 @@ def report(
             rendered = rerender(earlier.read_bytes())
         else:
             planned = make_plan(str(snapshot), given, brokers, begin)
+            groups = simulate_found_groups(planned.found, planned.request, begin)
             begin("drawing")
-            rendered = render_all(report_inputs(planned, snapshot=str(snapshot), out=out))
+            rendered = render_all(report_inputs(planned, groups, snapshot=str(snapshot), out=out))
         write_report(store, rendered)
     print_lines([rendered.subject, store.uri("index.html")])
     for text in serious(json.loads(rendered.report_json)["verdict"]["caveats"]):

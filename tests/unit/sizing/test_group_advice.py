@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kafka_capacity.objects.group_tables import GROUP_TABLES, group_result_tables
 from kafka_capacity.objects.plan_tables import merge_tables
 from kafka_capacity.rebalance.model import Event
@@ -31,7 +33,7 @@ def test_of_as_many_members_the_calmest_deploy_counts():
     assert one.recommended["scenario_id"] == "orders-etl.006.classic-cooperative-sticky.static"
     assert one.reason.startswith(
         "switching orders-etl from range to cooperative-sticky with static members turns 412 partition-pauses per "
-        "deploy (206 by rebalances) into 0"
+        "deploy (206 by rebalances, the longest 3 s) into 0"
     )
     assert one.pauses_per_deploy(one.today) == 412
 
@@ -41,8 +43,8 @@ def test_of_equals_the_least_change_counts():
     assert one.recommended is one.today
     assert not one.is_change
     assert one.reason == (
-        "orders-etl can stay as it is: 6 members with range fit, with 5 partition-pauses per deploy (2 by rebalances); "
-        "at worst it falls 12 s behind (scale), within 120 s"
+        "orders-etl can stay as it is: 6 members with range fit, with 5 partition-pauses per deploy "
+        "(2 by rebalances, the longest 3 s); at worst it falls 12 s behind (scale), within 120 s"
     )
 
 
@@ -84,3 +86,22 @@ def test_a_lag_without_end_is_the_worst():
     found = worst_lag(rows)
     assert (found.event, found.seconds, found.partition) == ("crash", None, "b-1")
     assert worst_lag([]) is None
+
+
+def test_only_judged_events_are_held_against_the_objective():
+    events = (Event.SLOW_MEMBER, Event.ROLLING_RESTART)
+    made = result(is_today=True, events=events)
+    outcomes = (replace(made.events[0], lag_max_seconds=900.0), made.events[1])
+    (one,) = advice(replace(made, events=outcomes))
+    assert one.worst_lag(one.today).event == "slow-member"
+    assert one.judged_lag(one.today).event == "rolling-restart"
+    assert one.reason.endswith("at worst it falls 12 s behind (rolling-restart), within 120 s")
+
+
+def test_what_is_wrong_today_is_said_where_fewer_members_of_another_kind_do():
+    (one,) = advice(result(count=4, is_today=True, fits=False), result(count=3, is_static=True))
+    assert one.reason.startswith(
+        "orders-etl is at risk as it is: orders-etl falls 300 s behind, more than 120 s; "
+        "3 members instead of 4 are enough for orders-etl; making the members of orders-etl static "
+        "leaves it at 0 partition-pauses per deploy"
+    )

@@ -1,0 +1,68 @@
+"""``kafka-capacity groups``: what other member counts, assignors and protocols do to consumer groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import typer
+
+from kafka_capacity.cli import plan_options as options
+from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
+from kafka_capacity.cli.console import progress_bar
+from kafka_capacity.cli.options import OutFolder, Quiet
+from kafka_capacity.cli.startup import keep_pandas_out
+from kafka_capacity.objects.dataset import canonical_json
+
+_HELP = """Work out how many members consumer groups need, and what rebalances cost them.
+
+Reads a native snapshot and simulates each group as it is, with other assignors and protocols, with static members, and
+with other member counts: the same evaluation as the scheduled plan's. Prints one row a group: members, assignor, the
+worst lag and the event that makes it, and how often partitions stop being read in a rolling restart, now → then. With
+--group it prints everything about those groups: all variants side by side, each event, and who reads what.
+
+With --out it writes groups.json (the advice and all figures) and the tables group_facts, group_scenarios, group_churn,
+group_timeline and group_members into DIR; of large grids the last two have today's and the recommended scenarios only.
+
+Recommended is, of what fits, the fewest members; of these the fewest partition pauses in a rolling restart; of these
+the least change.
+
+Amounts are bytes, rates bytes per second, times seconds.
+"""
+
+
+@app.command("groups", help=_HELP)
+@options.takes(*options.GROUP_OPTIONS, options.SEED_OPTION)
+def groups(
+    snapshot: options.Snapshot,
+    given: Mapping[str, Any],
+    out: OutFolder = None,
+    table_format: Annotated[
+        Literal["parquet", "csv"], typer.Option("--format", help="Of the tables below DIR.")
+    ] = "parquet",
+    is_json: Annotated[bool, typer.Option("--json", help="Print what groups.json holds instead of tables.")] = False,
+    has_to_fit: Annotated[
+        bool, typer.Option("--fail-if-unfit", help="End with status 3 when nothing fits for one of the groups.")
+    ] = False,
+    is_quiet: Quiet = False,
+) -> None:
+    """Simulate groups; the text that users read is the help above."""
+    keep_pandas_out()
+    from kafka_capacity.cli.group_files import groups_document, write_groups
+    from kafka_capacity.cli.group_planning import plan_groups
+    from kafka_capacity.cli.group_table import print_group, print_groups
+
+    with progress_bar(is_quiet=is_quiet) as begin:
+        planned = plan_groups(snapshot, given, begin)
+        begin("writing")
+        document = groups_document(planned)
+        if out is not None:
+            write_groups(out, planned, document, table_format)
+    if is_json:
+        typer.echo(canonical_json(document), nl=False)
+    else:
+        for advice in planned.advice if "groups" in given else ():
+            print_group(planned, advice)
+        print_groups(planned)
+    if has_to_fit and any(advice.recommended is None for advice in planned.advice):
+        raise typer.Exit(EXIT_NOTHING_FITS)

@@ -1,0 +1,106 @@
+"""From the options about consumer groups to what came of them: what ``groups`` and ``report`` do alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
+from kafka_capacity.cli.plan_options import in_names_of_options, request_of
+from kafka_capacity.errors import RequestError
+from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.sizing.group_advice import GroupAdvice, advise
+from kafka_capacity.sizing.group_grid import GroupGridRequest
+from kafka_capacity.workflow.group_evaluation import GroupWork, simulate_groups, work_tables
+from kafka_capacity.workflow.group_simulation import find_groups
+from kafka_capacity.workflow.pinned import check_groups
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedGroups:
+    """What came of the groups.
+
+    Attributes:
+        cluster: its name.
+        ds: the day of the snapshot.
+        request: what was tried.
+        tables: of :mod:`kafka_capacity.objects.group_tables`.
+        skipped: groups that are not simulated, each with ``group_id`` and ``reason``.
+    """
+
+    cluster: str
+    ds: str
+    request: GroupGridRequest
+    tables: Mapping[str, pa.Table]
+    skipped: tuple[dict[str, str], ...]
+
+    @cached_property
+    def scenarios(self) -> list[dict[str, Any]]:
+        """The rows of ``group_scenarios``."""
+        return list(self.tables["group_scenarios"].to_pylist())
+
+    @cached_property
+    def advice(self) -> tuple[GroupAdvice, ...]:
+        """What to do with each group."""
+        return advise(self.scenarios, self.tables["group_churn"].to_pylist())
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """The rows of ``group_facts`` by group."""
+        return {row["group_id"]: row for row in self.tables["group_facts"].to_pylist()}
+
+    def members(self, scenario_id: str) -> list[dict[str, Any]]:
+        """Give the rows of ``group_members`` of a scenario; none where its details were not kept."""
+        return [row for row in self.tables["group_members"].to_pylist() if row["scenario_id"] == scenario_id]
+
+
+def plan_groups(snapshot: str, given: Mapping[str, Any], begin: Steps) -> PlannedGroups:
+    """Read, simulate and judge.
+
+    Args:
+        snapshot: its folder or address.
+        given: fields of the request that were given.
+        begin: told of each step.
+
+    Raises:
+        KafkaCapacityError: an option or the snapshot is wrong.
+    """
+    request_of("not read yet", "2000-01-01", given)  # wrong options are told before a large snapshot is read
+    begin("reading the snapshot")
+    found = read_plan_input(snapshot)
+    return simulate_found_groups(found, request_of(found.snapshot.cluster, found.snapshot.ds, given), begin)
+
+
+def simulate_found_groups(found: PlanInput, request: PlanRequest, begin: Steps) -> PlannedGroups:
+    """Simulate the groups of a snapshot that was read.
+
+    Raises:
+        RequestError: a group that is asked for does not exist.
+    """
+    known = found.raw.table("groups").column("group_id").to_pylist()
+    try:
+        check_groups(request.groups, known, cluster=found.snapshot.cluster)
+    except RequestError as error:
+        raise RequestError(in_names_of_options(str(error))) from None
+    grid = request.group_grid(seed=request.seed)
+    groups = find_groups(found.raw, found.snapshot, grid)
+
+    def run(work: Sequence[GroupWork]) -> Iterator[dict[str, pa.Table]]:
+        for number, piece in enumerate(work):
+            facts, variant = groups.inputs.groups[piece.unit.position], piece.unit.variant
+            what = f"{facts.group_id}: {variant.protocol} {variant.assignor}, {number + 1:,} of {len(work):,}"
+            begin(what, steps=len(work) + 2)
+            yield work_tables(groups.inputs, piece)
+
+    return PlannedGroups(
+        cluster=found.snapshot.cluster,
+        ds=found.snapshot.ds,
+        request=grid,
+        tables=simulate_groups(groups.inputs, run),
+        skipped=groups.skipped,
+    )

@@ -1,0 +1,154 @@
+"""``kafka-capacity groups``: consumer groups on a laptop."""
+
+import csv
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from kafka_capacity.cli.group_table import in_ranges
+from kafka_capacity.example import make_example
+from kafka_capacity.inventory.files import write_snapshot_files
+from kafka_capacity.objects.group_tables import GROUP_TABLES
+from kafka_capacity.request.plan_request import PlanRequest
+
+GROUP = "app-stock-dashboards"
+QUICK = ("--group", GROUP, "--protocols", "classic", "--events", "scale,rolling-restart", "--static", "as-is")
+
+
+@pytest.fixture(scope="module")
+def clicks(tmp_path_factory):
+    """A folder with an example that has twelve groups."""
+    folder = tmp_path_factory.mktemp("clicks")
+    write_snapshot_files(make_example("metrics-uneven"), folder)
+    return folder
+
+
+def planned(run, folder, *arguments):
+    done = run("groups", "--snapshot", folder, *arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_group_is_shown_with_its_variants_events_and_members(run, clicks):
+    done = run("groups", "--snapshot", clicks, *QUICK)
+    assert done.exit_code == 0, done.output
+    for words in ("roundrobin (today)", "cooperative-sticky", "rolling-restart", "who reads what", "advice: "):
+        assert words in done.stdout
+    assert f"{GROUP}: 3 members, 16 partitions" in done.stdout
+
+
+def test_the_files_hold_what_is_printed_as_json(run, clicks, tmp_path):
+    out = tmp_path / "groups"
+    document = planned(run, clicks, *QUICK, "--out", out)
+    assert {path.name for path in out.iterdir()} == {"groups.json", *(f"{name}.parquet" for name in GROUP_TABLES)}
+    assert json.loads((out / "groups.json").read_text()) == document
+    (group,) = document["groups"]
+    rows = pq.read_table(out / "group_scenarios.parquet").to_pylist()
+    assert [row["scenario_id"] for row in rows] == [row["scenario_id"] for row in group["scenarios"]]
+    assert group["today"] == f"{GROUP}.003.classic-roundrobin.dynamic"
+    assert group["recommended"] in {row["scenario_id"] for row in rows}
+    assert [event["event"] for event in group["scenarios"][0]["events"]] == ["scale", "rolling-restart"]
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    planned(run, clicks, *QUICK, "--out", out)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_tables_may_be_csv_and_replace_the_others(run, clicks, tmp_path):
+    out = tmp_path / "groups"
+    planned(run, clicks, *QUICK, "--out", out)
+    planned(run, clicks, *QUICK, "--out", out, "--format", "csv")
+    assert {path.suffix for path in out.iterdir()} == {".csv", ".json"}
+    with (out / "group_scenarios.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert json.loads(rows[0]["events"]) == ["scale", "rolling-restart"]
+    assert rows[0]["member_capacity_bytes_per_second"] == ""
+
+
+OPTIONS = {
+    "consumer_counts": ("--consumer-counts", "2,5", [2, 5], "member_counts"),
+    "group_assignors": ("--assignors", "sticky,range", ["sticky", "range"], "assignors"),
+    "group_protocols": ("--protocols", "classic", ["classic"], "protocols"),
+    "static_membership": ("--static", "static", "static", "static_membership"),
+    "group_events": ("--events", "crash", ["crash"], "events"),
+    "lag_slo_seconds": ("--lag-slo", 30, 30.0, "lag_slo_seconds"),
+    "catch_up_limit_seconds": ("--catch-up-limit", 60, 60.0, "catch_up_limit_seconds"),
+    "consumer_failures": ("--failures", 2, 2, "failure_count"),
+    "member_capacity_bytes_per_second": ("--member-capacity", 1e6, 1e6, "member_capacity_bytes_per_second"),
+    "partitions_factor": ("--partitions-factor", 3, 3, "partitions_factor"),
+    "broker_heap_bytes": ("--broker-heap", 10, 10.0, "broker_heap_bytes"),
+    "heartbeat_interval_seconds": ("--heartbeat-interval", 1, 1.0, None),
+    "session_timeout_seconds": ("--session-timeout", 10, 10.0, None),
+    "server_heartbeat_interval_seconds": ("--server-heartbeat-interval", 1, 1.0, None),
+    "server_session_timeout_seconds": ("--server-session-timeout", 10, 10.0, None),
+    "max_poll_interval_seconds": ("--max-poll-interval", 60, 60.0, None),
+    "auto_commit_interval_seconds": ("--commit-interval", 1, 1.0, None),
+    "metadata_max_age_seconds": ("--metadata-max-age", 30, 30.0, None),
+    "poll_seconds": ("--poll-time", 2, 2.0, None),
+    "restart_seconds": ("--restart-time", 9, 9.0, None),
+    "settle_seconds": ("--settle-time", 0, 0.0, None),
+    "slow_seconds": ("--slow-time", 999, 999.0, None),
+    "seed": ("--seed", 5, 5, "seed"),
+}
+
+
+def test_every_option_reaches_the_simulation(run, clicks):
+    arguments = [str(part) for option, value, _, _ in OPTIONS.values() for part in (option, value)]
+    request = planned(run, clicks, "--group", GROUP, *arguments)["request"]
+    for field, (_, _, value, name) in OPTIONS.items():
+        assert (request["settings"][field] if name is None else request[name]) == value, field
+    assert request["groups"] == [GROUP]
+
+
+def test_every_parameter_about_groups_is_an_option():
+    about_groups = [
+        name
+        for name, field in PlanRequest.model_fields.items()
+        if str(field.json_schema_extra["section"]).startswith("Consumer")
+    ]
+    assert set(about_groups) == {*OPTIONS, "groups"} - {"seed"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--lag-slo", "0"), "error: --lag-slo: 0.0 is refused: input should be greater than 0"),
+        (
+            ("--heartbeat-interval", "60"),
+            "error: --session-timeout: 45.0 is refused: it must be above --heartbeat-interval, which is 60, "
+            "or Kafka refuses it; change one",
+        ),
+        (
+            ("--assignors", "best"),
+            "error: --assignors: ['best'] is refused: 'best' is no assignor of consumer groups; "
+            "choose from cooperative-sticky, range, roundrobin, sticky, uniform",
+        ),
+        (
+            ("--group", "app-stock-dashboard"),
+            "error: --group: 'app-stock-dashboard' is refused: cluster 'metrics-uneven' has no such group; "
+            "did you mean 'app-stock-dashboards'?",
+        ),
+    ],
+)
+def test_wrong_options_are_told_by_their_name(run, clicks, arguments, message):
+    done = run("groups", "--snapshot", clicks, *arguments)
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[0] == message
+
+
+def test_what_does_not_fit_ends_with_0_unless_that_is_asked_for(run, clicks):
+    tight = (*QUICK, "--consumer-counts", "1", "--member-capacity", "1000")
+    assert run("groups", "--snapshot", clicks, *tight).exit_code == 0
+    done = run("groups", "--snapshot", clicks, *tight, "--fail-if-unfit")
+    assert done.exit_code == 3
+    assert f"nothing that was tried fits {GROUP}: " in done.stdout
+    assert run("groups", "--snapshot", clicks, *QUICK, "--fail-if-unfit").exit_code == 0
+
+
+def test_a_cluster_without_groups_is_none(run, snapshot):
+    assert planned(run, snapshot)["groups"] == []
+
+
+def test_partitions_are_written_in_ranges():
+    assert in_ranges(["a-b-0", "a-b-1", "a-b-3", "c-7"]) == "a-b 0–1 3, c 7"
+    assert in_ranges([]) == ""
