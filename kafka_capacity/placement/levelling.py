@@ -142,6 +142,9 @@ class _Bulk:
             both = np.minimum(given, taken)
             inside_give = give * (both / np.where(given > 0, given, 1.0))[rack]
             inside_take = take * (both / np.where(taken > 0, taken, 1.0))[rack]
+            if self._of._price is not None:
+                order = np.argsort(rack, kind="stable")
+                inside_give[order], inside_take[order] = _whole(inside_give[order]), _whole(inside_take[order])
             give, take = give - inside_give, take - inside_take
             self._hand_over(queue, inside_give, inside_take, within_rack=True)
         if len(groups) == 1 or count == len(rack):
@@ -221,6 +224,10 @@ class _Crumbs:
         self._order = order[levelling._unit[order] > 0]
         self._sorted_unit = levelling._unit[self._order]
         self._stuck = np.zeros(len(levelling._load), dtype=np.bool_)
+        # By price a broker looks on where it found the last one: what is cheaper could not come before either.
+        self._begin = np.zeros(len(levelling._load), dtype=np.int64)
+        self._place = np.zeros(len(key), dtype=np.int64)
+        self._place[self._order] = np.arange(len(self._order))
 
     def run(self) -> None:
         of = self._of
@@ -258,7 +265,9 @@ class _Crumbs:
                 else:
                     best = self._first(self._windows(start, -1), broker, gives) or above
             else:
-                best = self._first(self._windows(0, +1), broker, gives)
+                best = self._first(self._windows(int(self._begin[broker]), +1), broker, gives)
+                if best is not None:
+                    self._begin[broker] = self._place[best[0]]
             if best is not None:
                 self._move(*best, broker)
                 return True

@@ -1,4 +1,4 @@
-"""What each broker's fair share is, and how much must move at the least.
+"""What each broker's fair share is, and between which loads it counts as balanced.
 
 A fair share is not total ÷ n. Under a rack rule a small rack can hold no more than one copy of everything, and where
 the replication factor equals the number of racks each rack must hold exactly that: with racks of 4, 4 and 1 brokers the
@@ -51,20 +51,6 @@ class BalanceLimits:
         """Give the largest distance of a broker from its share, as a ratio of the share."""
         shared = self.fair > 0
         return float(np.max(np.abs(load[shared] / self.fair[shared] - 1.0))) if shared.any() else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LowerBound:
-    """The least that any plan with this balance moves.
-
-    Attributes:
-        bytes: the bound; no assignment of the same problem inside the limits copies fewer.
-        kind: ``counting`` (replicas that must be made whatever the balance), ``surplus`` (what does not fit on the
-            brokers that hold it) or ``deficit`` (what brokers below their share must receive): the one that is largest.
-    """
-
-    bytes: int
-    kind: str
 
 
 def wanted_racks(replication_factor: NDArray[np.int32], rack_count: int, rule: RackRule) -> NDArray[np.int32]:
@@ -135,20 +121,13 @@ def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArr
     return load.astype(np.float64)
 
 
-def least_new_replicas(problem: PlacementProblem) -> NDArray[np.int64]:
-    """Give int64[P], how many replicas each partition must get new whatever the balance.
-
-    Of the replicas on brokers that stay, at most ``factor`` can be kept, less one for every rack still missing.
-    """
-    index = problem.target.index_of(problem.before)
-    stays = (problem.before >= 0) & (index >= 0)
-    rack = problem.target.rack_indexes()
-    rack_count = int(rack.max()) + 1 if len(rack) else 0
-    held_racks = distinct_racks(rack, np.where(stays, index, -1))
-    spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
-    missing_racks = np.maximum(0, spread - held_racks)
-    keep = np.minimum(stays.sum(axis=1), problem.replication_factor - missing_racks)
-    return np.asarray(problem.replication_factor - np.maximum(keep, 0), dtype=np.int64)
+def stays(problem: PlacementProblem) -> NDArray[np.int32]:
+    """Give int32[P, W], the target positions of the replicas that may stay where they are, -1 for the others."""
+    held = problem.target.index_of(problem.before)
+    held[problem.before < 0] = -1
+    if problem.allowed_brokers is not None:
+        held[~problem.allowed_brokers[problem.partitions.topic[:, None], held]] = -1
+    return held
 
 
 def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> int:
@@ -170,38 +149,3 @@ def distinct_racks(rack: NDArray[np.int32], held: NDArray[np.int32]) -> NDArray[
     first = racks[:, :1] >= 0
     rest = (racks[:, 1:] != racks[:, :-1]) & (racks[:, 1:] >= 0)
     return np.asarray(np.concatenate([first, rest], axis=1).sum(axis=1), dtype=np.int64)
-
-
-def lower_bound(problem: PlacementProblem, limits: BalanceLimits) -> LowerBound:
-    """Bound from below the bytes that any assignment inside the limits copies.
-
-    With replica counts as the balance, a count that must move is priced at the smallest replicas there are.
-    """
-    now = broker_loads(problem, limits, problem.before)
-    total = float((limits.unit * problem.replication_factor).sum())
-    new = least_new_replicas(problem)
-    counting = int((new * problem.size_bytes).sum())
-    surplus = total - float(np.minimum(now, limits.upper).sum())
-    deficit = float(np.maximum(0.0, limits.lower - now).sum())
-    if problem.balance is Balance.BYTES:
-        bounds = {"counting": counting, "surplus": _down(surplus), "deficit": _down(deficit)}
-    else:
-        bounds = {
-            "counting": counting,
-            "surplus": _cheapest(problem, _down(surplus)),
-            "deficit": _cheapest(problem, _down(deficit)),
-        }
-    kind = max(bounds, key=lambda name: bounds[name])
-    return LowerBound(bytes=max(0, bounds[kind]), kind=kind)
-
-
-def _down(value: float) -> int:
-    """Round down past the float error of a sum, so that a bound stays one."""
-    return int(np.floor(value * (1 - 1e-12) + 1e-9)) if value > 0 else 0
-
-
-def _cheapest(problem: PlacementProblem, count: int) -> int:
-    """Sum the ``count`` smallest replicas there are: what moving that many costs at the least."""
-    copies = np.maximum(replication_factors(problem.before), problem.replication_factor)
-    sizes = np.sort(np.repeat(problem.size_bytes, copies))
-    return int(sizes[:count].sum())

@@ -11,9 +11,10 @@ from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.placement.bounds import lower_bound
 from kafka_capacity.placement.problem import PlacementProblem
 from kafka_capacity.placement.registry import placer
-from kafka_capacity.placement.shares import balance_limits, lower_bound, narrow_partitions
+from kafka_capacity.placement.shares import balance_limits, narrow_partitions
 from kafka_capacity.placement.shares import broker_loads as target_loads
 from kafka_capacity.reassignment.duration import MoveDuration, move_duration
 from kafka_capacity.sizing.constraints import placement_excuses

@@ -58,7 +58,8 @@ class PlacementMetrics:
         total_replicas: after the change.
         total_bytes: replica bytes after the change.
         lower_bound_bytes: what any plan with this balance must copy.
-        lower_bound_kind: ``counting``, ``surplus`` or ``deficit``.
+        lower_bound_kind: ``counting``, ``surplus``, ``deficit`` or ``flow``; see
+            :mod:`kafka_capacity.placement.bounds`.
         gap_ratio: (moved − bound) ÷ bound; 0 when both are 0, ``None`` when only the bound is 0, or when the plan is
             below it because it breaks the rack rule.
         balance_before: the largest distance of a target broker from its fair share now, as a ratio of it.

@@ -11,7 +11,8 @@ import pytest
 
 from kafka_capacity.cluster.assignment import replica_lists
 from kafka_capacity.placement import Balance, RackRule, placer
-from kafka_capacity.placement.shares import balance_limits, lower_bound
+from kafka_capacity.placement.bounds import lower_bound
+from kafka_capacity.placement.shares import balance_limits
 from tests.properties import exhaustive
 from tests.properties.strategies import Case
 

@@ -7,12 +7,11 @@ import pytest
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.placement import Balance, RackRule
+from kafka_capacity.placement.bounds import least_new_replicas, lower_bound
 from kafka_capacity.placement.shares import (
     balance_limits,
     broker_loads,
     fair_shares,
-    least_new_replicas,
-    lower_bound,
     wanted_racks,
 )
 from tests.unit.placement_kafka.problems import problem
