@@ -175,8 +175,16 @@ def _changing_hands(found: Subscriptions, codes: Codes, rows: Rows) -> dict[int,
     topic, partition = concatenated([member.owned for member in members], found.table)
     holder = np.repeat(np.arange(len(members)), [len(member.owned) for member in members])
     is_known = topic >= 0
-    held = codes.encode(topic[is_known], partition[is_known]) * len(members) + holder[is_known]
+    held_code, holder = codes.encode(topic[is_known], partition[is_known]), holder[is_known]
     owner, code = rows
+    if len(held_code) == 0:
+        return {}
+    if int(np.bincount(held_code).max()) == 1 and int(np.bincount(code).max(initial=0)) <= 1:
+        had = np.full(len(codes.topic), -1, dtype=np.int64)
+        had[held_code] = holder
+        moved = (had[code] >= 0) & (had[code] != owner)
+        return dict(zip(code[moved].tolist(), owner[moved].tolist(), strict=True))
+    held = held_code * len(members) + holder
     given = code * len(members) + owner
     let_go = np.setdiff1d(held, given) // len(members)
     added = ~np.isin(given, held)
