@@ -100,7 +100,7 @@ def risk_phrase(group: GroupView) -> str:
         )
         if row["is_capacity_given"]:
             return f"one member gets {rate} at peak and can read {capacity}"
-        return f"one member gets {rate} at peak, and none read more than {capacity} while the group fell behind"
+        return f"one member gets {rate} at peak, the most managed so far is {capacity}"
     worst = group.worst_lag(row)
     if "lag_slo" in broken and worst is not None:
         when, allowed = event_phrase(worst.event), format_duration(row["lag_slo_seconds"])
