@@ -8,9 +8,6 @@ Rules:
     * While restarting: the lag stays within the objective during a rolling restart.
     * Behind today: a group that is behind by more than the objective catches up in the time allowed, at mean rates.
 
-What an event does is simulated at the group's peak rates, from a group that has caught up: what waits today is a matter
-of its own.
-
 Counts are pointless where the fullest member has as many partitions as with fewer: for one topic, where ⌈P ÷ n⌉ stays.
 """
 
@@ -187,7 +184,7 @@ class _Search:
         """Tell why an event makes a group of this count lag too much, ``None`` if it does not."""
         slo = self._scenario.lag_slo_seconds
         course, pauses = worst_course(self._simulation(count), event)
-        lag = lag_of(course, self._facts, self._facts.peak_bytes_per_second, self._limit, has_start_lag=False)
+        lag = lag_of(course, self._facts.peak_bytes_per_second, self._limit)
         self._is_beyond_help = False
         if lag.max_lag_seconds <= slo:
             return None

@@ -75,24 +75,17 @@ def rates_of(course: Course, bytes_per_second: NDArray[np.float64]) -> NDArray[n
     return np.asarray((bytes_per_second / np.maximum(pieces, 1))[course.sibling], dtype=np.float64)
 
 
-def lag_of(
-    course: Course, facts: GroupFacts, bytes_per_second: NDArray[np.float64], capacity: float, *, has_start_lag: bool
-) -> LagOverTime:
-    """Follow the lag through a course.
+def lag_of(course: Course, bytes_per_second: NDArray[np.float64], capacity: float) -> LagOverTime:
+    """Follow the lag through a course, of a group that has caught up before: what waits today is a matter of its own.
 
     Args:
         course: of an event.
-        facts: the group.
         bytes_per_second: float64[P], what is produced to its partitions.
         capacity: of a member, bytes per second.
-        has_start_lag: whether what waits today waits at the start, too.
     """
-    waiting = np.zeros(len(course.sibling))
-    if has_start_lag:
-        waiting[: len(facts)] = facts.start_lag_bytes
     return lag_over_time(
         rate=rates_of(course, bytes_per_second),
-        start_lag_bytes=waiting,
+        start_lag_bytes=np.zeros(len(course.sibling)),
         capacity=capacity,
         first_owner=course.first_owner,
         last_owner=course.last_owner,
@@ -109,13 +102,11 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
     facts, scenario = simulation.facts, simulation.scenario
     course, pauses = worst_course(simulation, event)
     capacity = Capacity.of(facts, scenario)
-    peak = lag_of(course, facts, facts.peak_bytes_per_second, capacity.limit, has_start_lag=True)
+    peak = lag_of(course, facts.peak_bytes_per_second, capacity.limit)
     catch_up = (
-        peak
-        if capacity.limit == capacity.proven
-        else lag_of(course, facts, facts.peak_bytes_per_second, capacity.proven, has_start_lag=True)
+        peak if capacity.limit == capacity.proven else lag_of(course, facts.peak_bytes_per_second, capacity.proven)
     )
-    mean = lag_of(course, facts, facts.mean_bytes_per_second, capacity.proven, has_start_lag=True)
+    mean = lag_of(course, facts.mean_bytes_per_second, capacity.proven)
     found = course.interruptions
     duplicates, duplicates_high = _duplicates(course, event, facts, scenario)
     moved, returned = _moved_and_returned(course)

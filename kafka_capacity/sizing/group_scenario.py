@@ -30,7 +30,7 @@ class LagCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventOutcome:
-    """One event of a scenario.
+    """One event of a scenario, as it goes for a group that has caught up; what waits today is a metric of its own.
 
     Attributes:
         event: which.

@@ -196,9 +196,11 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
             )
         )
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
-    # What the group is behind already is no fault of the event.
-    allowed = max(scenario.lag_slo_seconds, metrics.start_lag_seconds * (1 + 1e-9))
-    if outcome.event in JUDGED_EVENTS and lag > allowed and not (math.isinf(lag) and _is_overloaded(metrics)):
+    if (
+        outcome.event in JUDGED_EVENTS
+        and lag > scenario.lag_slo_seconds
+        and not (math.isinf(lag) and _is_overloaded(metrics))
+    ):
         far = "falls behind without end" if math.isinf(lag) else f"falls {shown_time(lag)} behind"
         found.append(
             Excuse(
