@@ -24,7 +24,7 @@ log = logging.getLogger("kafka_capacity.spark")
 
 OUTPUT_SCHEMA = "position long, table_name string, data binary"
 PROGRESS_EVERY_SECONDS = 10.0
-TASKS_PER_CORE = 4
+TASKS_PER_CORE = 16  # a task costs some 10 ms; of many the last ones end together, and the log moves
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")

@@ -73,11 +73,17 @@ def plan_groups(snapshot: str, given: Mapping[str, Any], begin: Steps) -> Planne
     request_of("not read yet", "2000-01-01", given)  # wrong options are told before a large snapshot is read
     begin("reading the snapshot")
     found = read_plan_input(snapshot)
-    return simulate_found_groups(found, request_of(found.snapshot.cluster, found.snapshot.ds, given), begin)
+    return simulate_found_groups(found, request_of(found.snapshot.cluster, found.snapshot.ds, given), begin, begun=1)
 
 
-def simulate_found_groups(found: PlanInput, request: PlanRequest, begin: Steps) -> PlannedGroups:
+def simulate_found_groups(found: PlanInput, request: PlanRequest, begin: Steps, *, begun: int) -> PlannedGroups:
     """Simulate the groups of a snapshot that was read.
+
+    Args:
+        found: the snapshot.
+        request: what is asked.
+        begin: told of each step.
+        begun: how many steps there were before; one more follows.
 
     Raises:
         RequestError: a group that is asked for does not exist.
@@ -91,10 +97,12 @@ def simulate_found_groups(found: PlanInput, request: PlanRequest, begin: Steps) 
     groups = find_groups(found.raw, found.snapshot, grid)
 
     def run(work: Sequence[GroupWork]) -> Iterator[dict[str, pa.Table]]:
+        nonlocal begun
+        before, begun = begun, begun + len(work)
         for number, piece in enumerate(work):
             facts, variant = groups.inputs.groups[piece.unit.position], piece.unit.variant
             what = f"{facts.group_id}: {variant.protocol} {variant.assignor}, {number + 1:,} of {len(work):,}"
-            begin(what, steps=len(work) + 2)
+            begin(what, steps=before + len(work) + 1)
             yield work_tables(groups.inputs, piece)
 
     return PlannedGroups(

@@ -60,7 +60,7 @@ def report(
             rendered = rerender(earlier.read_bytes())
         else:
             planned = make_plan(str(snapshot), given, brokers, begin)
-            groups = simulate_found_groups(planned.found, planned.request, begin)
+            groups = simulate_found_groups(planned.found, planned.request, begin, begun=1 + len(planned.judged))
             begin("drawing")
             rendered = render_all(report_inputs(planned, groups, snapshot=str(snapshot), out=out))
         write_report(store, rendered)
