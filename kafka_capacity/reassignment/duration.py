@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.diff import AssignmentDiff
+from kafka_capacity.reassignment.flow import closing_rates, gate_seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +98,11 @@ def move_duration(
             smallest_throttle_bytes_per_second=0.0,
             unreachable_partitions=unreachable,
         )
-    closing = np.fmin(
-        throttle_bytes_per_second - load,
-        np.concatenate([_spare(spare_in_bytes_per_second, in_load), _spare(spare_out_bytes_per_second, joining_load)]),
-    )
-    with np.errstate(divide="ignore"):
-        seconds = np.where(is_used, np.where(closing > 0, amount / np.where(closing > 0, closing, 1.0), np.inf), -1.0)
+    unknown = np.full(len(brokers), np.nan)
+    spare = [unknown if given is None else given for given in (spare_in_bytes_per_second, spare_out_bytes_per_second)]
+    throttles = np.full(len(load), throttle_bytes_per_second)
+    closing = closing_rates(throttles, load, np.concatenate(spare), np.concatenate([in_load, joining_load]))
+    seconds = np.where(is_used, gate_seconds(amount, closing), -1.0)
     # Among brokers that never end, the one that needs the largest throttle is the one to name.
     stuck = is_used & (closing <= 0)
     worst = int(np.argmax(seconds)) if not stuck.any() else int(np.argmax(np.where(stuck, load, -1.0)))
@@ -114,7 +114,3 @@ def move_duration(
         smallest_throttle_bytes_per_second=float(load[is_used].max()),
         unreachable_partitions=unreachable,
     )
-
-
-def _spare(spare: NDArray[np.float64] | None, load: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.full(len(load), np.nan) if spare is None else spare - load
