@@ -1,17 +1,25 @@
-"""Kafka's reassignment file: what ``kafka-reassign-partitions.sh --execute`` takes.
+"""Kafka's files: what ``kafka-reassign-partitions.sh --execute`` and ``kafka-leader-election.sh`` take.
 
 Source: ``ReassignPartitionsCommand.formatAsReassignmentJson`` (Kafka 4.3.1): sorted by topic and partition, the first
-replica is the preferred leader, one ``log_dirs`` entry a replica, ``any`` where the broker may choose.
+replica is the preferred leader, one ``log_dirs`` entry a replica, ``any`` where the broker may choose; and
+``LeaderElectionCommand.parseReplicaElectionData`` for ``--path-to-json-file``.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import Partitions
+from kafka_capacity.cluster.snapshot import LogDirs
+from kafka_capacity.reassignment.schedule import Schedule, Wave
+
+_NO_CHANGE = b'{"version":1,"partitions":[]}\n'
 
 
 def reassignment_json(partitions: Partitions, matrix: NDArray[np.int32], rows: NDArray[np.intp] | None = None) -> bytes:
@@ -25,20 +33,126 @@ def reassignment_json(partitions: Partitions, matrix: NDArray[np.int32], rows: N
     Returns:
         JSON, one partition a line so that two files can be compared by eye; the same assignment gives the same bytes.
     """
-    chosen = range(len(partitions)) if rows is None else rows.tolist()
+    chosen = np.arange(len(partitions)) if rows is None else rows
+    return _written(partitions, chosen, matrix[chosen], np.full((len(chosen), matrix.shape[1]), -1), ())
+
+
+def election_json(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
+    r"""Write the partitions whose preferred leaders are to be elected.
+
+    >>> one = np.zeros(1, dtype=np.int32)
+    >>> election_json(Partitions(topics=("orders",), topic=one, partition=one), np.array([0]))
+    b'{"partitions":[\n{"topic":"orders","partition":0}\n]}\n'
+    """
     quoted = [json.dumps(topic) for topic in partitions.topics]
-    topic, number, replicas = partitions.topic.tolist(), partitions.partition.tolist(), matrix.tolist()
-    lines = []
-    endings: dict[tuple[int, ...], str] = {}  # many partitions share a replica list
-    for row in chosen:
-        brokers = tuple(replicas[row])
-        if brokers not in endings:
-            endings[brokers] = _ending([broker for broker in brokers if broker >= 0])
-        lines.append(f'{{"topic":{quoted[topic[row]]},"partition":{number[row]},{endings[brokers]}')
+    topic, number = partitions.topic.tolist(), partitions.partition.tolist()
+    lines = [f'{{"topic":{quoted[topic[row]]},"partition":{number[row]}}}' for row in rows.tolist()]
     body = ",\n".join(lines)
-    return f'{{"version":1,"partitions":[\n{body}\n]}}\n'.encode() if lines else b'{"version":1,"partitions":[]}\n'
+    return f'{{"partitions":[\n{body}\n]}}\n'.encode() if lines else b'{"partitions":[]}\n'
 
 
-def _ending(brokers: list[int]) -> str:
-    any_dirs = ",".join(['"any"'] * len(brokers))
-    return f'"replicas":[{",".join(map(str, brokers))}],"log_dirs":[{any_dirs}]}}'
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveFile:
+    """A file of a wave.
+
+    Attributes:
+        name: of the file.
+        content: its bytes.
+        sha256: of the content, in hexadecimal.
+    """
+
+    name: str
+    content: bytes
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveFiles:
+    """What a wave takes.
+
+    Attributes:
+        execute: the reassignment.
+        rollback: the reassignment that undoes it.
+        election: of preferred leaders once it is done, ``None`` where Kafka makes them leaders by itself.
+        rollback_election: the same once the rollback is done.
+    """
+
+    execute: WaveFile
+    rollback: WaveFile
+    election: WaveFile | None
+    rollback_election: WaveFile | None
+
+    def listed(self) -> tuple[WaveFile, ...]:
+        """Give all that there are."""
+        return tuple(
+            each for each in (self.execute, self.election, self.rollback, self.rollback_election) if each is not None
+        )
+
+
+def wave_files(schedule: Schedule, wave: Wave) -> WaveFiles:
+    """Write the files of one wave. The same schedule gives the same bytes.
+
+    A joining replica goes to the log directory that was planned for it, where its broker has several; on the way back
+    to the one it came from.
+    """
+    partitions, dirs = schedule.problem.partitions, schedule.problem.log_dirs
+    stem = f"wave-{wave.number:0{len(str(len(schedule.waves)))}d}"
+    to, back = (wave.replicas_after, wave.log_dirs_after), (wave.replicas_before, wave.log_dirs_before)
+    execute = _written(partitions, wave.rows, to[0], _named(to, wave.replicas_before, dirs), dirs.path)
+    rollback = _written(partitions, wave.rows, back[0], _named(back, wave.replicas_after, dirs), dirs.path)
+    # Undone, a list has its old first replica first again; who leads by then, and stays, must be voted out.
+    first = wave.replicas_before[:, 0] if wave.replicas_before.shape[1] else wave.leaders_before
+    stays = (wave.replicas_before == wave.leaders_after[:, None]).any(axis=1) & (wave.leaders_after >= 0)
+    reverts = stays & (wave.leaders_before == first) & (wave.leaders_after != first)
+    return WaveFiles(
+        execute=_file(f"{stem}.json", execute),
+        rollback=_file(f"{stem}-rollback.json", rollback),
+        election=_election(f"{stem}-election.json", partitions, wave.rows[wave.elects]),
+        rollback_election=_election(f"{stem}-rollback-election.json", partitions, wave.rows[reverts]),
+    )
+
+
+def _election(name: str, partitions: Partitions, rows: NDArray[np.intp]) -> WaveFile | None:
+    return _file(name, election_json(partitions, rows)) if len(rows) else None
+
+
+def _file(name: str, content: bytes) -> WaveFile:
+    return WaveFile(name=name, content=content, sha256=hashlib.sha256(content).hexdigest())
+
+
+def _named(
+    side: tuple[NDArray[np.int32], NDArray[np.int32]], other: NDArray[np.int32], dirs: LogDirs
+) -> NDArray[np.int32]:
+    """Keep the directories of replicas that join, where their brokers have more than one."""
+    replicas, log_dirs = side
+    owners, counts = np.unique(dirs.broker_id, return_counts=True)
+    joins = (replicas >= 0) & ~(replicas[:, :, None] == other[:, None, :]).any(axis=2)
+    return np.where(joins & np.isin(replicas, owners[counts > 1]), log_dirs, -1).astype(np.int32)
+
+
+def _written(
+    partitions: Partitions,
+    rows: NDArray[np.intp],
+    matrix: NDArray[np.int32],
+    log_dirs: NDArray[np.int32],
+    paths: Sequence[str],
+) -> bytes:
+    """Write rows of a reassignment; ``matrix`` and ``log_dirs`` have a row for each of ``rows``."""
+    quoted = [json.dumps(topic) for topic in partitions.topics]
+    topic, number = partitions.topic[rows].tolist(), partitions.partition[rows].tolist()
+    places = [json.dumps(path) for path in paths]
+    lines = []
+    endings: dict[tuple[tuple[int, ...], tuple[int, ...]], str] = {}  # many partitions share a replica list
+    for at, (brokers, chosen) in enumerate(zip(matrix.tolist(), log_dirs.tolist(), strict=True)):
+        key = (tuple(brokers), tuple(chosen))
+        if key not in endings:
+            endings[key] = _ending(*key, places)
+        lines.append(f'{{"topic":{quoted[topic[at]]},"partition":{number[at]},{endings[key]}')
+    body = ",\n".join(lines)
+    return f'{{"version":1,"partitions":[\n{body}\n]}}\n'.encode() if lines else _NO_CHANGE
+
+
+def _ending(brokers: tuple[int, ...], chosen: tuple[int, ...], places: Sequence[str]) -> str:
+    held = [broker for broker in brokers if broker >= 0]
+    dirs = [places[at] if at >= 0 else '"any"' for broker, at in zip(brokers, chosen, strict=True) if broker >= 0]
+    return f'"replicas":[{",".join(map(str, held))}],"log_dirs":[{",".join(dirs)}]}}'
