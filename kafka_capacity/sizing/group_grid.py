@@ -3,8 +3,8 @@
 A variant is a protocol with an assignor and with static members or without. Where no assignors and protocols are
 asked for, a group is tried as it is today, with classic ``cooperative-sticky`` and with the consumer protocol's
 ``uniform``. Where no counts are asked for, each variant is tried with today's count and with the smallest that will
-do, which is found where the variant is evaluated. Every group is tried as it is today in any case: all else is
-compared with that.
+do, which is found where the variant is evaluated. Every group is tried as it is today in any case, unless its
+assignor is not known here: all else is compared with that.
 
 The unit of work is a group with a variant: what is the same for all its counts is worked out once, and there are many
 of them, so that they spread evenly whatever the groups.
@@ -124,10 +124,16 @@ def todays_variant(facts: GroupFacts) -> GroupVariant:
     return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=is_static)
 
 
+def has_known_assignor(facts: GroupFacts) -> bool:
+    """Tell whether the group can be tried as it is: a group may use an assignor of its users' own."""
+    return facts.assignor in assignor_names(facts.protocol)
+
+
 def group_variants(facts: GroupFacts, request: GroupGridRequest) -> tuple[GroupVariant, ...]:
     """List what to try a group with, today's own first where it is among them."""
     today = todays_variant(facts)
-    kinds = [(today.protocol, today.assignor)] if _has_todays_own(today, request) else []
+    is_tried = has_known_assignor(facts) and _has_todays_own(today, request)
+    kinds = [(today.protocol, today.assignor)] if is_tried else []
     for protocol in request.protocols or tuple(USUAL_ASSIGNORS):
         valid = assignor_names(protocol)
         kinds += [(protocol, name) for name in request.assignors or (USUAL_ASSIGNORS[protocol],) if name in valid]
@@ -160,7 +166,7 @@ def group_units(groups: Sequence[GroupFacts], request: GroupGridRequest) -> tupl
         facts = groups[position]
         today, now = todays_variant(facts), frozenset({len(facts.members)} - {0})
         variants = group_variants(facts, request)
-        if now and today not in variants:
+        if now and today not in variants and has_known_assignor(facts):
             units.append(GroupUnit(position=position, variant=today, member_counts=tuple(now)))
         for variant in variants:
             counts = sorted(asked | now if asked and variant == today else asked)

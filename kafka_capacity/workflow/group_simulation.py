@@ -15,7 +15,7 @@ from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import load
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.sizing.group_grid import GroupGridRequest, wanted_groups
+from kafka_capacity.sizing.group_grid import GroupGridRequest, has_known_assignor, wanted_groups
 from kafka_capacity.workflow.group_evaluation import GroupInputs
 from kafka_capacity.workflow.pinned import PlanInputs
 from kafka_capacity.workflow.plan_dataset import GROUPS, GROUPS_DOCUMENT, write_share
@@ -23,7 +23,7 @@ from kafka_capacity.workflow.plan_dataset import GROUPS, GROUPS_DOCUMENT, write_
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FoundGroups:
-    """The groups to simulate, and those that cannot be, each with ``group_id`` and ``reason``."""
+    """The groups to simulate, and those that cannot be, or not as they are; each with ``group_id`` and ``reason``."""
 
     inputs: GroupInputs
     skipped: tuple[dict[str, str], ...]
@@ -37,13 +37,21 @@ class FoundGroups:
 def find_groups(raw: RawInventory, snapshot: Snapshot, request: GroupGridRequest) -> FoundGroups:
     """Take the groups that are asked for out of an inventory."""
     found = group_facts(raw, snapshot, broker_heap_bytes=request.broker_heap_bytes)
+    groups = wanted_groups(found.facts, request)
+    reasons = {each.group_id: each.reason for each in found.skipped}
+    reasons |= {
+        facts.group_id: f"It is not tried as it is today, since its assignor {facts.assignor!r} is not known; install "
+        "the package that brings it."
+        for facts in groups
+        if not has_known_assignor(facts)
+    }
     wanted = frozenset(request.groups)
     return FoundGroups(
-        inputs=GroupInputs(groups=wanted_groups(found.facts, request), request=request),
+        inputs=GroupInputs(groups=groups, request=request),
         skipped=tuple(
-            {"group_id": each.group_id, "reason": each.reason}
-            for each in found.skipped
-            if not wanted or each.group_id in wanted
+            {"group_id": group_id, "reason": reasons[group_id]}
+            for group_id in sorted(reasons)
+            if not wanted or group_id in wanted
         ),
     )
 

@@ -145,6 +145,13 @@ def test_what_does_not_fit_ends_with_0_unless_that_is_asked_for(run, clicks):
     assert run("groups", "--snapshot", clicks, *QUICK, "--fail-if-unfit").exit_code == 0
 
 
+def test_the_snapshot_is_given_once(run, clicks):
+    assert planned(run, clicks, *QUICK) == json.loads(run("groups", clicks, *QUICK, "--json").stdout)
+    for arguments in ((), (clicks, "--snapshot", clicks)):
+        done = run("groups", *arguments)
+        assert (done.exit_code, done.stderr) == (2, "error: SNAPSHOT: give the folder of a snapshot, once\n")
+
+
 def test_a_cluster_without_groups_is_none(run, snapshot):
     assert planned(run, snapshot)["groups"] == []
 

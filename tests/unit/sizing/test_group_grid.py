@@ -172,3 +172,13 @@ def test_only_the_groups_asked_for_are_kept():
     groups = [facts("b"), facts("a"), facts("c")]
     assert [f.group_id for f in wanted_groups(groups, request())] == ["a", "b", "c"]
     assert [f.group_id for f in wanted_groups(groups, request(groups=("c", "a")))] == ["a", "c"]
+
+
+def test_an_assignor_that_is_not_known_is_not_tried():
+    own = facts(assignor="by-moon")
+    assert kinds(own, request(static_membership=StaticMembership.AS_IS)) == [
+        ("classic", "cooperative-sticky", False),
+        ("consumer", "uniform", False),
+    ]
+    asked = request(assignors=("range",), protocols=(CLASSIC,), static_membership=StaticMembership.AS_IS)
+    assert [unit.variant.assignor for unit in group_units([own], asked)] == ["range"]
