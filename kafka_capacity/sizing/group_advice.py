@@ -3,9 +3,9 @@
 Goals, ordered:
     1. It fits.
     2. The fewest members.
-    3. The fewest partition pauses in a rolling restart, since that is what every deploy costs; of as many, the fewest
-       by rebalances.
-    4. The least change: the same protocol, assignor and static membership as today.
+    3. The least change: the same protocol, assignor and static membership as today, unless another choice saves a fifth
+       or more of what a rolling restart leaves unread (partitions × seconds), since that is what every deploy costs.
+    4. The least left unread; of as much, the fewest pauses by rebalances.
 
 A group is at risk where it does not fit as it is today. Where nothing that was tried fits, the nearest scenario is
 spoken of: one that Kafka accepts, with the fewest different constraints broken, then the smallest shortfall.
@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,10 @@ Row = Mapping[str, Any]
 Churn = Mapping[str, Row]
 """The rows of ``group_churn`` of one scenario, by event."""
 
-_NO_PAUSES = {"partition_pauses": 0, "revoked": 0}
+WORTH_A_CHANGE_RATIO = 0.2
+"""How much less a deploy must leave unread for another protocol, assignor or membership to be worth the change."""
+
+_NO_PAUSES = {"paused_partition_seconds": 0.0, "revoked": 0}
 _KEPT = ("protocol", "assignor", "is_static")
 
 
@@ -78,9 +81,9 @@ class GroupAdvice:
     churn: Mapping[str, Churn]
 
     def pauses_per_deploy(self, row: Row) -> int | None:
-        """Tell how many partition pauses a rolling restart takes; ``None`` where it was not simulated."""
+        """Tell how many partitions rebalances pause in a rolling restart; ``None`` where it was not simulated."""
         deploy = self.churn.get(row["scenario_id"], {}).get(Event.ROLLING_RESTART)
-        return None if deploy is None else int(deploy["partition_pauses"])
+        return None if deploy is None else int(deploy["revoked"])
 
     def worst_lag(self, row: Row) -> WorstLag | None:
         """Tell where a scenario falls furthest behind in any event; ``None`` where nothing was simulated."""
@@ -127,16 +130,11 @@ def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, 
 
     def rank(row: Row) -> tuple[Any, ...]:
         deploy = churn[row["scenario_id"]].get(Event.ROLLING_RESTART, _NO_PAUSES)
-        return (
-            row["member_count"],
-            deploy["partition_pauses"],
-            deploy["revoked"],
-            _changes(row, today),
-            row["scenario_id"],
-        )
+        unread = _or_endless(deploy["paused_partition_seconds"])
+        return row["member_count"], unread, deploy["revoked"], _changes(row, today), row["scenario_id"]
 
     fitting = [row for row in rows if row["fits"]]
-    recommended = min(fitting, key=rank) if fitting else None
+    recommended = _choose(sorted(fitting, key=rank), rank, today) if fitting else None
     spoken_of = recommended or min(rows, key=lambda row: (*_distance(row), *rank(row)))
     return GroupAdvice(
         group_id=group_id,
@@ -148,6 +146,15 @@ def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, 
         reason=_reason(group_id, today, recommended, spoken_of, churn),
         churn=churn,
     )
+
+
+def _choose(ranked: Sequence[Row], rank: Callable[[Row], tuple[Any, ...]], today: Row | None) -> Row:
+    """Take the best, or the one nearest to today's of as few members where the best is not worth the change."""
+    best = ranked[0]
+    as_few = [row for row in ranked if row["member_count"] == best["member_count"]]
+    nearest = min(as_few, key=lambda row: (_changes(row, today), *rank(row)))
+    unread, nearest_unread = rank(best)[1], rank(nearest)[1]
+    return best if unread < nearest_unread * (1 - WORTH_A_CHANGE_RATIO) else nearest
 
 
 def _changes(row: Row, today: Row | None) -> int:
@@ -189,11 +196,15 @@ def _reason(
         f"within {shown_time(recommended['lag_slo_seconds'])}"
     )
     if today is None:
-        return f"{_members(recommended)} with {_named(recommended)} fit {group_id}{within}"
+        verb = "fits" if recommended["member_count"] == 1 else "fit"
+        return f"{_members(recommended)} with {_named(recommended)} {verb} {group_id}{within}"
     if recommended is today:
         deploy = churn[today["scenario_id"]].get(Event.ROLLING_RESTART)
-        pauses = "" if deploy is None else f", with {_counted_pauses(deploy)} per deploy{_by_rebalances(deploy)}"
-        return f"{group_id} can stay as it is: {_members(today)} with {_named(today)} fit{pauses}{within}"
+        pauses = "" if deploy is None else f", with {_counted_pauses(deploy)} per deploy{_unread(deploy)}"
+        return (
+            f"{group_id} can stay as it is: {_members(today)} with {_named(today)} "
+            f"{'fits' if today['member_count'] == 1 else 'fit'}{pauses}{within}"
+        )
     parts = [_count_part(group_id, today, recommended), _switch_part(group_id, today, recommended, churn)]
     return "; ".join(part for part in parts if part) + within
 
@@ -203,7 +214,11 @@ def _count_part(group_id: str, today: Row, recommended: Row) -> str:
     if then > now:
         return f"{group_id} needs {_members(recommended)} instead of {now:,}: {_first_excuse(today)}"
     risk = [] if today["fits"] else [f"{group_id} is at risk as it is: {_first_excuse(today)}"]
-    fewer = [f"{_members(recommended)} instead of {now:,} are enough for {group_id}"] if then < now else []
+    fewer = (
+        [f"{_members(recommended)} instead of {now:,} {'is' if then == 1 else 'are'} enough for {group_id}"]
+        if then < now
+        else []
+    )
     return "; ".join(risk + fewer)
 
 
@@ -223,12 +238,10 @@ def _switch_part(group_id: str, today: Row, recommended: Row, churn: Mapping[str
     before, after = (churn[row["scenario_id"]].get(Event.ROLLING_RESTART) for row in (today, recommended))
     if before is None or after is None:
         return switch
-    if all(before[name] == after[name] for name in _NO_PAUSES):
+    if all(before[name] == after[name] for name in ("revoked", "paused_partition_seconds")):
         return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
-    return (
-        f"{switch} turns {_counted_pauses(before)} per deploy{_by_rebalances(before)} "
-        f"into {after['partition_pauses']:,}{_by_rebalances(after)}"
-    )
+    then = f"{after['revoked']:,}{_unread(after)}"
+    return f"{switch} turns {_counted_pauses(before)} per deploy{_unread(before)} into {then}"
 
 
 def _first_excuse(row: Row) -> str:
@@ -250,11 +263,13 @@ def _members(row: Row) -> str:
 
 
 def _counted_pauses(deploy: Row) -> str:
-    count = deploy["partition_pauses"]
-    return f"{count:,} partition-pause" + ("" if count == 1 else "s")
+    count = deploy["revoked"]
+    return f"{count:,} partition-pause" + ("" if count == 1 else "s") + " by rebalances"
 
 
-def _by_rebalances(deploy: Row) -> str:
-    if not deploy["partition_pauses"]:
-        return ""
-    return f" ({deploy['revoked']:,} by rebalances, the longest {shown_time(deploy['pause_max_seconds'])})"
+def _unread(deploy: Row) -> str:
+    """Say how much is left unread, all partitions and pauses together, those of a member that is away among them."""
+    seconds = deploy["paused_partition_seconds"]
+    longest = shown_time(deploy["pause_max_seconds"])
+    total = "without end" if seconds is None else f"{seconds:,.0f} partition-seconds"
+    return f" ({total} unread, {longest} at the longest)"
