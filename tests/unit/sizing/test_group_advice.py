@@ -51,8 +51,8 @@ def test_of_equals_the_least_change_counts():
     assert one.recommended is one.today
     assert not one.is_change
     assert one.reason == (
-        "orders-etl can stay as it is: 6 members with range fit, with 2 partition-pauses by "
-        "rebalances per deploy (15 partition-seconds unread, 3 s at the longest); at worst it falls 12 s behind (scale), within 120 s"
+        "orders-etl can stay as it is: 6 members with range fit, with 2 partition-pauses by rebalances per deploy "
+        "(15 partition-seconds unread, 3 s at the longest); at worst it falls 12 s behind (scale), within 120 s"
     )
 
 
