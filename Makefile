@@ -8,7 +8,7 @@ PARAMS ?= {}
 PORT ?= 8080
 S3_PORT ?= 9000
 
-.PHONY: help plan up test check format lock baseline clean conformance
+.PHONY: help plan up test check format lock clean conformance accuracy
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,10 @@ format: .venv/.development  ## put the sources in shape
 
 conformance: .venv/.development  ## compare with Kafka's recorded answers
 	@$(PYTHON_BIN)/python -m kafka_capacity.conformance tests/golden/cases
+
+accuracy: .venv/.development  ## measure live brokers beside our predictions, the long way; tables in .state/accuracy
+	@mkdir -p .state/accuracy/groups
+	@$(PYTHON_BIN)/python -m tests.live.measure_groups .state/accuracy/groups
 
 lock:  ## renew requirements.txt and requirements-dev.txt
 	@local/bootstrap.sh lock
