@@ -60,7 +60,7 @@ def unmovable(problem: MoveProblem, diff: AssignmentDiff) -> tuple[MoveRefusal, 
                 needed=float(len(rows)),
                 available=0.0,
                 unit=unit,
-                reason=f"{len(rows):,} partition{'' if len(rows) == 1 else 's'} ({_some(problem, rows)}) {why}",
+                reason=f"{len(rows):,} partition{'' if len(rows) == 1 else 's'} ({_some(problem, rows)}): {why}",
                 rows=tuple(rows.tolist()),
             )
         )
@@ -75,25 +75,25 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
     kept_behind = (held & ~problem.in_sync & ~diff.removed).any(axis=1)
     in_sync_after = kept_in_sync + joining
     return [
-        ("leader", (problem.leader < 0) & (joining > 0), "partitions", "have no leader to copy from"),
+        ("leader", (problem.leader < 0) & (joining > 0), "partitions", "there is no leader to copy from"),
         (
             "fenced",
             (diff.added & _fenced(problem.brokers, diff.after)).any(axis=1),
             "partitions",
-            "would go to a broker that is fenced, where they never get in sync",
+            "the broker to go to is fenced, and nothing gets in sync there",
         ),
         (
             # PartitionReassignmentReplicas: who takes away more than it adds wants the whole target in sync.
             "in_sync",
             (joining < leaving) & kept_behind,
             "partitions",
-            "lose more replicas than they gain while others are out of sync: Kafka does not complete that",
+            "more replicas go than come while others are out of sync, and Kafka does not complete that",
         ),
         (
             "min_isr",
             (in_sync_after < problem.min_insync_replicas) & (in_sync_after < in_sync),
             "partitions",
-            "would be left with fewer in-sync replicas than min.insync.replicas asks for",
+            "fewer replicas would be in sync than min.insync.replicas asks for",
         ),
     ]
 

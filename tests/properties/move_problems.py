@@ -46,7 +46,9 @@ def move_problem_of(
         partitions=Partitions(
             topics=("orders",), topic=np.zeros(count, dtype=np.int32), partition=np.arange(count, dtype=np.int32)
         ),
-        brokers=Brokers.of(ids, racks, network_in_bytes_per_second=network, network_out_bytes_per_second=network),
+        brokers=ids
+        if isinstance(ids, Brokers)
+        else Brokers.of(ids, racks, network_in_bytes_per_second=network, network_out_bytes_per_second=network),
         before=held,
         after=replica_matrix(after),
         leader=np.array([row[0] for row in before] if leader is None else leader, dtype=np.int32),

@@ -1,12 +1,15 @@
 """Kafka's reassignment file."""
 
+import hashlib
 import json
 
 import numpy as np
 
 from kafka_capacity.cluster.assignment import Partitions, replica_matrix
 from kafka_capacity.inventory.tool_output import current_assignment
-from kafka_capacity.reassignment.kafka_json import reassignment_json
+from kafka_capacity.reassignment.kafka_json import reassignment_json, wave_files
+from kafka_capacity.reassignment.waves import plan_waves
+from tests.properties.move_problems import move_problem_of
 
 PARTITIONS = Partitions(
     topics=('a"b', "orders"), topic=np.array([0, 1, 1], dtype=np.int32), partition=np.array([0, 0, 1], dtype=np.int32)
@@ -44,3 +47,57 @@ def test_an_import_reads_what_is_written():
     text = reassignment_json(PARTITIONS, MATRIX).decode()
 
     assert current_assignment(text, "a.json") == json.loads(text)
+
+
+def planned(before, after, **given):
+    schedule = plan_waves(move_problem_of(before, after, **given))
+    return schedule, [wave_files(schedule, wave) for wave in schedule.waves]
+
+
+def lists(file):
+    return {p["partition"]: (p["replicas"], p["log_dirs"]) for p in json.loads(file.content)["partitions"]}
+
+
+def test_a_wave_comes_with_its_way_back():
+    _, (files,) = planned([[1, 2], [2, 1]], [[1, 3], [2, 1]])
+
+    assert lists(files.execute) == {0: ([1, 3], ["any", "any"])}
+    assert lists(files.rollback) == {0: ([1, 2], ["any", "any"])}
+    assert (files.execute.name, files.rollback.name) == ("wave-1.json", "wave-1-rollback.json")
+    assert files.election is None
+
+
+def test_files_are_named_by_their_content():
+    _, (files,) = planned([[1, 2]], [[1, 3]])
+
+    for each in files.listed():
+        assert each.sha256 == hashlib.sha256(each.content).hexdigest()
+    assert planned([[1, 2]], [[1, 3]])[1] == [files]
+
+
+def test_an_election_only_where_the_old_leader_stays_and_is_not_first():
+    # Partition 0 changes its order; 1 loses its leader, so that Kafka elects by itself; 2 keeps its leader.
+    _, (copies, reorder) = planned([[1, 2], [1, 2], [1, 2]], [[2, 1], [2, 3], [1, 3]])
+
+    assert copies.election is None
+    assert json.loads(reorder.election.content) == {"partitions": [{"topic": "orders", "partition": 0}]}
+
+
+def test_the_way_back_elects_the_leader_there_was():
+    _, (copies,) = planned([[1, 2]], [[2, 3]])
+
+    assert copies.election is None
+    assert json.loads(copies.rollback_election.content) == {"partitions": [{"topic": "orders", "partition": 0}]}
+
+
+def test_directories_are_named_where_a_broker_has_several():
+    _, (files,) = planned([[1, 3]], [[1, 2]], dirs=[2, 2, 3, 3], log_dir=[[-1, 3]])
+
+    assert lists(files.execute) == {0: ([1, 2], ["any", "/disk0"])}
+    assert lists(files.rollback) == {0: ([1, 3], ["any", "/disk3"])}
+
+
+def test_a_single_directory_is_not_named():
+    _, (files,) = planned([[1, 3]], [[1, 2]], dirs=[2], log_dir=[[-1, -1]])
+
+    assert lists(files.execute) == {0: ([1, 2], ["any", "any"])}
