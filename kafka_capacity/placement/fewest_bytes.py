@@ -27,10 +27,12 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.placement.filling import give_up_surplus, make_missing
+from kafka_capacity.placement.homing import level_between_homes
 from kafka_capacity.placement.layout import Layout
 from kafka_capacity.placement.leading import LeaderLevelling
 from kafka_capacity.placement.levelling import Levelling
 from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
+from kafka_capacity.placement.refining import refine
 from kafka_capacity.placement.registry import register
 
 
@@ -53,8 +55,10 @@ class FewestBytesPlacer:
         _check_racks(problem)
         layout = Layout(problem)
         give_up_surplus(layout)
+        level_between_homes(layout)
         make_missing(layout)
         _level(layout)
+        refine(layout)
         LeaderLevelling(layout).run()
         return layout.broker_ids()
 

@@ -160,6 +160,15 @@ class Layout:
         for hard in self.hard:
             self._shift(hard.load, hard.unit[rows], donor, receiver)
 
+    def move_one(self, row: int, column: int, receiver: int) -> None:
+        """Put one replica on another broker."""
+        self.move(np.array([row]), np.array([column]), np.array([receiver], dtype=np.int32))
+
+    def may_go_one(self, row: int, column: int, receiver: int) -> bool:
+        """Tell whether one replica may go to a broker and finds room there."""
+        rows, there = np.array([row]), np.array([receiver], dtype=np.int32)
+        return bool(self.may_go(rows, np.array([column]), there)[0] and self.has_room(rows, there)[0])
+
     def _shift(
         self,
         load: NDArray[np.float64],

@@ -269,7 +269,7 @@ class _Crumbs:
                 if best is not None:
                     self._begin[broker] = self._place[best[0]]
             if best is not None:
-                self._move(*best, broker)
+                self._layout.move_one(*best, broker)
                 return True
         return False
 
@@ -350,9 +350,6 @@ class _Crumbs:
                 fits &= layout.has_room(grid_rows, grid)
                 if fits.any():
                     best = int(np.argmax(fits))
-                    self._move(int(grid_rows[best]), int(grid_columns[best]), int(grid[best]))
+                    self._layout.move_one(int(grid_rows[best]), int(grid_columns[best]), int(grid[best]))
                     return True
         return False
-
-    def _move(self, row: int, column: int, receiver: int) -> None:
-        self._layout.move(np.array([row]), np.array([column]), np.array([receiver], dtype=np.int32))

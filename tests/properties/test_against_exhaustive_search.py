@@ -1,8 +1,4 @@
-"""Tight little clusters, drawn evenly and not towards the simple ones, each solved by trying everything.
-
-Where the placer is not optimal today is part of what is asserted: a better placer may raise the shares, none may lower
-them.
-"""
+"""Tight little clusters, drawn evenly and not towards the simple ones, each solved by trying everything."""
 
 import random
 
@@ -17,8 +13,6 @@ from tests.properties import exhaustive
 from tests.properties.strategies import Case
 
 CASES = 500
-LEAST_OPTIMAL_RATIO = 0.88
-LEAST_INSIDE_RATIO = 0.90
 
 
 def tight_case(rng):
@@ -81,17 +75,17 @@ def test_no_bound_is_above_the_cheapest_assignment(solved):
         assert one["reached_bound"] <= one["reached_cheapest"] <= one["copied"], one["case"]
 
 
-def test_most_plans_copy_as_little_as_can_be(solved):
-    optimal = sum(one["copied"] == one["reached_cheapest"] for one in solved)
+def test_every_plan_copies_as_little_as_can_be(solved):
+    for one in solved:
+        assert one["copied"] == one["reached_cheapest"], one["case"]
 
-    assert optimal / len(solved) >= LEAST_OPTIMAL_RATIO
 
-
-def test_most_plans_reach_the_balance_where_it_can_be_reached(solved):
+def test_every_plan_reaches_the_balance_where_it_can_be_reached(solved):
     reachable = [one for one in solved if one["cheapest"] is not None]
 
     assert len(reachable) > CASES / 2
-    assert sum(one["is_inside"] for one in reachable) / len(reachable) >= LEAST_INSIDE_RATIO
+    for one in reachable:
+        assert one["is_inside"], one["case"]
 
 
 def test_the_search_is_no_walkover(solved):
