@@ -77,6 +77,7 @@ def lag_over_time(
     first_owner: NDArray[np.int64],
     last_owner: NDArray[np.int64],
     interruptions: Interruptions,
+    has_tail: bool = True,
 ) -> LagOverTime:
     """Follow the backlog of every partition through an event.
 
@@ -87,6 +88,8 @@ def lag_over_time(
         first_owner: int64[P'], who reads each partition at time 0, -1 for nobody.
         last_owner: int64[P'], who reads it after the last start.
         interruptions: when it is not read.
+        has_tail: whether the curve goes on until everything is caught up, or ends with the last start; the figures
+            are the same, but for the peak of a member with more to do than it can.
     """
     steps = _Steps(rate, capacity, first_owner, interruptions)
     times = _times(interruptions)
@@ -95,7 +98,7 @@ def lag_over_time(
         record.add(steps.step(record.backlog, begin, end))
     settled = float(times[-1])
     waits, is_growing = _waits(record.backlog, rate, capacity, last_owner)
-    tail = _tail(settled, waits)
+    tail = _tail(settled, waits) if has_tail else np.empty(0)
     for begin, end in pairwise([settled, *tail.tolist()]):
         record.add(steps.step(record.backlog, begin, end))
     peak_seconds = np.where(is_growing, np.inf, record.peak / record.pace)

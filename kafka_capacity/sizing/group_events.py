@@ -15,6 +15,8 @@ from kafka_capacity.sizing.group_scenario import EventOutcome, LagCurve
 
 DRAWS = 5
 """How often the clocks are drawn: pauses are pooled over all draws, all else is of the one that pauses longest."""
+DRAWS_OF_MANY_REBALANCES = 2
+"""The same for events of a rebalance or more a member, which draw the clocks again and again by themselves."""
 
 JUDGED_EVENTS = frozenset(
     {Event.SCALE, Event.SCALE_ONE_BY_ONE, Event.ROLLING_RESTART, Event.CRASH, Event.CRASH_RESTART}
@@ -63,9 +65,11 @@ def worst_course(simulation: GroupSimulation, event: Event) -> tuple[Course, NDA
     Raises:
         AssignmentError: Kafka would throw.
     """
-    courses = [simulation.course(event, draw=draw) for draw in range(DRAWS)]
+    has_many = event in {Event.ROLLING_RESTART, Event.SCALE_ONE_BY_ONE}
+    draws = range(DRAWS_OF_MANY_REBALANCES if has_many else DRAWS)
+    courses = [simulation.course(event, draw=draw) for draw in draws]
     pauses = [course.interruptions.pause_seconds for course in courses]
-    worst = max(range(DRAWS), key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
+    worst = max(draws, key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
     return courses[worst], np.concatenate(pauses)
 
 
@@ -75,13 +79,16 @@ def rates_of(course: Course, bytes_per_second: NDArray[np.float64]) -> NDArray[n
     return np.asarray((bytes_per_second / np.maximum(pieces, 1))[course.sibling], dtype=np.float64)
 
 
-def lag_of(course: Course, bytes_per_second: NDArray[np.float64], capacity: float) -> LagOverTime:
+def lag_of(
+    course: Course, bytes_per_second: NDArray[np.float64], capacity: float, *, has_curve: bool = False
+) -> LagOverTime:
     """Follow the lag through a course, of a group that has caught up before: what waits today is a matter of its own.
 
     Args:
         course: of an event.
         bytes_per_second: float64[P], what is produced to its partitions.
         capacity: of a member, bytes per second.
+        has_curve: whether its curve is followed to the end.
     """
     return lag_over_time(
         rate=rates_of(course, bytes_per_second),
@@ -90,6 +97,7 @@ def lag_of(course: Course, bytes_per_second: NDArray[np.float64], capacity: floa
         first_owner=course.first_owner,
         last_owner=course.last_owner,
         interruptions=course.interruptions,
+        has_tail=has_curve,
     )
 
 
@@ -102,7 +110,7 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
     facts, scenario = simulation.facts, simulation.scenario
     course, pauses = worst_course(simulation, event)
     capacity = Capacity.of(facts, scenario)
-    peak = lag_of(course, facts.peak_bytes_per_second, capacity.limit)
+    peak = lag_of(course, facts.peak_bytes_per_second, capacity.limit, has_curve=True)
     catch_up = (
         peak if capacity.limit == capacity.proven else lag_of(course, facts.peak_bytes_per_second, capacity.proven)
     )
