@@ -168,8 +168,7 @@ def count_sentences(group: GroupView) -> list[str]:
     found += _idle(group)
     row = group.advice.spoken_of
     if row["smallest_for_all"] is not None:
-        smallest = _smallest(row)
-        found.append(f"Once that is gone, {smallest[:1].lower()}{smallest[1:]}" if lag_now else smallest)
+        found.append(_smallest(row))
     elif row["smallest_why_none"] and group.advice.recommended is not None:
         found.append(f"No count will do with {variant_name(row)}: {row['smallest_why_none']}.")
     return found
@@ -180,7 +179,10 @@ def lag_now_sentence(row: Row) -> str | None:
     seconds = row["start_lag_seconds"]
     if seconds is None or seconds <= row["lag_slo_seconds"]:
         return None
-    return f"It is {format_duration(seconds)} behind already, {_gone(row)} at mean rates; every lag starts from there."
+    return (
+        f"It is {format_duration(seconds)} behind already, {_gone(row)} at mean rates; events are those of the group "
+        "once it has caught up."
+    )
 
 
 def _gone(row: Row) -> str:

@@ -182,8 +182,10 @@ def test_lag_of_today_comes_before_all_else():
     made = result("a", 3, is_today=True, events=EVENTS)
     made = with_metrics(made, start_lag_seconds=7200.0, catch_up_now_seconds=600.0)
     sentences = part_of(section_of(group_tables([made])), "a")["sentences"]
-    assert sentences[1] == ("It is 2 h behind already, gone in 10 min at mean rates; every lag starts from there.")
-    assert sentences[2].startswith("Once that is gone, the smallest count that will do with range is 2 (")
+    assert sentences[1] == (
+        "It is 2 h behind already, gone in 10 min at mean rates; events are those of the group once it has caught up."
+    )
+    assert sentences[2].startswith("The smallest count that will do with range is 2 (")
 
 
 def test_each_group_says_what_its_figures_rest_on(section):
