@@ -32,7 +32,7 @@ def lead_away(
 
     Returns:
         The state with new leaders, preferred ones, and the partitions whose leader changed. Of the replicas that can
-        take it (in sync, kept, on a broker that is neither drained nor fenced) the one goes that has the least to send.
+        take it (in sync, kept, not fenced) the one does that has the least to send.
     """
     brokers = problem.brokers
     drained = problem.drained()
@@ -41,7 +41,7 @@ def lead_away(
     chosen = rows[is_led_away[rows]]
     replicas = state.replicas[chosen]
     index = brokers.index_of(replicas)
-    usable = (index >= 0) & ~drained[index] & ~brokers.is_fenced[index] & state.in_sync[chosen] & ~diff.removed[chosen]
+    usable = (index >= 0) & ~brokers.is_fenced[index] & state.in_sync[chosen] & ~diff.removed[chosen]
     can_go = usable.any(axis=1)
     chosen, index, usable = chosen[can_go], index[can_go], usable[can_go]
     if not len(chosen):

@@ -101,3 +101,11 @@ def test_a_single_directory_is_not_named():
     _, (files,) = planned([[1, 3]], [[1, 2]], dirs=[2], log_dir=[[-1, -1]])
 
     assert lists(files.execute) == {0: ([1, 2], ["any", "any"])}
+
+
+def test_the_way_back_makes_nobody_leader_who_was_not():
+    # Broker 2 led already, though broker 1 is preferred.
+    _, (files,) = planned([[1, 2, 3]], [[3, 2, 4]], leader=[2])
+
+    assert json.loads(files.election.content) == {"partitions": [{"topic": "orders", "partition": 0}]}
+    assert files.rollback_election is None

@@ -306,3 +306,49 @@ def test_a_network_without_room_never_ends_whatever_the_throttle():
     )
 
     assert schedule.never_ends
+
+
+def test_nobody_is_left_at_a_third_broker():
+    # Partition 0 could wait on broker 3, but the 50 it leaves on broker 1 are too few for the 80 of partition 1.
+    before, after = [[1], [2], [1]], [[2], [1], [1]]
+    schedule = plan_waves(
+        move_problem_of(before, after, size=[50, 80, 50], brokers=[1, 2, 3], limits=[100.0, 80.0, 900.0])
+    )
+
+    assert schedule.waves == ()
+    assert schedule.detours == ()
+    assert [(each.where, each.rows) for each in schedule.refusals] == [("broker 1", (1,)), ("broker 2", (0,))]
+
+
+def test_a_detour_looks_at_directories_too():
+    # Broker 3 has the most room, but not in one directory.
+    before, after = [[1], [2]], [[2], [1]]
+    given = dict(size=100, brokers=[1, 2, 3, 4], limits=[100.0, 100.0, 900.0, 100.0])
+    free = plan_waves(move_problem_of(before, after, **given, dirs=[3], dir_limits=[100.0]))
+    tight = plan_waves(move_problem_of(before, after, **given, dirs=[3], dir_limits=[99.0]))
+
+    assert free.waves[0].replicas_after.tolist() == [[3]]
+    assert tight.waves[0].replicas_after.tolist() == [[4]]
+
+
+def test_a_smaller_factor_makes_room_for_the_copies_after_it():
+    before, after = [[1, 2], [1]], [[1], [2]]
+    schedule = plan_waves(move_problem_of(before, after, size=100, limits=[np.nan, 100.0]))
+
+    assert kinds(schedule) == [WaveKind.DROP, WaveKind.COPY]
+    assert schedule.refusals == ()
+
+
+def test_leaders_do_not_move_to_a_broker_that_is_drained_too():
+    # Brokers 1 and 2 leave; of each list only the last replica stays.
+    before, after = [[1, 2, 3], [1, 2, 4]] * 4, [[5, 6, 3], [6, 5, 4]] * 4
+    schedule = plan_waves(move_problem_of(before, after, size=100))
+
+    assert schedule.waves[0].kind is WaveKind.LEADERSHIP
+    assert set(schedule.waves[0].leaders_after.tolist()) == {3, 4}
+
+
+def test_newcomers_of_a_size_are_spread_over_the_directories():
+    schedule = plan_waves(move_problem_of([[1]] * 4, [[2]] * 4, size=50, dirs=[2, 2], log_dir=[[-1]] * 4))
+
+    assert sorted(schedule.waves[0].log_dirs_after.ravel().tolist()) == [0, 0, 1, 1]
