@@ -26,9 +26,6 @@ from kafka_capacity.sizing.group_events import Capacity, lag_of, start_lag_secon
 from kafka_capacity.sizing.group_scenario import SmallestCounts
 from kafka_capacity.sizing.wording import shown_rate, shown_time
 
-MOST_TRIES = 40
-"""How many counts are tried with a whole simulation, from the first that can carry the load."""
-
 _NO_EVENT = Interruptions(
     partition=np.empty(0, np.int64),
     stop_seconds=np.empty(0),
@@ -167,16 +164,25 @@ class _Search:
         return None
 
     def _first(self, start: int, fails: Callable[[int], str | None]) -> int | None:
-        """Find the first count from a start on that does not fail; a reason that more members cannot mend ends it."""
-        most = min(start + MOST_TRIES, max(start, len(self._facts) + self._failures))
-        for count in range(start, most + 1):
-            reason = fails(count)
-            if reason is None:
-                return count
+        """Find the first count from a start on that does not fail; a reason that more members cannot mend ends it.
+
+        Counts are tried in doubling steps, and then between the last that failed and the first that did not: each
+        takes a whole simulation, and more members do not make an event worse but for the luck of skew.
+        """
+        most = max(start, len(self._facts) + self._failures)
+        failed, count, step = start - 1, start, 1
+        while (reason := fails(count)) is not None:
             self._why = reason
-            if self._is_beyond_help:
+            if self._is_beyond_help or count >= most:
                 return None
-        return None
+            failed, count, step = count, min(count + step, most), step * 2
+        while count - failed > 1:
+            middle = (failed + count) // 2
+            if fails(middle) is None:
+                count = middle
+            else:
+                failed = middle
+        return count
 
     _is_beyond_help = False
 
