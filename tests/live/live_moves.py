@@ -1,0 +1,291 @@
+"""Real moves, planned by us and carried out by Kafka's own tools, with what they took beside what was predicted."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from kafka import KafkaProducer
+from kafka.admin import KafkaAdminClient
+
+from kafka_capacity.cluster.assignment import replica_lists, replica_matrix
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.inventory.kafka_admin import read_cluster
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.reassignment.kafka_json import WaveFiles, wave_files
+from kafka_capacity.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
+from kafka_capacity.reassignment.schedule import Schedule, Wave
+from kafka_capacity.reassignment.waves import plan_waves
+from tests.live.clients import produce
+from tests.live.cluster import KafkaCluster
+
+REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+ELECT = "org.apache.kafka.tools.LeaderElectionCommand"
+RECORD_BYTES = 10_000
+SMALL_FETCHES = {"replica.fetch.max.bytes": 262144, "replica.fetch.response.max.bytes": 1048576}
+"""Kafka looks at a quota before a fetch, not within: fetches are as small beside it as they are at real throttles."""
+Assignment = Mapping[int, Sequence[int]]
+
+
+def make_topic(cluster: KafkaCluster, topic: str, assignment: Assignment, **configs: str) -> None:
+    """Make a topic whose replicas are where they are wanted."""
+    settings = {name.replace("_", "."): value for name, value in configs.items()}
+    wanted = {number: list(brokers) for number, brokers in assignment.items()}
+    with cluster.admin() as admin:
+        admin.create_topics({topic: {"assignments": wanted, "configs": settings}}, wait_for_metadata=True)
+
+
+class SteadyWriter:
+    """Writes so many bytes a second to each partition, from a thread of its own."""
+
+    def __init__(self, cluster: KafkaCluster, topic: str, bytes_per_second: Mapping[int, float]) -> None:
+        self._cluster, self._topic, self._rates = cluster, topic, dict(bytes_per_second)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+
+    def __enter__(self) -> SteadyWriter:
+        if any(self._rates.values()):
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(30)
+
+    def _run(self) -> None:
+        servers = self._cluster.bootstrap_servers().split(",")
+        record = random.Random(7).randbytes(RECORD_BYTES)
+        producer = KafkaProducer(bootstrap_servers=servers, acks=1, linger_ms=5)
+        sent = dict.fromkeys(self._rates, 0)
+        start = time.monotonic()
+        try:
+            while not self._stop.wait(0.05):
+                passed = time.monotonic() - start
+                for partition, rate in self._rates.items():
+                    while sent[partition] + RECORD_BYTES <= rate * passed:
+                        producer.send(self._topic, record, partition=partition)
+                        sent[partition] += RECORD_BYTES
+        finally:
+            producer.close(timeout=5)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskLevel:
+    """What every replica held at one moment, by topic, partition and broker; ``at`` is seconds after the start."""
+
+    at: float
+    sizes: dict[tuple[str, int, int], int]
+
+    def held_bytes(self) -> dict[int, int]:
+        """Sum by broker."""
+        held: dict[int, int] = {}
+        for (_, _, broker), size in self.sizes.items():
+            held[broker] = held.get(broker, 0) + size
+        return held
+
+
+@dataclass(slots=True)
+class WaveRun:
+    """One wave, carried out.
+
+    Attributes:
+        wave: as planned.
+        seconds: from the moment that it is under way until it is not, ``None`` where it was cancelled.
+        levels: of the disks, on the way.
+        verified: what ``--verify`` said last.
+    """
+
+    wave: Wave
+    seconds: float | None = None
+    levels: list[DiskLevel] = field(default_factory=list)
+    verified: str = ""
+
+    def predicted_seconds(self) -> float | None:
+        """Give how long it was to take, ``None`` for never."""
+        start, end = self.wave.start_seconds[1], self.wave.end_seconds[1]
+        return None if start is None or end is None else end - start
+
+    def peak_bytes(self) -> dict[int, int]:
+        """Give the most that each broker held."""
+        peaks: dict[int, int] = {}
+        for level in self.levels:
+            for broker, held in level.held_bytes().items():
+                peaks[broker] = max(peaks.get(broker, 0), held)
+        return peaks
+
+
+@dataclass(slots=True)
+class LiveMoves:
+    """Plans and carries out moves of the topics of one cluster.
+
+    Attributes:
+        cluster: real brokers.
+        folder: for the files of waves.
+        racks: of the brokers.
+    """
+
+    cluster: KafkaCluster
+    folder: Path
+    racks: Mapping[int, str | None]
+
+    def snapshot(self) -> Snapshot:
+        """Read the inventory as the product does."""
+        connection = KafkaConnection(bootstrap_servers=self.cluster.bootstrap_servers())
+        return build_snapshot(read_cluster(connection, cluster="live", ds="2026-11-20"))
+
+    def problem(
+        self,
+        targets: Mapping[str, Assignment],
+        *,
+        throttle_bytes_per_second: float,
+        rates: Mapping[str, Mapping[int, float]] | None = None,
+        limits: Mapping[int, float] | None = None,
+        settings: WaveSettings | None = None,
+    ) -> MoveProblem:
+        """Put a target as a problem, with what is known to be written; ``limits`` are bytes by broker."""
+        snapshot = self.snapshot()
+        lists, written = replica_lists(snapshot.replicas), np.zeros(len(snapshot.partitions))
+        for row in range(len(snapshot.partitions)):
+            topic = snapshot.partitions.topics[int(snapshot.partitions.topic[row])]
+            number = int(snapshot.partitions.partition[row])
+            lists[row] = list(targets.get(topic, {}).get(number, lists[row]))
+            written[row] = (rates or {}).get(topic, {}).get(number, 0.0)
+        nothing = np.zeros(len(written))
+        load = PartitionLoad(
+            bytes_in_mean_bytes_per_second=written,
+            bytes_in_peak_bytes_per_second=written,
+            bytes_out_mean_bytes_per_second=nothing,
+            bytes_out_peak_bytes_per_second=nothing,
+            hours=1,
+        )
+        return move_problem(
+            snapshot,
+            load,
+            brokers=Brokers.of(
+                list(self.racks),
+                list(self.racks.values()),
+                disk_capacity_bytes=[(limits or {}).get(broker) for broker in self.racks],
+            ),
+            after=replica_matrix(lists),
+            throttle=Throttle(bytes_per_second=throttle_bytes_per_second),
+            disk_limit_ratio=1.0,
+            settings=settings or WaveSettings(pause_seconds=0.0),
+        )
+
+    def fill(self, topic: str, bytes_by_partition: Mapping[int, int]) -> None:
+        """Write until every partition has as much as is wanted of it; a busy machine may take several turns."""
+        missing = dict(bytes_by_partition)
+        for turn in range(10):
+            produce(self.cluster, topic, missing, seed=turn)
+            held = {n: 0 for n in bytes_by_partition}
+            with self.cluster.admin() as admin:
+                for (name, partition, _), size in self._sizes(admin).items():
+                    if name == topic:
+                        held[partition] = max(held[partition], size)
+            missing = {n: want - held[n] for n, want in bytes_by_partition.items() if want - held[n] > RECORD_BYTES}
+            if not missing:
+                return
+        raise AssertionError(f"{topic} still misses {missing}")
+
+    def forget(self, *topics: str) -> None:
+        """Delete topics, so that nothing of them is in the way of the next case."""
+        with self.cluster.admin() as admin:
+            admin.delete_topics(list(topics))
+        self.cluster.wait_for(lambda: not set(topics) & set(self.snapshot().partitions.topics), "topics gone")
+
+    def plan(self, problem: MoveProblem) -> Schedule:
+        """Plan it, and leave its files in the folder."""
+        schedule = plan_waves(problem)
+        for wave in schedule.waves:
+            for each in wave_files(schedule, wave).listed():
+                (self.folder / each.name).write_bytes(each.content)
+        return schedule
+
+    def run(self, schedule: Schedule, *, most_seconds: float = 600.0) -> list[WaveRun]:
+        """Carry all waves out, as the runbook says."""
+        return [self.run_wave(schedule, wave, most_seconds=most_seconds) for wave in schedule.waves]
+
+    def run_wave(self, schedule: Schedule, wave: Wave, *, most_seconds: float = 600.0) -> WaveRun:
+        """Execute, watch, verify, elect."""
+        files = wave_files(schedule, wave)
+        done = WaveRun(wave)
+        begun = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(done, begun, most_seconds), daemon=True)
+        watcher.start()
+        limit = ("--throttle", str(int(wave.throttle_bytes_per_second))) if wave.copied_bytes else ()
+        said = self._reassign(files, "--execute", *limit)
+        assert "Successfully started" in said, said
+        begun.set()
+        watcher.join()
+        if done.seconds is not None:
+            done.verified = self._reassign(files, "--verify")
+            self._elect(files.election.name if files.election else None)
+        return done
+
+    def cancel(self, schedule: Schedule, wave: Wave) -> str:
+        """Cancel a wave that is under way."""
+        return self._reassign(wave_files(schedule, wave), "--cancel")
+
+    def roll_back(self, schedule: Schedule) -> None:
+        """Undo all waves, the last one first, without a throttle."""
+        for wave in reversed(schedule.waves):
+            files = wave_files(schedule, wave)
+            path = str(self.folder / files.rollback.name)
+            self.cluster.tool(REASSIGN, "--reassignment-json-file", path, "--execute")
+            self.cluster.wait_for(lambda: not self._under_way(), "the way back", seconds=120)
+            self.cluster.tool(REASSIGN, "--reassignment-json-file", path, "--verify")
+            self._elect(files.rollback_election.name if files.rollback_election else None)
+
+    def _reassign(self, files: WaveFiles, *words: str) -> str:
+        return self.cluster.tool(REASSIGN, "--reassignment-json-file", str(self.folder / files.execute.name), *words)
+
+    def _elect(self, name: str | None) -> None:
+        if name is not None:
+            file = str(self.folder / name)
+            self.cluster.tool(ELECT, "--election-type", "preferred", "--path-to-json-file", file)
+
+    def _under_way(self) -> bool:
+        with self.cluster.admin() as admin:
+            return bool(admin.list_partition_reassignments())
+
+    def _watch(self, done: WaveRun, begun: threading.Event, most_seconds: float) -> None:
+        """Time a wave; the tool's own start-up does not count."""
+        with self.cluster.admin() as admin:
+            start: float | None = None
+            while True:
+                asked = time.monotonic()
+                is_under_way = bool(admin.list_partition_reassignments())
+                if is_under_way and start is None:
+                    start = asked
+                if start is not None:
+                    done.levels.append(DiskLevel(asked - start, self._sizes(admin)))
+                    if not is_under_way:
+                        done.seconds = asked - start
+                        return
+                    if asked - start > most_seconds:
+                        return
+                elif begun.is_set() and not is_under_way:
+                    done.seconds = 0.0
+                    return
+                time.sleep(0.3)
+
+    def _sizes(self, admin: KafkaAdminClient) -> dict[tuple[str, int, int], int]:
+        """Give the size of every replica by topic, partition and broker."""
+        sizes: dict[tuple[str, int, int], int] = {}
+        for broker in self.racks:
+            (answer,) = admin.describe_log_dirs(brokers=[broker])
+            for log_dir in answer["log_dirs"]:
+                for topic in log_dir["topics"]:
+                    for partition in topic["partitions"]:
+                        key = (topic["name"], partition["partition_index"], broker)
+                        sizes[key] = int(partition["partition_size"])
+        return sizes

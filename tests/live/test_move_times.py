@@ -1,0 +1,143 @@
+"""Schedules carried out on real brokers: how long they take, where replicas go, the way back, and no end.
+
+Short moves, so that the bounds are wide; ``tests.live.measure_moves`` has the long ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from kafka_capacity.cluster.assignment import replica_lists
+from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.reassignment.problem import WaveSettings
+from kafka_capacity.reassignment.schedule import Schedule, WaveKind
+from tests.live.cluster import KafkaCluster
+from tests.live.conftest import RACKS
+from tests.live.live_moves import SMALL_FETCHES, LiveMoves, SteadyWriter, WaveRun, make_topic
+
+pytestmark = pytest.mark.live
+
+MB = 1_000_000
+SLACK_SECONDS = 5.0
+"""How much later than predicted a move may be seen to end: brokers, tools and tests share a few cores."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A plan, how it went, and the cluster after it."""
+
+    schedule: Schedule
+    run: WaveRun
+    after: Snapshot
+
+
+@pytest.fixture(scope="module")
+def moves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveMoves]:
+    folder = tmp_path_factory.mktemp("moves")
+    with KafkaCluster(folder / "kafka", RACKS, log_dirs=2, settings=SMALL_FETCHES) as cluster:
+        (folder / "files").mkdir()
+        yield LiveMoves(cluster, folder / "files", RACKS)
+
+
+@pytest.fixture(scope="module")
+def moved(moves: LiveMoves) -> Moved:
+    """Broker 1 sends four replicas of 8 MB to broker 3 in a wave that is to take 16 s."""
+    before = {0: [1, 2], 1: [1, 2], 2: [1, 2], 3: [1, 2], 4: [2, 3]}
+    make_topic(moves.cluster, "orders", before)
+    moves.fill("orders", dict.fromkeys(before, 8 * MB))
+    target = {number: [1, 3] if number < 4 else brokers for number, brokers in before.items()}
+    settings = WaveSettings(pause_seconds=0.0, tries_leadership_first=False)
+    problem = moves.problem({"orders": target}, throttle_bytes_per_second=2.0 * MB, settings=settings)
+    schedule = moves.plan(problem)
+    (run,) = moves.run(schedule, most_seconds=60.0)
+    return Moved(schedule, run, moves.snapshot())
+
+
+def lists(snapshot: Snapshot) -> dict[str, list[int]]:
+    return {snapshot.partitions.name(row): brokers for row, brokers in enumerate(replica_lists(snapshot.replicas))}
+
+
+def test_a_move_takes_about_as_long_as_predicted(moved: Moved) -> None:
+    schedule, run = moved.schedule, moved.run
+    assert schedule.waves[0].bottleneck_broker in {1, 3}
+    assert run.seconds is not None
+    assert 0.75 * 16 < run.seconds < 1.25 * 16 + SLACK_SECONDS
+    assert "is completed" in run.verified
+    assert "Clearing broker-level throttles" in run.verified
+
+
+def test_new_replicas_are_in_the_directories_that_the_plan_names(
+    moved: Moved,
+) -> None:
+    schedule, after = moved.schedule, moved.after
+    (wave,) = schedule.waves
+    dirs = schedule.problem.log_dirs
+    planned = {
+        after.partitions.name(int(row)): dirs.path[int(chosen[1])]
+        for row, chosen in zip(wave.rows, wave.log_dirs_after, strict=True)
+    }
+    found = {
+        after.partitions.name(int(row)): after.log_dirs.path[int(after.log_dir[row, 1])] for row in wave.rows.tolist()
+    }
+    assert found == planned
+    assert len(set(planned.values())) == 2
+
+
+def test_no_broker_holds_more_on_the_way_than_the_plan_says(
+    moved: Moved,
+) -> None:
+    schedule, run = moved.schedule, moved.run
+    (wave,) = schedule.waves
+    peaks = run.peak_bytes()
+    for broker, peak in zip(wave.broker_ids.tolist(), wave.disk_peak_bytes.tolist(), strict=True):
+        assert peaks[broker] <= peak
+
+
+def test_leaders_go_first_and_all_of_it_can_be_undone(moves: LiveMoves, moved: Moved) -> None:
+    # Broker 1 leads eight partitions and leaves. Alone it would send 52 MB; brokers 2 and 3 send 10 and 42 for it.
+    assert moved.run.seconds is not None
+    before = {0: [1, 2], 1: [1, 2], 2: [1, 3], 3: [1, 3]}
+    make_topic(moves.cluster, "clicks", before)
+    moves.fill("clicks", dict.fromkeys(before, 5 * MB))
+    start = moves.snapshot()
+    targets = {"orders": {number: [2, 3] for number in range(5)}, "clicks": {number: [2, 3] for number in before}}
+    schedule = moves.plan(moves.problem(targets, throttle_bytes_per_second=20.0 * MB))
+    first = schedule.waves[0]
+    runs = moves.run(schedule, most_seconds=60.0)
+    there = moves.snapshot()
+    moves.roll_back(schedule)
+    back = moves.snapshot()
+
+    assert [wave.kind for wave in schedule.waves] == [WaveKind.LEADERSHIP, WaveKind.COPY]
+    assert len(first.rows) == 8
+    assert all(run.seconds is not None for run in runs)
+    assert set(map(tuple, lists(there).values())) == {(2, 3)}
+    assert set(there.leader.tolist()) == {2}
+    assert lists(back) == lists(start)
+    assert np.array_equal(back.leader, start.leader)
+
+
+def test_a_throttle_below_the_smallest_does_not_end(moves: LiveMoves) -> None:
+    make_topic(moves.cluster, "endless", {0: [1, 2]})
+    moves.fill("endless", {0: 8 * MB})
+    rates = {0: 0.6 * MB}
+    with SteadyWriter(moves.cluster, "endless", rates):
+        problem = moves.problem({"endless": {0: [1, 3]}}, throttle_bytes_per_second=0.8 * MB, rates={"endless": rates})
+        schedule = moves.plan(problem)
+        (wave,) = schedule.waves
+        run = moves.run_wave(schedule, wave, most_seconds=16.0)
+        moves.cancel(schedule, wave)
+
+    assert schedule.never_ends
+    assert wave.smallest_throttle_bytes_per_second[1] == 1.2 * MB
+    assert run.seconds is None
+    gaps = {
+        round(level.at): level.sizes[("endless", 0, 1)] - level.sizes.get(("endless", 0, 3), 0) for level in run.levels
+    }
+    late = [gap for at, gap in gaps.items() if at > 8]
+    assert late[-1] > late[0]
+    assert lists(moves.snapshot())["endless-0"] == [1, 2]
