@@ -352,3 +352,27 @@ def test_newcomers_of_a_size_are_spread_over_the_directories():
     schedule = plan_waves(move_problem_of([[1]] * 4, [[2]] * 4, size=50, dirs=[2, 2], log_dir=[[-1]] * 4))
 
     assert sorted(schedule.waves[0].log_dirs_after.ravel().tolist()) == [0, 0, 1, 1]
+
+
+def test_a_broker_that_is_gone_for_good_is_replaced():
+    # Broker 9 is in no list of brokers any more; what it held is copied from the leaders.
+    before, after = [[1, 9], [9, 1]], [[1, 2], [2, 1]]
+    schedule = plan_waves(
+        move_problem_of(
+            before,
+            after,
+            size=100,
+            throttle=10,
+            brokers=[1, 2],
+            leader=[1, 1],
+            in_sync=[[True, False], [False, True]],
+            limits=[200.0, 200.0],
+        )
+    )
+
+    assert schedule.refusals == ()
+    assert schedule.total_seconds[1] == 20.0
+    assert [wave.leaders_after.tolist() for wave in schedule.waves] == [[1, 2]]
+    assert schedule.brokers.broker_id.tolist() == [1, 2]
+    assert schedule.brokers.leaders.tolist() == [1, 1]
+    assert schedule.brokers.disk_end_bytes.tolist() == [200.0, 200.0]
