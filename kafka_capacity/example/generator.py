@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.errors import RequestError
 from kafka_capacity.example.groups import Logs, group_tables
 from kafka_capacity.example.shapes import SHAPES, ExampleShape, TopicKind
-from kafka_capacity.inventory.group_facts import made_up_topic_id
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule

@@ -16,8 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import Partitions
+from kafka_capacity.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
-from kafka_capacity.inventory.group_facts import made_up_topic_id
 from kafka_capacity.inventory.tables import TABLES
 
 _PURPOSES = ("etl", "fraud", "search-index", "billing", "dashboards", "archive", "alerts", "features")

@@ -12,8 +12,6 @@ What the inventory does not tell is filled in:
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.groups.model import Member, Topic, TopicPartitions
 from kafka_capacity.groups.registry import GroupProtocol
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints, known, values
@@ -41,7 +40,6 @@ __all__ = [
     "GroupFactsFound",
     "SkippedGroup",
     "group_facts",
-    "made_up_topic_id",
 ]
 
 UNKNOWN_RECORD_BYTES = 1000.0
@@ -148,15 +146,6 @@ class _Cluster:
             tuple(racks[place] for place, broker in zip(places, row, strict=True) if broker >= 0)
             for places, row in zip(index.tolist(), replicas.tolist(), strict=True)
         )
-
-
-def made_up_topic_id(name: str) -> str:
-    """Give an id as Kafka writes them (22 characters of base64url), the same for the same name.
-
-    >>> made_up_topic_id("orders")
-    'HBaK2wDSCOQvkzFFKfH6nA'
-    """
-    return base64.urlsafe_b64encode(hashlib.sha256(name.encode()).digest()[:16]).decode().rstrip("=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

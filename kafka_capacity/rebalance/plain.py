@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from kafka_capacity.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.groups.model import NO_PARTITIONS, Group, Member, Topic, TopicPartitions
 from kafka_capacity.groups.registry import GroupProtocol, assignor
 from kafka_capacity.rebalance.model import Event, GroupFacts, GroupScenario
 from kafka_capacity.rebalance.settings import GroupSettings
 from kafka_capacity.rebalance.table import PartitionTable
-
-
-def made_up_topic_id(name: str) -> str:
-    """Give the id that stands for a topic whose id is not known: 22 characters, always the same for a name."""
-    return base64.urlsafe_b64encode(hashlib.sha256(name.encode()).digest()[:16]).decode().rstrip("=")
 
 
 def plain_group(

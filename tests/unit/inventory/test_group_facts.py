@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_capacity.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.groups.registry import GroupProtocol
 from kafka_capacity.inventory import group_facts as group_facts_module
 from kafka_capacity.inventory import group_traffic as group_traffic_module
-from kafka_capacity.inventory.group_facts import group_facts, made_up_topic_id
+from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.group_traffic import group_traffic, peak_hour
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from tests.builders import DS, GIB, cluster, rows_of, topic, with_rows
