@@ -19,7 +19,7 @@ class MoveRefusal:
     Attributes:
         constraint: its short name: ``leader``, ``fenced``, ``in_sync``, ``min_isr``, ``disk`` or ``log_dir``.
         where: the broker, the directory, or the topics.
-        needed: how much it would take, in ``unit``.
+        needed: how much it would take, in ``unit``; of a disk, for the first of the partitions to fit.
         available: how much there is.
         unit: what the two figures count.
         reason: a sentence for people, with the numbers in it.
@@ -116,8 +116,8 @@ def no_room(
         level: what it holds when all that can move has moved, in bytes.
         limit: what it may hold, in bytes.
     """
-    smallest = float(problem.size_bytes[rows].min())
-    needed = level + smallest
+    sizes = problem.size_bytes[rows].astype(np.float64)
+    needed = level + float(sizes.min())
     count = len(rows)
     return MoveRefusal(
         constraint=constraint,
@@ -127,8 +127,10 @@ def no_room(
         unit="bytes",
         reason=(
             f"{where} may hold {_amount(limit)} and holds {_amount(level)} until others make room, which they cannot: "
-            f"none of {count:,} partition{'' if count == 1 else 's'} ({_some(problem, rows)}) fits beside it; raise "
-            f"its limit by {_amount(needed - limit)}, or give another broker room for a detour"
+            f"{count:,} partition{'' if count == 1 else 's'} of {_amount(float(sizes.sum()))} ({_some(problem, rows)}) "
+            f"cannot go there; with {_amount(needed - limit)} more the first can, with "
+            f"{_amount(level + float(sizes.sum()) - limit)} more all can, and so may some by a detour where another "
+            "broker has room"
         ),
         rows=tuple(rows.tolist()),
     )

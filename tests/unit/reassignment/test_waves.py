@@ -179,8 +179,9 @@ def test_two_full_disks_and_no_third_are_refused_with_figures():
         ("disk", "broker 2", 2.0**31, 2.0**30),
     ]
     assert schedule.refusals[0].reason == (
-        "broker 1 may hold 1.0 GiB and holds 1.0 GiB until others make room, which they cannot: none of 1 partition "
-        "(orders-1) fits beside it; raise its limit by 1.0 GiB, or give another broker room for a detour"
+        "broker 1 may hold 1.0 GiB and holds 1.0 GiB until others make room, which they cannot: 1 partition of 1.0 GiB "
+        "(orders-1) cannot go there; with 1.0 GiB more the first can, with 1.0 GiB more all can, and so may some by a "
+        "detour where another broker has room"
     )
     assert schedule.refusals[0].rows == (1,)
 
