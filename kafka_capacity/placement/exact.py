@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.placement.layout import Layout
 
-MOST_CELLS = 2_500
+MOST_CELLS = 2_000
 """Partitions times brokers up to which the program is tried."""
 _MOST_NODES = 100
 _GAP_RATIO = 0.001

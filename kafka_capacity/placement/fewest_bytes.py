@@ -1,23 +1,29 @@
 """Reach a balanced, rack-aware assignment from the one there is, and copy little on the way.
 
 Goals (ordered)
-    1. Every partition has its replication factor, on distinct brokers of the target.
+    1. Every partition has its replication factor, on distinct brokers of the target, those its topic is pinned to.
     2. Every partition is spread over the racks that the rack rule asks for.
-    3. Every broker is within the tolerance of its fair share (:mod:`kafka_capacity.placement.shares`), where the
+    3. No broker passes a hard limit: disk, network in and out, replica count. A limit that no plan can keep is passed
+       by as little as can be shown (:mod:`kafka_capacity.placement.relaxing` says how much it lacks).
+    4. Every broker is within the tolerance of its fair share (:mod:`kafka_capacity.placement.shares`), where the
        replicas' sizes and the rack rule allow it.
-    4. The fewest bytes are copied.
-    5. The leaders are even by bytes produced (by count where no rates are known), within a tenth of the mean; this
-       costs no bytes, since only the order of replica lists changes.
+    5. The fewest bytes are copied: brokers stop giving as soon as the others are within the tolerance.
+    6. By bytes, replica counts and traffic follow the bytes, since every topic gives alike. It costs none.
+    7. The leaders are even by bytes produced (by count where no rates are known), within a tenth of what each can
+       lead at most; this costs no bytes, since only the order of replica lists changes.
 
 Constraints (mandatory)
-    1 and 2. Load does not come into it: an option that overfills a disk is placed all the same and judged afterwards.
+    1 and 2.
 
 Algorithm
-    Keep every replica whose broker stays, unless the rack rule or a lower replication factor forbids it; then the one
-    on the fullest broker goes. Make the missing replicas, the largest first, on the broker furthest below its share.
-    Level what is left (:mod:`kafka_capacity.placement.levelling`), with partitions from all topics alike and one new
-    replica a partition where that will do. Then level the leaders.
-    A replica that is made anew takes the place in the list of the one it stands for. Nothing is drawn at random.
+    Keep every replica whose broker stays, unless the rack rule, a pin or a lower replication factor forbids it
+    (:mod:`kafka_capacity.placement.filling`, :mod:`kafka_capacity.placement.homing`). Make the missing replicas, where
+    brokers are lowest. Relieve brokers above hard limits and level what is left
+    (:mod:`kafka_capacity.placement.levelling`). Refine small plans to the optimum
+    (:mod:`kafka_capacity.placement.refining`). Then level the leaders (:mod:`kafka_capacity.placement.leading`).
+    A replica that is made anew takes the place in the list of the one it stands for. Nothing is drawn at random, and
+    nothing depends on the clock.
+    Each step is linear in the replicas but for sorting them.
 """
 
 from __future__ import annotations
@@ -33,7 +39,9 @@ from kafka_capacity.placement.leading import LeaderLevelling
 from kafka_capacity.placement.levelling import Levelling
 from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.placement.refining import refine
+from kafka_capacity.placement.refusals import INVALID_REPLICATION_FACTOR
 from kafka_capacity.placement.registry import register
+from kafka_capacity.placement.relaxing import with_attainable_limits
 
 
 @register("fewest-bytes")
@@ -49,23 +57,63 @@ class FewestBytesPlacer:
             int32[P, W], broker ids, the preferred leader first, padded with -1.
 
         Raises:
-            PlacementError: the target has fewer brokers than a replication factor asks for, or only some have a rack.
+            PlacementError: the target has fewer brokers than a replication factor asks for, a topic is pinned to
+            fewer, or only some brokers have a rack.
         """
         _check_enough_brokers(problem)
         _check_racks(problem)
-        layout = Layout(problem)
+        _check_pins(problem)
+        layout = Layout(with_attainable_limits(problem))
         give_up_surplus(layout)
         level_between_homes(layout)
         make_missing(layout)
+        _relieve(layout)
         _level(layout)
         refine(layout)
         LeaderLevelling(layout).run()
         return layout.broker_ids()
 
 
+def _check_pins(problem: PlacementProblem) -> None:
+    """Refuse a topic that is pinned to fewer brokers than it has replicas."""
+    if problem.allowed_brokers is None:
+        return
+    usable = (problem.allowed_brokers & ~problem.target.is_fenced).sum(axis=1)
+    lacking = problem.replication_factor - usable[problem.partitions.topic]
+    if (lacking > 0).any():
+        row = int(np.argmax(lacking))
+        topic = int(problem.partitions.topic[row])
+        factor, count = int(problem.replication_factor[row]), int(usable[topic])
+        raise PlacementError(
+            f"topic {problem.partitions.topics[topic]!r} needs replication factor {factor} but is pinned to {count} "
+            f"unfenced broker{'' if count == 1 else 's'} of the target; pin it to {factor - count} more, or lower the "
+            "factor",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )
+
+
+def _relieve(layout: Layout) -> None:
+    """Bring every broker within its hard limits, the replicas first that relieve most for their bytes."""
+    for hard in layout.hard:
+        if (hard.load <= hard.limit).all():
+            continue
+        known = np.isfinite(hard.limit)
+        usual = float(hard.limit[known].mean())
+        Levelling(
+            layout,
+            unit=hard.unit,
+            load=hard.load,
+            fair=np.where(known, hard.limit, usual),
+            lower=np.zeros(len(hard.limit)),
+            upper=hard.limit,
+            price=layout.problem.size_bytes / np.maximum(hard.unit, 1e-9),
+        ).run()
+
+
 def _level(layout: Layout) -> None:
     """Bring every broker within the limits of the balance."""
     limits = layout.limits
+    by_count = layout.problem.balance is Balance.REPLICAS
     Levelling(
         layout,
         unit=limits.unit,
@@ -73,7 +121,8 @@ def _level(layout: Layout) -> None:
         fair=limits.fair,
         lower=limits.lower,
         upper=limits.upper,
-        price=None if layout.problem.balance is Balance.BYTES else layout.problem.size_bytes.astype(np.float64),
+        price=layout.problem.size_bytes.astype(np.float64) if by_count else None,
+        is_count=by_count,
     ).run()
 
 
@@ -86,7 +135,7 @@ def _check_enough_brokers(problem: PlacementProblem) -> None:
         raise PlacementError(
             f"topic {topic!r} needs replication factor {most} but the target has only {usable} unfenced broker"
             f"{'' if usable == 1 else 's'}; lower the factor or add brokers",
-            kafka_type="org.apache.kafka.common.errors.InvalidReplicationFactorException",
+            kafka_type=INVALID_REPLICATION_FACTOR,
         )
 
 
@@ -99,5 +148,5 @@ def _check_racks(problem: PlacementProblem) -> None:
             f"broker{'s' if len(lacking) > 1 else ''} {', '.join(map(str, lacking[:5]))} of the target "
             f"{'have' if len(lacking) > 1 else 'has'} no rack while others have one; give the rack, or set the rack "
             "rule to off",
-            kafka_type="org.apache.kafka.common.errors.InvalidReplicationFactorException",
+            kafka_type=INVALID_REPLICATION_FACTOR,
         )

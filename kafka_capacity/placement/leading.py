@@ -64,31 +64,56 @@ class LeaderLevelling:
             layout.held = held = np.take_along_axis(held, order, axis=1)
         self._held = held
         self._usable = layout.usable
-        rates = layout.problem.bytes_in_bytes_per_second
-        self._unit = rates.astype(np.float64) if (rates > 0).any() else np.ones(len(rates))
+        problem = layout.problem
+        rates = problem.bytes_in_bytes_per_second
+        self._led = rates.astype(np.float64) if (rates > 0).any() else np.ones(len(rates))
         self._brokers = len(layout.rack)
+        limits = problem.broker_limits
+        self._most_sent = np.full(self._brokers, np.inf) if limits is None else limits.network_out_bytes_per_second
+        self._sent = problem.sent_bytes_per_second() if np.isfinite(self._most_sent).any() else np.zeros(len(rates))
 
     def run(self) -> None:
         """Reorder until every broker is within its limits or nothing more can be done."""
         if self._held.shape[1] < 2 or not self._brokers:
             return
-        self._fair = leader_shares(self._held, self._unit, self._usable)
-        self._lower = self._fair * (1 - LEADER_TOLERANCE_RATIO)
-        self._upper = self._fair * (1 + LEADER_TOLERANCE_RATIO)
-        load = np.bincount(self._held[:, 0], weights=self._unit, minlength=self._brokers)
-        self._load = load.astype(np.float64)
-        for turn in range(_ROUNDS):
+        self._sent_load = self._sum_of_leaders(self._sent)
+        known = np.isfinite(self._most_sent)
+        if (self._sent_load > self._most_sent).any():
+            usual = float(self._most_sent[known].mean())
+            self._level(
+                self._sent, np.where(known, self._most_sent, usual), np.zeros(self._brokers), self._most_sent.copy()
+            )
+        fair = leader_shares(self._held, self._led, self._usable)
+        self._level(self._led, fair, fair * (1 - LEADER_TOLERANCE_RATIO), fair * (1 + LEADER_TOLERANCE_RATIO))
+
+    def _sum_of_leaders(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(self._held[:, 0], weights=unit, minlength=self._brokers).astype(np.float64)
+
+    def _level(
+        self,
+        unit: NDArray[np.float64],
+        fair: NDArray[np.float64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+    ) -> None:
+        self._unit, self._fair, self._lower, self._upper = unit, fair, lower, upper
+        self._load = self._sum_of_leaders(unit)
+        for _ in range(_ROUNDS):
             if not self._outside().any():
                 return
-            if not self._round(flows=False) and not self._round(flows=True, seed=turn):
+            if not self._round(flows=False) and not self._round(flows=True):
                 break
         self._mend()
 
-    def _outside(self, load: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        given = self._load if load is None else load
-        return np.maximum(0.0, np.maximum(given - self._upper * (1 + 1e-12), self._lower * (1 - 1e-12) - given))
+    def _room(self) -> NDArray[np.float64]:
+        """Give float64[B], what each broker can still send."""
+        return self._most_sent - self._sent_load
 
-    def _round(self, *, flows: bool, seed: int = 0) -> bool:
+    def _outside(self) -> NDArray[np.float64]:
+        above, below = self._load - self._upper * (1 + 1e-12), self._lower * (1 - 1e-12) - self._load
+        return np.maximum(0.0, np.maximum(above, below))
+
+    def _round(self, *, flows: bool) -> bool:
         """Hand over leadership once in many rows; tell whether that took something worth it."""
         give, take = self._flow_amounts() if flows else self._amounts()
         leader = self._held[:, 0]
@@ -111,6 +136,7 @@ class LeaderLevelling:
         fits = within_amount(self._held[rows, 0], self._unit[rows], give)
         rows, column, receiver = rows[fits], column[fits], receiver[fits]
         fits = within_amount(receiver, self._unit[rows], take)
+        fits &= within_amount(receiver, self._sent[rows], self._room())
         rows, column = rows[fits], column[fits]
         moved = float(self._unit[rows].sum())
         self._swap(rows, column)
@@ -138,8 +164,9 @@ class LeaderLevelling:
         old, new = self._held[rows, 0].copy(), self._held[rows, column].copy()
         self._held[rows, column] = old
         self._held[rows, 0] = new
-        self._load += np.bincount(new, weights=self._unit[rows], minlength=self._brokers)
-        self._load -= np.bincount(old, weights=self._unit[rows], minlength=self._brokers)
+        for load, unit in ((self._load, self._unit), (self._sent_load, self._sent)):
+            load += np.bincount(new, weights=unit[rows], minlength=self._brokers)
+            load -= np.bincount(old, weights=unit[rows], minlength=self._brokers)
 
     def _mend(self) -> None:
         """Change single lists as long as that brings brokers closer to their limits."""
@@ -161,7 +188,7 @@ class LeaderLevelling:
                 rows, column = np.nonzero((self._held[:, 1:] == worst) & (self._unit > 0)[:, None])
                 column = column + 1
             old, new = self._held[rows, 0], self._held[rows, column]
-            known = (new >= 0) & self._usable[new]
+            known = (new >= 0) & self._usable[new] & (self._sent[rows] <= self._room()[new])
             rows, column, old, new = rows[known], column[known], old[known], new[known]
             now = self._outside() / scale
             unit = self._unit[rows]

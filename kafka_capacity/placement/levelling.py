@@ -44,6 +44,8 @@ class Levelling:
         lower: float64[B].
         upper: float64[B].
         price: float64[P], the cheapest replicas go first; without it all topics give alike.
+        is_count: whether the load is a count of replicas: amounts are whole, and a plan is the cheaper the cheaper its
+            replicas are.
     """
 
     def __init__(
@@ -56,9 +58,10 @@ class Levelling:
         lower: NDArray[np.float64],
         upper: NDArray[np.float64],
         price: NDArray[np.float64] | None = None,
+        is_count: bool = False,
     ) -> None:
         self._layout, self._unit, self._load, self._fair = layout, unit, load, fair
-        self._lower, self._upper, self._price = lower, upper, price
+        self._lower, self._upper, self._price, self._is_count = lower, upper, price, is_count
         self._can_take = layout.usable & (fair > 0)
 
     def run(self) -> None:
@@ -142,7 +145,7 @@ class _Bulk:
             both = np.minimum(given, taken)
             inside_give = give * (both / np.where(given > 0, given, 1.0))[rack]
             inside_take = take * (both / np.where(taken > 0, taken, 1.0))[rack]
-            if self._of._price is not None:
+            if self._of._is_count:
                 order = np.argsort(rack, kind="stable")
                 inside_give[order], inside_take[order] = _whole(inside_give[order]), _whole(inside_take[order])
             give, take = give - inside_give, take - inside_take
@@ -158,14 +161,14 @@ class _Bulk:
         lack = float(take.sum() - give.sum())
         if lack > 0:
             spare = np.where(take > 0, 0.0, fair)
-            if of._price is None:
+            if not of._is_count:
                 give = give + drawn(load - give, spare, lack, of._lower[group])
             else:
                 give = self._cheapest(group, give, lack)
         elif lack < 0:
             open_ = np.where((give > 0) | ~of._can_take[group], 0.0, fair)
             take = take + poured(load + take, open_, -lack, of._upper[group])
-        if of._price is not None:
+        if of._is_count:
             give, take = _whole(give), _whole(take)
         return give, take
 

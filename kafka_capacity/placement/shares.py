@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import replication_factors
+from kafka_capacity.placement.amounts import poured
 from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
 
 
@@ -107,10 +108,24 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
         weight=weight,
         rack_limit=float((unit * (factor - spread + 1)).sum()),
     )
+    most = _most_by_broker(problem, float((unit * factor).sum()), is_bytes=is_bytes)
+    if (fair > most).any():
+        fair = np.minimum(fair, most)
+        fair = fair + poured(fair, weight, float((unit * factor).sum() - fair.sum()), most)
     lower, upper = fair * (1 - problem.tolerance_ratio), fair * (1 + problem.tolerance_ratio)
     if not is_bytes:
         lower, upper = np.floor(lower), np.ceil(upper)
-    return BalanceLimits(unit=unit, fair=fair, lower=lower, upper=upper)
+    return BalanceLimits(unit=unit, fair=fair, lower=lower, upper=np.minimum(upper, most))
+
+
+def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) -> NDArray[np.float64]:
+    """Give float64[B], the hard limit in the unit of the balance, infinite where there is none."""
+    limits = problem.broker_limits
+    if limits is None:
+        return np.full(len(problem.target), np.inf)
+    most = limits.disk_bytes if is_bytes else np.floor(limits.replica_count)
+    # Where all brokers together cannot hold everything, the shares are those of the limits.
+    return np.asarray(most * max(1.0, total / max(float(most.sum()), 1e-9)), dtype=np.float64)
 
 
 def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArray[np.int32]) -> NDArray[np.float64]:

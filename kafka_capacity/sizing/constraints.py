@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.placement.relaxing import LimitState
 from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
 
@@ -36,9 +39,26 @@ def _over(
     ]
 
 
-def _disk(scenario: PlacementScenario, loads: BrokerLoads) -> list[Excuse]:
+def _relaxed(
+    excuses: list[Excuse], limits: tuple[LimitState, ...], constraint: str, ratio: float | None = None
+) -> list[Excuse]:
+    """Add to the excuse of the worst broker what would do: brokers, or a higher limit."""
+    state = next((one for one in limits if one.constraint == constraint and one.is_passed), None)
+    if state is None or not excuses:
+        return excuses
+    text = state.relaxation()
+    if ratio is not None:
+        # Rounded up: what is named must do.
+        needed = float(np.ceil(ratio * state.highest_ratio * 100 - 1e-9) / 100)
+        higher = f"a disk limit of {needed:.2f} instead of {ratio:.2f}"
+        larger = f"disks {state.rounded_ratio:.2f} times as large"
+        text = text.replace(f"a limit {state.rounded_ratio:.2f} times as high", higher if needed <= 1.0 else larger)
+    return [dataclasses.replace(excuses[0], reason=f"{excuses[0].reason}; {text}"), *excuses[1:]]
+
+
+def _disk(scenario: PlacementScenario, loads: BrokerLoads, limits: tuple[LimitState, ...]) -> list[Excuse]:
     capacity = loads.brokers.disk_capacity_bytes * scenario.disk_limit_ratio
-    return [
+    found = [
         Excuse(
             constraint="disk",
             where=f"broker {broker} (rack {rack})",
@@ -53,14 +73,16 @@ def _disk(scenario: PlacementScenario, loads: BrokerLoads) -> list[Excuse]:
         )
         for broker, rack, needed, available in _over(loads, loads.bytes_after.astype(np.float64), capacity)
     ]
+    return _relaxed(found, limits, "disk", scenario.disk_limit_ratio)
 
 
-def _network(loads: BrokerLoads) -> list[Excuse]:
-    found = []
+def _network(loads: BrokerLoads, limits: tuple[LimitState, ...]) -> list[Excuse]:
+    every: list[Excuse] = []
     for direction, needed_by, limit in (
         ("in", loads.peak_in_after, loads.brokers.network_in_bytes_per_second),
         ("out", loads.peak_out_after, loads.brokers.network_out_bytes_per_second),
     ):
+        found = []
         for broker, rack, needed, available in _over(loads, needed_by, limit):
             found.append(
                 Excuse(
@@ -75,7 +97,8 @@ def _network(loads: BrokerLoads) -> list[Excuse]:
                     ),
                 )
             )
-    return found
+        every += _relaxed(found, limits, f"network_{direction}")
+    return every
 
 
 def _throttle(scenario: PlacementScenario, metrics: PlacementMetrics) -> list[Excuse]:
@@ -199,6 +222,7 @@ def placement_excuses(
     metrics: PlacementMetrics,
     *,
     narrow_partitions: int,
+    limits: tuple[LimitState, ...] = (),
     stale_partitions: int = 0,
     unknown_size_ratio: float = 0.0,
 ) -> tuple[Excuse, ...]:
@@ -209,15 +233,16 @@ def placement_excuses(
         loads: each broker before and after.
         metrics: the figures of the scenario.
         narrow_partitions: how many partitions would be on fewer racks than the rack rule asks for.
+        limits: how the brokers stand to their hard limits, for what it would take to keep them.
         stale_partitions: how many would give up their only in-sync replicas.
         unknown_size_ratio: of how many partitions the size is not known, as a share of all.
     """
     return (
         *_sizes(unknown_size_ratio),
         *_racks(scenario, narrow_partitions),
-        *_disk(scenario, loads),
+        *_disk(scenario, loads, limits),
         *_disk_on_the_way(loads),
-        *_network(loads),
+        *_network(loads, limits),
         *_throttle(scenario, metrics),
         *_leaderless(metrics),
         *_in_sync(stale_partitions),

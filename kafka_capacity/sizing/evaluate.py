@@ -12,8 +12,9 @@ from kafka_capacity.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.placement.bounds import lower_bound
-from kafka_capacity.placement.problem import PlacementProblem
+from kafka_capacity.placement.problem import BrokerLimits, PlacementProblem
 from kafka_capacity.placement.registry import placer
+from kafka_capacity.placement.relaxing import limit_states
 from kafka_capacity.placement.shares import balance_limits, narrow_partitions
 from kafka_capacity.placement.shares import broker_loads as target_loads
 from kafka_capacity.reassignment.duration import MoveDuration, move_duration
@@ -44,6 +45,20 @@ def placement_problem(
         rack_rule=scenario.rack_rule,
         balance=scenario.balance,
         tolerance_ratio=scenario.tolerance_ratio,
+        broker_limits=broker_limits(scenario),
+        limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
+        limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
+    )
+
+
+def broker_limits(scenario: PlacementScenario) -> BrokerLimits:
+    """Give what no broker of a scenario may pass: the disks as far as they may be filled, and the networks."""
+    target = scenario.target
+    return BrokerLimits.of(
+        len(target),
+        disk_bytes=target.disk_capacity_bytes * scenario.disk_limit_ratio,
+        network_in_bytes_per_second=target.network_in_bytes_per_second,
+        network_out_bytes_per_second=target.network_out_bytes_per_second,
     )
 
 
@@ -70,16 +85,24 @@ def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: Placem
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes)
     metrics = _metrics(snapshot, load, scenario, problem, diff, moved, loads)
     narrow = narrow_partitions(problem, diff.after)
+    states = limit_states(problem, diff.after)
     excuses = placement_excuses(
         scenario,
         loads,
         metrics,
+        limits=states,
         narrow_partitions=narrow,
         stale_partitions=_without_in_sync(snapshot, diff),
         unknown_size_ratio=snapshot.unknown_size_partitions / max(1, len(snapshot.partitions)),
     )
     return PlacementResult(
-        scenario=scenario, fits=not excuses, excuses=excuses, metrics=metrics, diff=diff, loads=loads
+        scenario=scenario,
+        fits=not excuses,
+        excuses=excuses,
+        metrics=metrics,
+        diff=diff,
+        loads=loads,
+        limits=states,
     )
 
 

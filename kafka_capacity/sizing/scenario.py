@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.diff import AssignmentDiff
 from kafka_capacity.placement.problem import Balance, RackRule
+from kafka_capacity.placement.relaxing import LimitState
 from kafka_capacity.sizing.excuse import Excuse
 
 
@@ -144,6 +145,8 @@ class PlacementResult:
         metrics: ``None`` when Kafka would refuse the placement, so that there is nothing to measure.
         diff: before and after; ``None`` in the same case.
         loads: each broker; ``None`` in the same case.
+        limits: how the brokers stand to their hard limits, and which of these bind; empty in the same case, and where
+            no limit is known.
     """
 
     scenario: PlacementScenario
@@ -152,3 +155,4 @@ class PlacementResult:
     metrics: PlacementMetrics | None
     diff: AssignmentDiff | None
     loads: BrokerLoads | None
+    limits: tuple[LimitState, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import pyarrow as pa
 import pytest
@@ -52,12 +53,12 @@ def test_it_fits():
 
 
 def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():
-    spec = ClusterSpec(disk_capacity_bytes=200 * GIB)
+    spec = ClusterSpec(disk_capacity_bytes=180 * GIB)
     verdict = verdict_of(make_inputs(spec, broker_counts=(5, 6, 9), placers=("fewest-bytes",)))
     assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 5 and 6 do not (2026-11-20)"
     assert verdict["reasons"][0] == "9 is the smallest broker count that fits, of those tried (5, 6, 9)."
     assert verdict["reasons"][1].startswith("5 brokers do not fit: broker ")
-    assert "too much." in verdict["reasons"][1]
+    assert " too much; it takes " in verdict["reasons"][1]
 
 
 def test_nothing_fits():
@@ -66,9 +67,10 @@ def test_nothing_fits():
     assert not verdict["fits"]
     assert verdict["status"] == "no_fit"
     assert verdict["recommended_scenario_id"] is None
-    assert verdict["nearest_scenario_id"] == "007-brokers.fewest-bytes"
-    assert verdict["headline"].startswith("No option fits. The nearest is 7 brokers, fewest-bytes: broker ")
-    assert verdict["headline"].endswith(" too much (and 8 more).")
+    assert verdict["nearest_scenario_id"] == "008-brokers.fewest-bytes"
+    assert verdict["headline"].startswith("No option fits. The nearest is 8 brokers, fewest-bytes: broker ")
+    assert " too much; it takes " in verdict["headline"]
+    assert re.search(r" would do \(and \d+ more\)\.$", verdict["headline"])
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (disk) (2026-11-20)"
 
 
@@ -283,7 +285,7 @@ def test_caveats_are_serious_first():
 
 
 def test_many_failing_counts_are_counted_in_the_subject():
-    spec = ClusterSpec(disk_capacity_bytes=200 * GIB)
+    spec = ClusterSpec(disk_capacity_bytes=180 * GIB)
     verdict = verdict_of(make_inputs(spec, broker_counts=(3, 4, 5, 6, 9), placers=("fewest-bytes",)))
     assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 3, 4, 5 and 1 more do not (2026-11-20)"
 
