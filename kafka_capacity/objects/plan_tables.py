@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.objects.move_tables import MOVE_TABLES, list_column, schedule_tables
+from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.sizing.scenario import PlacementResult
 
 PLAN_SCHEMA_VERSION = 2
@@ -118,12 +120,15 @@ BROKER_LOAD = pa.schema(
 Tables = Mapping[str, tuple[pa.Schema, tuple[str, ...]]]
 """By name: the schema of each table and what it is sorted by."""
 
-PLAN_TABLES: Tables = {
+RESULT_TABLES: Tables = {
     "scenarios": (SCENARIOS, ("scenario_id",)),
     "moves": (MOVES, ("scenario_id", "topic", "partition")),
     "broker_load": (BROKER_LOAD, ("scenario_id", "broker_id")),
 }
-"""Every table about placement: its schema and what it is sorted by."""
+"""Those that every plan has."""
+
+PLAN_TABLES: Tables = {**RESULT_TABLES, **MOVE_TABLES}
+"""Every table about placement and its schedule; an older plan may lack those of :data:`MOVE_TABLES`."""
 
 
 def scenario_table(result: PlacementResult) -> pa.Table:
@@ -149,12 +154,6 @@ def scenario_table(result: PlacementResult) -> pa.Table:
     return pa.Table.from_pylist([row], schema=SCENARIOS)
 
 
-def _lists(matrix: np.ndarray, keep: np.ndarray) -> pa.Array:
-    """Turn the kept cells of each row into a list column, without a Python object a cell."""
-    offsets = np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix[keep].astype(np.int32)))
-
-
 def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
     """Give the rows of ``moves`` of one result."""
     if result.diff is None:
@@ -168,10 +167,10 @@ def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
         pa.array(partitions.topics, pa.string()).take(pa.array(partitions.topic[rows])),
         pa.array(partitions.partition[rows]),
         pa.array(snapshot.leader[rows]),
-        _lists(before, before >= 0),
-        _lists(after, after >= 0),
-        _lists(after, diff.added[rows]),
-        _lists(before, diff.removed[rows]),
+        list_column(before, before >= 0),
+        list_column(after, after >= 0),
+        list_column(after, diff.added[rows]),
+        list_column(before, diff.removed[rows]),
         pa.array(size),
         pa.array(size * diff.added[rows].sum(axis=1)),
         pa.array(diff.leader_changed[rows]),
@@ -206,12 +205,22 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
     return pa.Table.from_arrays(filled, schema=BROKER_LOAD)
 
 
-def result_tables(result: PlacementResult, snapshot: Snapshot, *, has_moves: bool) -> dict[str, pa.Table]:
-    """Give all tables of one result; without ``has_moves`` that one stays empty."""
+def result_tables(
+    result: PlacementResult, snapshot: Snapshot, *, has_moves: bool, schedule: Schedule | None = None
+) -> dict[str, pa.Table]:
+    """Give all tables of one result.
+
+    Args:
+        result: of a scenario.
+        snapshot: the cluster as it is.
+        has_moves: without it ``moves`` stays empty.
+        schedule: of the result; without it the tables of waves stay empty.
+    """
     return {
         "scenarios": scenario_table(result),
         "moves": moves_table(result, snapshot) if has_moves else MOVES.empty_table(),
         "broker_load": broker_load_table(result),
+        **schedule_tables(result.scenario.scenario_id, schedule),
     }
 
 

@@ -89,26 +89,82 @@ class WaveFiles:
         )
 
 
-def wave_files(schedule: Schedule, wave: Wave) -> WaveFiles:
-    """Write the files of one wave. The same schedule gives the same bytes.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WaveRows:
+    """What the files of a wave say, n partitions.
+
+    Attributes:
+        stem: what their names begin with, such as ``01-copy``.
+        partitions: those that ``rows`` counts in.
+        rows: intp[n].
+        replicas_before, replicas_after: int32[n, W], padded with -1.
+        log_dirs_before, log_dirs_after: int32[n, W], positions in ``paths``, -1 where the broker may choose.
+        paths: of directories.
+        elects: bool[n], whether the preferred leader must be elected once it is done.
+        elects_back: bool[n], the same once it is undone.
+    """
+
+    stem: str
+    partitions: Partitions
+    rows: NDArray[np.intp]
+    replicas_before: NDArray[np.int32]
+    replicas_after: NDArray[np.int32]
+    log_dirs_before: NDArray[np.int32]
+    log_dirs_after: NDArray[np.int32]
+    paths: tuple[str, ...]
+    elects: NDArray[np.bool_]
+    elects_back: NDArray[np.bool_]
+
+
+def wave_rows(schedule: Schedule, wave: Wave) -> WaveRows:
+    """Say what the files of one wave hold.
 
     A joining replica goes to the log directory that was planned for it, where its broker has several; on the way back
     to the one it came from.
     """
-    partitions, dirs = schedule.problem.partitions, schedule.problem.log_dirs
-    stem = f"wave-{wave.number:0{len(str(len(schedule.waves)))}d}"
+    dirs = schedule.problem.log_dirs
     to, back = (wave.replicas_after, wave.log_dirs_after), (wave.replicas_before, wave.log_dirs_before)
-    execute = _written(partitions, wave.rows, to[0], _named(to, wave.replicas_before, dirs), dirs.path)
-    rollback = _written(partitions, wave.rows, back[0], _named(back, wave.replicas_after, dirs), dirs.path)
     # Undone, a list has its old first replica first again; who leads by then, and stays, must be voted out.
     first = wave.replicas_before[:, 0] if wave.replicas_before.shape[1] else wave.leaders_before
     stays = (wave.replicas_before == wave.leaders_after[:, None]).any(axis=1) & (wave.leaders_after >= 0)
-    reverts = stays & (wave.leaders_before == first) & (wave.leaders_after != first)
+    return WaveRows(
+        stem=wave_stem(wave.number, str(wave.kind), len(schedule.waves)),
+        partitions=schedule.problem.partitions,
+        rows=wave.rows,
+        replicas_before=wave.replicas_before,
+        replicas_after=wave.replicas_after,
+        log_dirs_before=_named(back, wave.replicas_after, dirs),
+        log_dirs_after=_named(to, wave.replicas_before, dirs),
+        paths=dirs.path,
+        elects=wave.elects,
+        elects_back=stays & (wave.leaders_before == first) & (wave.leaders_after != first),
+    )
+
+
+def wave_stem(number: int, kind: str, wave_count: int) -> str:
+    """Name a wave so that the names of a schedule sort as its waves do.
+
+    >>> wave_stem(3, "copy", 12), wave_stem(3, "copy", 120)
+    ('03-copy', '003-copy')
+    """
+    return f"{number:0{max(2, len(str(wave_count)))}d}-{kind}"
+
+
+def wave_files(schedule: Schedule, wave: Wave) -> WaveFiles:
+    """Write the files of one wave. The same schedule gives the same bytes."""
+    return files_of(wave_rows(schedule, wave))
+
+
+def files_of(wave: WaveRows) -> WaveFiles:
+    """Write what a wave's rows say."""
+    execute = _written(wave.partitions, wave.rows, wave.replicas_after, wave.log_dirs_after, wave.paths)
+    rollback = _written(wave.partitions, wave.rows, wave.replicas_before, wave.log_dirs_before, wave.paths)
+    elected, reverted = (wave.rows[chosen] for chosen in (wave.elects, wave.elects_back))
     return WaveFiles(
-        execute=_file(f"{stem}.json", execute),
-        rollback=_file(f"{stem}-rollback.json", rollback),
-        election=_election(f"{stem}-election.json", partitions, wave.rows[wave.elects]),
-        rollback_election=_election(f"{stem}-rollback-election.json", partitions, wave.rows[reverts]),
+        execute=_file(f"{wave.stem}.json", execute),
+        rollback=_file(f"{wave.stem}-rollback.json", rollback),
+        election=_election(f"{wave.stem}-election.json", wave.partitions, elected),
+        rollback_election=_election(f"{wave.stem}-rollback-election.json", wave.partitions, reverted),
     )
 
 

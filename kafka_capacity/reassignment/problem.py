@@ -18,6 +18,9 @@ LOW, EXPECTED, HIGH = range(len(BAND))
 DELETE_DELAY_SECONDS = 60.0
 """Kafka's default ``file.delete.delay.ms``: a replica that goes away keeps its disk space for so long."""
 
+DEFAULT_HEADROOM_RATIO = 0.2
+"""The share of network and disk that an automatic throttle leaves free."""
+
 
 class Order(StrEnum):
     """Which partitions move first."""
@@ -40,7 +43,7 @@ class Throttle:
 
     bytes_per_second: float
     is_automatic: bool = False
-    headroom_ratio: float = 0.2
+    headroom_ratio: float = DEFAULT_HEADROOM_RATIO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,9 @@ import numpy as np
 from kafka_capacity.reassignment.kafka_json import WaveFiles, wave_files
 from kafka_capacity.reassignment.schedule import Schedule, Wave, WaveKind
 
+WAVES_FOLDER = "waves/"
+"""Where the files of waves are, seen from the runbook."""
+
 _SERVERS = "--bootstrap-server $BOOTSTRAP"
 _REASSIGN = f"kafka-reassign-partitions.sh {_SERVERS} --reassignment-json-file"
 _ELECT = f"kafka-leader-election.sh {_SERVERS} --election-type preferred --path-to-json-file"
@@ -68,13 +71,14 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     """Write the page of one wave, whose files are at hand."""
     throttle = max(1, math.floor(wave.throttle_bytes_per_second)) if wave.copied_bytes else None
     limit = f" --throttle {throttle}" if throttle is not None else ""
-    execute, rollback = f"{_REASSIGN} {files.execute.name}", f"{_REASSIGN} {files.rollback.name}"
+    execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
+    undone = files.rollback_election
     steps = [
         RunbookStep(
             does="check",
             why="The file is the one that was planned, and nothing else is being reassigned.",
             commands=(
-                *(f'echo "{each.sha256}  {each.name}" | sha256sum --check' for each in files.listed()),
+                *(f'echo "{each.sha256}  {WAVES_FOLDER}{each.name}" | sha256sum --check' for each in files.listed()),
                 f"kafka-reassign-partitions.sh {_SERVERS} --list",
             ),
         ),
@@ -92,7 +96,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
             RunbookStep(
                 does="elect",
                 why=f"{int(wave.elects.sum()):,} partitions have a new first replica while their leader stays another.",
-                commands=(f"{_ELECT} {files.election.name}",),
+                commands=(f"{_ELECT} {WAVES_FOLDER}{files.election.name}",),
             )
         )
     if _removes(wave) and wave.number < len(schedule.waves):
@@ -112,7 +116,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
             commands=(
                 f"{rollback} --execute{limit}",
                 f"{rollback} --verify",
-                *((f"{_ELECT} {files.rollback_election.name}",) if files.rollback_election is not None else ()),
+                *((f"{_ELECT} {WAVES_FOLDER}{undone.name}",) if undone is not None else ()),
             ),
         ),
     ]

@@ -14,6 +14,7 @@ import pyarrow as pa
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.plan_tables import result_tables
 from kafka_capacity.sizing.evaluate import evaluate_placement
+from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, schedule_of
 from kafka_capacity.sizing.scenario import PlacementScenario
 
 MOVES_FOR_ALL_UP_TO = 24
@@ -22,11 +23,12 @@ MOVES_FOR_ALL_UP_TO = 24
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SimulationInputs:
-    """Everything that evaluating needs, as arrays."""
+    """Everything that evaluating needs, as arrays; ``move`` says how moves are cut into waves."""
 
     snapshot: Snapshot
     load: PartitionLoad
     facts: dict[str, Any]
+    move: MoveSettings = dataclasses.field(default_factory=MoveSettings)
 
 
 def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScenario) -> bool:
@@ -35,10 +37,12 @@ def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScena
 
 
 def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, has_moves: bool) -> dict[str, pa.Table]:
-    """Evaluate one scenario and give its tables."""
-    return result_tables(
-        evaluate_placement(inputs.snapshot, inputs.load, scenario), inputs.snapshot, has_moves=has_moves
-    )
+    """Evaluate one scenario and give its tables; where its moves are listed, in what waves they are done as well."""
+    result = evaluate_placement(inputs.snapshot, inputs.load, scenario)
+    schedule = None
+    if has_moves and is_scheduled(result):
+        schedule = schedule_of(inputs.snapshot, inputs.load, result, inputs.move)
+    return result_tables(result, inputs.snapshot, has_moves=has_moves, schedule=schedule)
 
 
 def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[tuple[PlacementScenario, bool]]:

@@ -1,6 +1,6 @@
 """The stored plan: two shares that two jobs write side by side, and the one manifest that readers ask for.
 
-{plan}/{scenarios,moves,broker_load}/…, facts-….json, request-….json     listed in placement.manifest.json
+{plan}/{scenarios,moves,waves,…}/…, facts-….json, request-….json         listed in placement.manifest.json
 {plan}/{group_facts,group_scenarios,…}/…, groups-….json                  listed in groups.manifest.json
 {plan}/manifest.json                                                     lists both, written last by seal_plan
 """
@@ -23,7 +23,7 @@ from kafka_capacity.objects.dataset import (
     write_dataset,
 )
 from kafka_capacity.objects.group_tables import GROUP_TABLES
-from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, PLAN_TABLES
+from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, PLAN_TABLES, RESULT_TABLES
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.workflow.pinned import PinnedPlan, PlanInputs
 
@@ -97,10 +97,10 @@ def read_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
 
 
 def read_plan_tables(store: ObjectStore, manifest: Manifest) -> dict[str, pa.Table]:
-    """Read every table of a plan; those about groups are empty in a plan that was made before there were any."""
+    """Read every table of a plan; those about groups and waves are empty in a plan made before there were any."""
     return {
         name: read_table(store, manifest, name)
-        if name in manifest.tables or name in PLAN_TABLES
+        if name in manifest.tables or name in RESULT_TABLES
         else schema.empty_table()
         for name, (schema, _) in {**PLAN_TABLES, **GROUP_TABLES}.items()
     }

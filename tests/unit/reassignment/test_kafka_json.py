@@ -63,7 +63,7 @@ def test_a_wave_comes_with_its_way_back():
 
     assert lists(files.execute) == {0: ([1, 3], ["any", "any"])}
     assert lists(files.rollback) == {0: ([1, 2], ["any", "any"])}
-    assert (files.execute.name, files.rollback.name) == ("wave-1.json", "wave-1-rollback.json")
+    assert (files.execute.name, files.rollback.name) == ("01-copy.json", "01-copy-rollback.json")
     assert files.election is None
 
 

@@ -21,9 +21,9 @@ def test_a_wave_is_executed_watched_and_verified():
     (page,) = pages([[1, 2]], [[1, 3]], size=10**6, throttle=1000.7)
 
     assert [step.does for step in page.steps] == ["check", "execute", "watch", "verify"]
-    assert commands(page.steps, "execute") == [f"{REASSIGN} wave-1.json --execute --throttle 1000"]
-    assert commands(page.steps, "verify") == [f"{REASSIGN} wave-1.json --verify"]
-    assert commands(page.steps, "check")[0] == f'echo "{page.files[0][1]}  wave-1.json" | sha256sum --check'
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 1000"]
+    assert commands(page.steps, "verify") == [f"{REASSIGN} waves/01-copy.json --verify"]
+    assert commands(page.steps, "check")[0] == f'echo "{page.files[0][1]}  waves/01-copy.json" | sha256sum --check'
     assert page.steps[2].why.startswith(
         "Done after 999 s (999 s if nobody writes, 999 s at peak traffic); broker 3 decides (in). "
         "Broker 1 holds up to 1.0 MB of replicas on the way."
@@ -33,19 +33,19 @@ def test_a_wave_is_executed_watched_and_verified():
 def test_it_can_be_cancelled_and_rolled_back():
     (page,) = pages([[1, 2]], [[2, 3]], throttle=1000)
 
-    assert commands(page.back, "cancel") == [f"{REASSIGN} wave-1.json --cancel"]
+    assert commands(page.back, "cancel") == [f"{REASSIGN} waves/01-copy.json --cancel"]
     assert commands(page.back, "roll back") == [
-        f"{REASSIGN} wave-1-rollback.json --execute --throttle 1000",
-        f"{REASSIGN} wave-1-rollback.json --verify",
-        f"{ELECT} wave-1-rollback-election.json",
+        f"{REASSIGN} waves/01-copy-rollback.json --execute --throttle 1000",
+        f"{REASSIGN} waves/01-copy-rollback.json --verify",
+        f"{ELECT} waves/01-copy-rollback-election.json",
     ]
 
 
 def test_what_copies_nothing_has_no_throttle_and_elects():
     (page,) = pages([[1, 2]], [[2, 1]])
 
-    assert commands(page.steps, "execute") == [f"{REASSIGN} wave-1.json --execute"]
-    assert commands(page.steps, "elect") == [f"{ELECT} wave-1-election.json"]
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-reorder.json --execute"]
+    assert commands(page.steps, "elect") == [f"{ELECT} waves/01-reorder-election.json"]
     assert page.throttle_bytes_per_second is None
     assert page.steps[2].why == "It is over within seconds."
 
@@ -67,7 +67,7 @@ def test_brokers_with_more_room_get_larger_throttles():
     throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.0)
     (page,) = pages([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)
 
-    assert commands(page.steps, "execute") == [f"{REASSIGN} wave-1.json --execute --throttle 10"]
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 10"]
     assert commands(page.steps, "throttle") == [
         "kafka-configs.sh --bootstrap-server $BOOTSTRAP --entity-type brokers --entity-name 3 --alter "
         "--add-config follower.replication.throttled.rate=20"

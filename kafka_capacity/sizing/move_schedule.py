@@ -1,0 +1,93 @@
+"""From a placement to the waves that carry it out: what is asked of a move, and the schedule of one result."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.reassignment.problem import DEFAULT_HEADROOM_RATIO, Order, Throttle, WaveSettings, move_problem
+from kafka_capacity.reassignment.schedule import Schedule
+from kafka_capacity.reassignment.waves import plan_waves
+from kafka_capacity.sizing.scenario import PlacementResult
+
+SCHEDULED_PLACER = "fewest-bytes"
+"""The placer whose moves are scheduled however many there are."""
+SCHEDULED_UP_TO = 20_000
+"""Moved replicas up to which the moves of other placers are scheduled as well: seconds, even with detours."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MoveSettings:
+    """How a move shall be carried out; how fast is the scenario's throttle.
+
+    Attributes:
+        is_throttle_automatic: take the largest throttle that leaves headroom at each broker's peak.
+        headroom_ratio: the share of network and disk that an automatic throttle leaves free.
+        disk_bytes_per_second: what the disks of every broker write and read together, ``None`` where it is not known.
+        waves: how to cut waves.
+    """
+
+    is_throttle_automatic: bool = False
+    headroom_ratio: float = DEFAULT_HEADROOM_RATIO
+    disk_bytes_per_second: float | None = None
+    waves: WaveSettings = dataclasses.field(default_factory=WaveSettings)
+
+
+def schedule_of(
+    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, settings: MoveSettings
+) -> Schedule | None:
+    """Plan the waves of a result.
+
+    Args:
+        snapshot: the cluster as it is.
+        load: its traffic.
+        result: of a scenario on that snapshot.
+        settings: how to move.
+
+    Returns:
+        The schedule; ``None`` where Kafka would refuse the placement, so that there is nothing to move to.
+    """
+    if result.diff is None or result.loads is None:
+        return None
+    brokers, disk = result.loads.brokers, settings.disk_bytes_per_second
+    problem = move_problem(
+        snapshot,
+        load,
+        brokers=brokers,
+        after=result.diff.after,
+        throttle=Throttle(
+            bytes_per_second=result.scenario.throttle_bytes_per_second,
+            is_automatic=settings.is_throttle_automatic,
+            headroom_ratio=settings.headroom_ratio,
+        ),
+        disk_limit_ratio=result.scenario.disk_limit_ratio,
+        settings=settings.waves,
+        disk_bytes_per_second=None if disk is None else np.full(len(brokers), disk),
+    )
+    return plan_waves(problem)
+
+
+def is_scheduled(result: PlacementResult) -> bool:
+    """Tell whether a result is worth a schedule: those of other placers are to compare with, and cost time."""
+    moved = result.metrics.moved_replicas if result.metrics is not None else 0
+    return result.diff is not None and (result.scenario.placer == SCHEDULED_PLACER or moved <= SCHEDULED_UP_TO)
+
+
+def move_settings_to_json(settings: MoveSettings) -> dict[str, Any]:
+    """Give plain data."""
+    return {**dataclasses.asdict(settings), "waves": {**dataclasses.asdict(settings.waves), "orders": _names(settings)}}
+
+
+def _names(settings: MoveSettings) -> list[str]:
+    return [str(order) for order in settings.waves.orders]
+
+
+def move_settings_from_json(data: Mapping[str, Any]) -> MoveSettings:
+    """Undo :func:`move_settings_to_json`."""
+    waves = dict(data["waves"])
+    orders = tuple(Order(name) for name in waves.pop("orders"))
+    return MoveSettings(**{**data, "waves": WaveSettings(**waves, orders=orders)})
