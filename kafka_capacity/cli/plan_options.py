@@ -20,6 +20,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
 from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
 from kafka_capacity.sizing.group_grid import StaticMembership
+from kafka_capacity.sizing.move_schedule import WaveOrder
 
 
 def split_names(text: str) -> list[str]:
@@ -77,12 +78,25 @@ PLACEMENT_OPTIONS = (
         field="new_broker_racks", name="--new-broker-racks", kind=str, metavar="RACK,…", parse=split_names, more=_COMMAS
     ),
     FieldOption(field="placers", name="--placer", kind=list[str], metavar="NAME", more=_REPEATED),
-    FieldOption(field="throttle_bytes_per_second", name="--throttle", kind=float, metavar="BYTES/S"),
     FieldOption(field="replication_factor", name="--replication-factor", kind=int),
     FieldOption(field="rack_rule", name="--rack-rule", kind=RackRule),
     FieldOption(field="balance", name="--balance", kind=Balance),
     FieldOption(field="tolerance_ratio", name="--tolerance", kind=float, metavar="RATIO"),
     FieldOption(field="disk_limit_ratio", name="--disk-limit", kind=float, metavar="RATIO"),
+)
+
+MOVE_OPTIONS = (
+    FieldOption(field="throttle_bytes_per_second", name="--throttle", kind=float, metavar="BYTES/S"),
+    FieldOption(field="is_throttle_automatic", name="--throttle-auto", kind=bool),
+    FieldOption(field="headroom_ratio", name="--headroom", kind=float, metavar="RATIO"),
+    FieldOption(field="disk_bytes_per_second", name="--disk-rate", kind=float, metavar="BYTES/S"),
+    FieldOption(field="most_moves_per_broker", name="--moves-per-broker", kind=int),
+    FieldOption(field="longest_wave_hours", name="--wave-hours", kind=float, metavar="HOURS"),
+    FieldOption(field="pause_seconds", name="--pause", kind=float, metavar="SECONDS"),
+    FieldOption(field="fetchers", name="--fetchers", kind=int),
+    FieldOption(field="fetcher_bytes_per_second", name="--fetcher-rate", kind=float, metavar="BYTES/S"),
+    FieldOption(field="wave_order", name="--wave-order", kind=WaveOrder),
+    FieldOption(field="is_leadership_first_tried", name="--leadership-first/--no-leadership-first", kind=bool),
 )
 
 
@@ -122,7 +136,8 @@ GROUP_OPTIONS = (
     _seconds("slow_seconds", "--slow-time"),
 )
 
-OPTION_OF_FIELD = {option.field: option.name for option in (*PLACEMENT_OPTIONS, *GROUP_OPTIONS, SEED_OPTION)}
+ALL_OPTIONS = (*PLACEMENT_OPTIONS, *MOVE_OPTIONS, *GROUP_OPTIONS, SEED_OPTION)
+OPTION_OF_FIELD = {option.field: option.name.partition("/")[0] for option in ALL_OPTIONS}
 
 
 def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -92,20 +92,20 @@ class PlacementParameters(BaseModel):
         description="How full a disk may be after the change: 0.85 is 85 %.",
         json_schema_extra={"section": "Rules"},
     )
-    throttle_bytes_per_second: float = Field(
-        default=50e6,
-        gt=0.0,
-        le=1e12,
-        title="Throttle (bytes per second)",
-        description="Per broker and direction, as given to kafka-reassign-partitions --throttle.",
-        json_schema_extra={"section": "Rules"},
-    )
     seed: int = Field(
         default=0,
         ge=0,
         le=2**31 - 1,
         description="Of every random draw: the same request with the same seed is the same plan.",
         json_schema_extra={"section": "Rules"},
+    )
+    throttle_bytes_per_second: float = Field(
+        default=50e6,
+        gt=0.0,
+        le=1e12,
+        title="Throttle (bytes per second)",
+        description="Per broker and direction, as given to kafka-reassign-partitions --throttle.",
+        json_schema_extra={"section": "The move"},
     )
 
     @field_validator("placers")

@@ -13,12 +13,13 @@ from pydantic import Field, ValidationError, field_validator
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
 from kafka_capacity.request.group_parameters import GroupParameters
+from kafka_capacity.request.move_parameters import MoveParameters
 from kafka_capacity.request.placement_parameters import PlacementParameters
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
 
-class PlanRequest(GroupParameters, PlacementParameters):
+class PlanRequest(GroupParameters, MoveParameters, PlacementParameters):
     """What a plan is asked to answer: fields in the order of the form, those of the last base first."""
 
     recipients: tuple[str, ...] = Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,15 @@ SCHEDULED_PLACER = "fewest-bytes"
 """The placer whose moves are scheduled however many there are."""
 SCHEDULED_UP_TO = 20_000
 """Moved replicas up to which the moves of other placers are scheduled as well: seconds, even with detours."""
+
+
+class WaveOrder(StrEnum):
+    """Which partitions move first: one order, or the best of all."""
+
+    AUTO = "auto"
+    RELIEF_FIRST = str(Order.RELIEF_FIRST)
+    SMALLEST_FIRST = str(Order.SMALLEST_FIRST)
+    HOTTEST_FIRST = str(Order.HOTTEST_FIRST)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.grid import placement_grid, scenario_from_json, scenario_to_json
 from kafka_capacity.sizing.group_grid import GroupGridRequest, group_request_from_json, group_request_to_json
+from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
 from kafka_capacity.sizing.scenario import PlacementScenario
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
@@ -97,6 +98,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "pinned": pinned.as_dict(),
         "request": request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}),
         "scenarios": [scenario_to_json(scenario) for scenario in placement_grid(observed, request.grid())],
+        "move": move_settings_to_json(request.move_settings()),
         "group_grid": group_request_to_json(request.group_grid(seed=request.seed)),
         "code_version": __version__,
         "model_version": MODEL_VERSION,
@@ -154,6 +156,7 @@ class PlanInputs:
     pinned: PinnedPlan
     request: dict[str, Any]
     scenarios: tuple[PlacementScenario, ...]
+    move: MoveSettings
     group_grid: GroupGridRequest
     code_version: str
     model_version: str
@@ -171,6 +174,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
             pinned=PinnedPlan(**document["pinned"]),
             request=document["request"],
             scenarios=tuple(scenario_from_json(item) for item in document["scenarios"]),
+            move=move_settings_from_json(document["move"]),
             group_grid=group_request_from_json(document["group_grid"]),
             code_version=document["code_version"],
             model_version=document["model_version"],

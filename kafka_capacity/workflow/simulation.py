@@ -36,6 +36,7 @@ def load_simulation_inputs(store: ObjectStore, inputs: PlanInputs) -> Simulation
         snapshot=dataclasses.replace(snapshot, groups=()),
         load=traffic,
         facts=inventory_facts(raw, snapshot, traffic, inputs.scenarios, findings.to_json()),
+        move=inputs.move,
     )
 
 

