@@ -18,7 +18,7 @@ Constraints (mandatory)
 Algorithm
     Keep every replica whose broker stays, unless the rack rule, a pin or a lower replication factor forbids it
     (:mod:`kafka_capacity.placement.filling`, :mod:`kafka_capacity.placement.homing`). Make the missing replicas, where
-    brokers are lowest. Relieve brokers above hard limits and level what is left
+    brokers are lowest. Level what is left and relieve brokers above hard limits
     (:mod:`kafka_capacity.placement.levelling`). Refine small plans to the optimum
     (:mod:`kafka_capacity.placement.refining`). Then level the leaders (:mod:`kafka_capacity.placement.leading`).
     A replica that is made anew takes the place in the list of the one it stands for. Nothing is drawn at random, and
@@ -67,8 +67,10 @@ class FewestBytesPlacer:
         give_up_surplus(layout)
         level_between_homes(layout)
         make_missing(layout)
-        _relieve(layout)
         _level(layout)
+        # What moves for the balance relieves most limits on the way; the rest is moved for their sake.
+        if _relieve(layout):
+            _level(layout)
         refine(layout)
         LeaderLevelling(layout).run()
         return layout.broker_ids()
@@ -92,11 +94,17 @@ def _check_pins(problem: PlacementProblem) -> None:
         )
 
 
-def _relieve(layout: Layout) -> None:
-    """Bring every broker within its hard limits, the replicas first that relieve most for their bytes."""
+def _relieve(layout: Layout) -> bool:
+    """Bring every broker within its hard limits, the replicas first that relieve most for their bytes.
+
+    Returns:
+        Whether a broker was above one.
+    """
+    was_above = False
     for hard in layout.hard:
         if (hard.load <= hard.limit).all():
             continue
+        was_above = True
         known = np.isfinite(hard.limit)
         usual = float(hard.limit[known].mean())
         Levelling(
@@ -108,6 +116,7 @@ def _relieve(layout: Layout) -> None:
             upper=hard.limit,
             price=layout.problem.size_bytes / np.maximum(hard.unit, 1e-9),
         ).run()
+    return was_above
 
 
 def _level(layout: Layout) -> None:

@@ -72,11 +72,15 @@ class _Beam:
 
     def run(self) -> None:
         """Search until nothing better is found."""
-        for _ in range(_MOST_IMPROVEMENTS):
-            if not any(self._improve(weight) for weight in _WEIGHTS):
-                break
+        self._search()
         if self._layout.held.shape[0] * len(self._layout.rack) <= MOST_CELLS and not self._is_proven():
             self._solve()
+            self._search()
+
+    def _search(self) -> None:
+        for _ in range(_MOST_IMPROVEMENTS):
+            if not any(self._improve(weight) for weight in _WEIGHTS):
+                return
 
     def _is_proven(self) -> bool:
         """Tell whether the plan is as good as can be shown: inside the limits and at the bound."""
