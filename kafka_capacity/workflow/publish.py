@@ -8,12 +8,11 @@ import json
 from email.message import EmailMessage
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity import MODEL_VERSION, __version__
-from kafka_capacity.cluster.assignment import Partitions, replica_matrix
+from kafka_capacity.cluster.assignment import replica_matrix
 from kafka_capacity.errors import StorageError
 from kafka_capacity.objects.dataset import (
     MANIFEST,
@@ -25,7 +24,9 @@ from kafka_capacity.objects.dataset import (
 )
 from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.objects.stored_waves import partitions_of
 from kafka_capacity.reassignment.kafka_json import reassignment_json
+from kafka_capacity.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.workflow.pinned import PinnedPlan
 from kafka_capacity.workflow.plan_dataset import (
     FACTS_DOCUMENT,
@@ -35,6 +36,7 @@ from kafka_capacity.workflow.plan_dataset import (
     read_plan_document,
     read_plan_tables,
 )
+from kafka_capacity.workflow.wave_documents import RELEASED_TABLES, wave_documents
 
 REPORT_KIND = "report"
 PLAN_FILES_KIND = "plan_files"
@@ -149,20 +151,28 @@ def mail_report(
 def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     """Store the reassignment files of the recommended option beside the report, the manifest last.
 
+    The files of waves and the runbook are made from the stored tables: what was approved is what is released.
+
     Returns:
-        Their addresses; none when no option is recommended or nothing changes.
+        Their addresses, those of waves as one folder; none when no option is recommended or nothing changes.
 
     Raises:
-        StorageError: the report has not been published.
+        StorageError: the report has not been published, or a wave's file would not be the one that was planned.
     """
     report = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
     verdict = json.loads(read_document(store, report, REPORT_JSON))["verdict"]
     scenario_id = verdict["recommended_scenario_id"]
     documents: dict[str, bytes] = {}
+    facts: dict[str, Any] = {}
     if scenario_id is not None:
         plan = read_plan(store, pinned)
         moves = read_table(store, plan, "moves")
         documents = plan_files(moves.filter(pc.field("scenario_id") == scenario_id))
+        # A plan that was made before there were waves has none.
+        if documents and set(RELEASED_TABLES) <= set(plan.tables):
+            tables = {name: read_table(store, plan, name) for name in RELEASED_TABLES}
+            documents |= wave_documents(tables, scenario_id)
+            facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
     write_dataset(
         store,
@@ -171,10 +181,16 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         schema_version=PLAN_SCHEMA_VERSION,
         tables={},
         documents=documents,
-        facts={**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256},
+        facts={**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256, **facts},
         has_plain_names=True,
     )
-    return [store.uri(prefix + name) for name in documents]
+    shown = dict.fromkeys(WAVES_FOLDER if name.startswith(WAVES_FOLDER) else name for name in documents)
+    return [store.uri(prefix + name) for name in shown]
+
+
+def _wave_facts(schedules: pa.Table) -> dict[str, Any]:
+    names = ("wave_count", "refused_partitions")
+    return {name: schedules.column(name)[0].as_py() for name in names} if len(schedules) else {}
 
 
 def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
@@ -194,14 +210,7 @@ def plan_files(moves: pa.Table) -> dict[str, bytes]:
     """
     if not len(moves):
         return {}
-    topics = moves.column("topic").to_pylist()
-    names = sorted(set(topics))
-    place = {name: index for index, name in enumerate(names)}
-    partitions = Partitions(
-        topics=tuple(names),
-        topic=np.array([place[topic] for topic in topics], dtype=np.int32),
-        partition=moves.column("partition").to_numpy().astype(np.int32),
-    )
+    partitions = partitions_of(moves.column("topic").to_pylist(), moves.column("partition").to_pylist())
     before = replica_matrix(moves.column("replicas_before").to_pylist())
     after = replica_matrix(moves.column("replicas_after").to_pylist())
     return {

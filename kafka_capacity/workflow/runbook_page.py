@@ -1,0 +1,126 @@
+"""``runbook.md``: what a team does, wave by wave, with the exact commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.reassignment.problem import BAND
+from kafka_capacity.reassignment.runbook import WAVES_FOLDER
+from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle, plural
+
+RUNBOOK = "runbook.md"
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+def runbook_markdown(
+    schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]], pages: Sequence[Mapping[str, Any]]
+) -> bytes:
+    """Write the runbook of a schedule.
+
+    Args:
+        schedule: the row of ``schedules``, its refusals as a list.
+        waves: rows of ``waves``, in their order.
+        pages: :meth:`~kafka_capacity.reassignment.runbook.RunbookWave.as_dict` of each.
+    """
+    lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
+    lines += _introduction(schedule, len(waves))
+    lines += _left_out(schedule)
+    for wave, page in zip(waves, pages, strict=True):
+        lines += _wave(wave, page, len(waves))
+    return ("\n".join(lines).rstrip() + "\n").encode()
+
+
+def time_band(low: float | None, expected: float | None, high: float | None) -> str:
+    """Say how long something takes.
+
+    >>> time_band(60.0, 90.0, None)
+    '1 min 30 s (1 min if nobody writes, never at peak traffic)'
+    """
+    times = [format_duration(seconds) for seconds in (low, expected, high)]
+    if times[0] == times[1] == times[2]:
+        return times[1]
+    return f"{times[1]} ({times[0]} if nobody writes, {times[2]} at peak traffic)"
+
+
+def _introduction(schedule: Mapping[str, Any], count: int) -> list[str]:
+    if not count:
+        return ["No wave can be carried out.", ""]
+    total = time_band(*(schedule[f"total_{band}_seconds"] for band in BAND))
+    throttle = (
+        f"the largest throttle of each broker that leaves {schedule['headroom_ratio']:.0%} free at its peak"
+        if schedule["is_throttle_automatic"]
+        else f"{format_throttle(schedule['throttle_bytes_per_second'])} a broker and direction"
+    )
+    lines = [
+        f"{plural(count, 'wave')}, {format_bytes(schedule['copied_bytes'])} to copy at {throttle}, "
+        f"{schedule['order']}. In all: {total}.",
+        "",
+    ]
+    smallest = schedule["smallest_throttle_expected_bytes_per_second"]
+    if schedule["total_expected_seconds"] is None:
+        lines += [f"**It never ends with this throttle**: it takes more than {format_throttle(smallest)}.", ""]
+    return [
+        *lines,
+        f"One wave after another; after any of them one may stop. Run the commands in the folder of this file, "
+        f"which holds `{WAVES_FOLDER}`, and say first where the brokers are:",
+        "",
+        "```sh",
+        "export BOOTSTRAP=broker-1.example.com:9092",
+        "```",
+        "",
+    ]
+
+
+def _left_out(schedule: Mapping[str, Any]) -> list[str]:
+    if not schedule["refusals"]:
+        return []
+    count = schedule["refused_partitions"]
+    one = "is in no wave and stays where it is, though `reassignment.json` has it"
+    several = "are in no wave and stay where they are, though `reassignment.json` has them"
+    return [
+        "## What stays",
+        "",
+        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute that whole:",
+        "",
+        *(f"- {_plain(each['reason'])}" for each in schedule["refusals"]),
+        "",
+    ]
+
+
+def _wave(wave: Mapping[str, Any], page: Mapping[str, Any], count: int) -> list[str]:
+    start = format_duration(wave["start_expected_seconds"])
+    begins = "Begins at once" if wave["wave"] == 1 else f"Begins after {start}"
+    if wave["start_expected_seconds"] is None:
+        begins = "Never begins, since one before it does not end"
+    lines = [
+        f"## Wave {wave['wave']} of {count}: {wave['kind']}",
+        "",
+        f"{begins}; {plural(wave['partitions'], 'partition')}, {format_bytes(wave['copied_bytes'])} to copy.",
+        "",
+    ]
+    for number, step in enumerate(page["steps"], start=1):
+        lines += _step(f"{number}. ", step)
+    lines += ["### Back", ""]
+    for step in page["back"]:
+        lines += _step("- ", step)
+    return lines
+
+
+def _step(bullet: str, step: Mapping[str, Any]) -> list[str]:
+    indent = " " * len(bullet)
+    lines = [f"{bullet}**{step['does'].capitalize()}.** {_plain(step['why'])}", ""]
+    if step["commands"]:
+        lines += [f"{indent}```sh", *(indent + command for command in step["commands"]), f"{indent}```", ""]
+    return lines
+
+
+def _plain(text: str) -> str:
+    r"""Keep names of a cluster from being taken for markup.
+
+    >>> _plain("topic __a_b__ on `x`")
+    'topic \\_\\_a\\_b\\_\\_ on \\`x\\`'
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
