@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+from kafka_capacity.report import wave_words
 from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle_above, plural
 from kafka_capacity.report.group_words import at_risk_line
 from kafka_capacity.report.groups import SECTION
 from kafka_capacity.report.options import Option, PlanView
+from kafka_capacity.report.waves import MoveView
 
 WEEK_HOURS = 168
 """Less history than this has not seen every hour of the week."""
@@ -18,7 +20,7 @@ def caveats(view: PlanView) -> list[dict[str, str]]:
 
     Each has a ``severity``, ``serious`` or ``note``, and perhaps an ``anchor``: the section that says more.
     """
-    found = [*_groups(view), *cluster_caveats(view), *move_caveats(view.nearest)]
+    found = [*_groups(view), *cluster_caveats(view), *move_caveats(view.nearest, view.move)]
     found.append(_note(f"Sizes are those of the inventory of {view.inputs.ds}; topics that grow take longer to copy."))
     return sorted(found, key=lambda caveat: caveat["severity"] != "serious")
 
@@ -129,8 +131,13 @@ def _is_known(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def move_caveats(option: Option) -> list[dict[str, str]]:
-    """List what could go wrong with the move to one option."""
+def move_caveats(option: Option, move: MoveView | None = None) -> list[dict[str, str]]:
+    """List what could go wrong with the move to one option.
+
+    Args:
+        option: the one.
+        move: its waves, where they are known.
+    """
     if option.is_refused:
         return []
     figures = option.figures
@@ -142,17 +149,26 @@ def move_caveats(option: Option) -> list[dict[str, str]]:
         )
     if option.never_ends:
         smallest = format_throttle_above(figures["smallest_throttle_bytes_per_second"])
-        found.append(_serious(f"The move never ends at this throttle; it must be above {smallest}."))
-    elif figures["duration_peak_seconds"] is None:
-        smallest = format_throttle_above(figures["smallest_throttle_peak_bytes_per_second"])
+        at_once = " with everything started at once" if move is not None and not move.never_ends else ""
+        in_waves = f"; in waves above {format_throttle_above(move.smallest_throttle('expected'))}" if move else ""
+        found.append(_serious(f"The move never ends at this throttle{at_once}; it must be above {smallest}{in_waves}."))
+    elif move is not None and move.waves and move.never_ends:
+        found.append(wave_words.endless_caveat(move))
+    elif (figures["duration_peak_seconds"] if move is None else move.total[2]) is None:
+        at_peak = figures["smallest_throttle_peak_bytes_per_second"] if move is None else move.smallest_throttle("high")
+        smallest = format_throttle_above(at_peak)
         found.append(
             _serious(
                 "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle "
                 f"above {smallest}."
             )
         )
+    if move is not None and (stays := wave_words.refusal_caveat(move)) is not None:
+        found.append(stays)
     if figures["moved_bytes"]:
-        found += _note_on_copying(option)
+        found += (
+            _note_on_copying(option) if move is None else wave_words.time_caveats(move, figures["duration_seconds"])
+        )
     if figures["seeds_tried"] > 1:
         found.append(
             _note(

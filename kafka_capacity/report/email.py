@@ -26,6 +26,7 @@ from kafka_capacity.report.names import clipped, slug, visible
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
+from kafka_capacity.report.waves import SECTION as WAVES_SECTION
 
 MAX_CAVEATS = 4
 """Caveats that an e-mail shows, and however many more are serious."""
@@ -134,6 +135,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     uri = str(report["links"].get("report_uri", ""))
     comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
     rows = comparison["rows"] if comparison else []
+    has_waves = any(row.get("in_waves") for row in rows)
     # Serious first. What is said of consumer groups has a line of its own.
     caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != GROUPS_SECTION]
     shown = max(MAX_CAVEATS, sum(1 for caveat in caveats if caveat["severity"] == "serious"))
@@ -142,10 +144,13 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "report_uri": uri,
         "is_link": uri.startswith(("https://", "http://")),
         "groups_line": next((s["data"]["at_risk"] for s in report["sections"] if s["name"] == GROUPS_SECTION), None),
+        "waves_line": next((s["data"]["line"] for s in report["sections"] if s["name"] == WAVES_SECTION), None),
         "groups_uri": f"{uri}#{GROUPS_SECTION}",
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),
-        "options": [{**row, "reason": _short_reason(row)} for row in rows[:MAX_OPTIONS]],
+        "options": [
+            {**row, "reason": _short_reason(row), **_took(row, is_said=has_waves)} for row in rows[:MAX_OPTIONS]
+        ],
         "more_options": len(rows[MAX_OPTIONS:]),
     }
 
@@ -155,3 +160,10 @@ def _short_reason(row: Mapping[str, Any]) -> str:
     if row["verdict"] != "no_fit" or not row.get(NOTE):
         return ""
     return clipped(re.sub(r"( \(and [\d,]+ more\))?\.$", "", str(row[NOTE])), REASON_LENGTH)
+
+
+def _took(row: Mapping[str, Any], *, is_said: bool) -> dict[str, Any]:
+    """Give the time of an option, that in waves where it was scheduled, and perhaps which of the two it is."""
+    in_waves = row.get("in_waves")
+    how = "in waves" if in_waves else "all at once"
+    return {"took": in_waves or row["duration"], "took_how": how if is_said else ""}

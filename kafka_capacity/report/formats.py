@@ -23,6 +23,7 @@ _IEC = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI = ("B", "kB", "MB", "GB", "TB", "PB")
 _ABSURD_BYTES, _ABSURD_SECONDS, _ABSURD_RATIO = 1e24, 86_400e9, 1e13
 """From here on figures are in scientific notation, where the next smaller unit says nothing."""
+_AXIS_UNITS = ((259_200.0, "d", 86_400.0), (7_200.0, "h", 3_600.0), (180.0, "min", 60.0), (-math.inf, "s", 1.0))
 _TIMES = (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1))
 
 
@@ -57,6 +58,15 @@ def iec_unit(largest: float) -> tuple[str, int]:
     while place < len(_IEC) - 1 and abs(largest) >= 1024 ** (place + 1):
         place += 1
     return _IEC[place], 1024**place
+
+
+def axis_time_unit(longest: float) -> tuple[str, float]:
+    """Give the unit in which an axis up to that many seconds is easy to read, and how many seconds it is.
+
+    >>> [axis_time_unit(seconds)[0] for seconds in (90, 600, 18_000, 400_000)]
+    ['s', 'min', 'h', 'd']
+    """
+    return next((name, scale) for least, name, scale in _AXIS_UNITS if not longest < least)
 
 
 def _scaled(amount: float, base: int, units: Sequence[str]) -> str:
@@ -311,6 +321,31 @@ def format_load(load: Sequence[Any] | None) -> str:
     return f"{format_rate(rate)} of {'' if is_limit else 'at least '}{format_rate(capacity)}"
 
 
+def format_time_band(band: Sequence[float | None] | None) -> str:
+    """Write a time with its band: what is expected, and from where to where it may be; once where all look the same.
+
+    >>> [format_time_band(b) for b in ((60, 120, 240), (60, 60, 60), (60, 120, None), (60, None, None))]
+    ['2 min (1 min to 4 min)', '1 min', '2 min (1 min to never)', 'never (1 min at least)']
+    """
+    if band is None:
+        return NOTHING
+    low, expected, high = (format_when(seconds) for seconds in band)
+    if low == expected == high:
+        return expected
+    if expected == "never":
+        return f"never ({low} at least)"
+    return f"{expected} ({low} to {high})"
+
+
+def format_when(seconds: float | None) -> str:
+    """Write how long after the start something happens.
+
+    >>> [format_when(s) for s in (0.0, 75.0, None)]
+    ['0 s', '1 min 15 s', 'never']
+    """
+    return "never" if seconds is None else format_duration(seconds)
+
+
 def format_ranges(topics: Sequence[Sequence[str]]) -> str:
     """Write partitions by topic: each entry is a topic and its partitions.
 
@@ -330,7 +365,10 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "byte_delta": format_byte_delta,
     "rate": format_rate,
     "throttle": format_throttle,
+    "throttle_above": format_throttle_above,
     "duration": format_duration,
+    "time_band": format_time_band,
+    "when": format_when,
     "duration_band": format_duration_band,
     "percent": format_percent,
     "limit": format_limit,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.report.formats import format_duration, plural
+from kafka_capacity.report.formats import axis_time_unit, format_duration, plural
 from kafka_capacity.report.group_details import scenario_word
 from kafka_capacity.report.group_words import event_phrase, short, variant_name
 from kafka_capacity.report.groups import GroupView
@@ -19,8 +19,6 @@ MAX_POINTS = 32
 """Of one curve: what is drawn, and what stands in the table under the chart."""
 FINE_ENOUGH = 0.005
 """A point closer than this part of the peak to the line that is drawn already adds nothing to see."""
-
-_UNITS = ((7_200.0, "h", 3_600.0), (180.0, "min", 60.0), (0.0, "s", 1.0))
 
 
 def lag_chart(group: GroupView, chart_id: str) -> dict[str, Any] | None:
@@ -43,7 +41,7 @@ def lag_chart(group: GroupView, chart_id: str) -> dict[str, Any] | None:
         return None
     allowed = group.now["lag_slo_seconds"]
     last, highest = (max(value[name] for value in values) for name in ("time_seconds", "lag_seconds"))
-    (time_unit, time_scale), (lag_unit, lag_scale) = _unit(last), _unit(max(highest, allowed))
+    (time_unit, time_scale), (lag_unit, lag_scale) = axis_time_unit(last), axis_time_unit(max(highest, allowed))
     title = f"How far {short(group.group_id)} falls behind {event_phrase(event)}"
     return chart(
         chart_id,
@@ -119,10 +117,6 @@ def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int 
             break
         kept.add(furthest)
     return np.array(sorted(kept), dtype=np.intp)
-
-
-def _unit(largest: float) -> tuple[str, float]:
-    return next((name, scale) for least, name, scale in _UNITS if largest >= least)
 
 
 def _peaks(group: GroupView, event: str) -> str:

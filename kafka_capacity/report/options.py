@@ -22,6 +22,7 @@ from kafka_capacity.errors import RenderError
 from kafka_capacity.report.formats import plural
 from kafka_capacity.report.groups import GroupsView, read_groups
 from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.report.waves import MoveView, read_move, read_schedules
 
 BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
 """Placers that know nothing of what is where, so that nobody would choose them to move less."""
@@ -88,6 +89,7 @@ class PlanView:
         recommended: the best that fits, ``None`` when none does.
         nearest: the option to speak of: the recommended one, else the one that is closest to fitting.
         groups: what the plan says of consumer groups; ``None`` where it says nothing.
+        move: the option to speak of in waves; ``None`` where the plan has none for it.
     """
 
     inputs: ReportInputs
@@ -95,6 +97,7 @@ class PlanView:
     recommended: Option | None
     nearest: Option
     groups: GroupsView | None = None
+    move: MoveView | None = None
 
     @property
     def rate_history_hours(self) -> int:
@@ -105,6 +108,11 @@ class PlanView:
     def observed_broker_count(self) -> int:
         """How many brokers there are today."""
         return int(self.inputs.snapshot_facts["broker_count"])
+
+    @property
+    def schedules(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is said of the schedule of each option that has one."""
+        return read_schedules(self.inputs.tables)
 
     @property
     def generate(self) -> Option | None:
@@ -127,7 +135,12 @@ def view_plan(inputs: ReportInputs) -> PlanView:
     recommended = min(fitting, key=_rank) if fitting else None
     nearest = recommended or min(options, key=_distance)
     return PlanView(
-        inputs=inputs, options=options, recommended=recommended, nearest=nearest, groups=read_groups(inputs)
+        inputs=inputs,
+        options=options,
+        recommended=recommended,
+        nearest=nearest,
+        groups=read_groups(inputs),
+        move=read_move(inputs.tables, nearest.scenario_id),
     )
 
 

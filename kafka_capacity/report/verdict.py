@@ -18,6 +18,7 @@ from kafka_capacity.report.formats import (
 )
 from kafka_capacity.report.names import clipped, visible
 from kafka_capacity.report.options import Option, PlanView, counts_by_fit
+from kafka_capacity.report.waves import MoveView
 
 SUBJECT_NAME_LENGTH = 60
 """A longer cluster name is cut in the subject, where the verdict must stay in sight."""
@@ -62,10 +63,26 @@ def _headline(view: PlanView) -> str:
     sentence = (
         f"{lead}: {option.placer} moves {format_bytes(figures['moved_bytes'])} "
         f"({format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}) "
+        f"{_when(view.move, least) or _at_once(figures, least)}"
+    )
+    return sentence + _generate_clause(view) + "."
+
+
+def _at_once(figures: Mapping[str, Any], least: str) -> str:
+    return (
         f"in {least}{format_duration(figures['duration_seconds'])} "
         f"at {format_throttle(figures['throttle_bytes_per_second'])}"
     )
-    return sentence + _generate_clause(view) + "."
+
+
+def _when(move: MoveView | None, least: str) -> str | None:
+    """Say how long the waves take, where there are some."""
+    if move is None or not move.waves:
+        return None
+    waves = plural(len(move.waves), "wave")
+    if move.total[1] is None:
+        return f"in {waves} that never end at {move.throttle_text}"
+    return f"in {least}{format_duration(move.total[1])} at {move.throttle_text}, in {waves}"
 
 
 def _generate_clause(view: PlanView) -> str:
@@ -91,12 +108,24 @@ def _refusal(view: PlanView) -> str:
         return (
             f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never ends at "
             f"{format_throttle(figures['throttle_bytes_per_second'])}; it ends with a throttle above "
-            f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}."
+            f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}{_or_in_waves(view.move)}."
         )
     more = len(option.excuses) - 1
     rest = f" (and {more:,} more)" if more else ""
     nearest = f". The nearest is {option.label}" if len(view.options) > 1 else ""
     return f"{lead}{nearest}: {reason}{rest}."
+
+
+def _or_in_waves(move: MoveView | None) -> str:
+    """Say what becomes of a move that never ends with everything started at once."""
+    if move is None or not move.waves:
+        return ""
+    if move.total[1] is None:
+        return f", in waves above {format_throttle_above(move.smallest_throttle('expected'))}"
+    return (
+        f" with everything started at once, while {plural(len(move.waves), 'wave')} at {move.throttle_text} take "
+        f"{format_duration(move.total[1])}"
+    )
 
 
 def _reasons(view: PlanView) -> list[str]:
@@ -115,7 +144,7 @@ def _reasons(view: PlanView) -> list[str]:
         f"The broker furthest from its fair share is {format_percent(figures['balance_before'])} off it now, and "
         f"{format_percent(figures['balance_after'])} after the change."
     )
-    if figures["bottleneck_broker"] is not None and not option.never_ends:
+    if figures["bottleneck_broker"] is not None and not option.never_ends and view.move is None:
         direction = "receives" if figures["bottleneck_direction"] == "in" else "sends"
         found.append(f"Broker {figures['bottleneck_broker']} decides the time by what it {direction}.")
     leaders = figures["leaders_changed"]
@@ -178,7 +207,7 @@ def key_figures(view: PlanView) -> list[dict[str, Any]]:
             f"{format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}; "
             f"{format_count(figures['moved_replicas'])} of {plural(figures['total_replicas'], 'replica')}",
         ),
-        _figure("Time", figures["duration_seconds"], "duration", _time_note(view, option)),
+        _time_figure(view, option),
         _figure(
             "Above the least possible",
             figures["gap_ratio"],
@@ -190,6 +219,23 @@ def key_figures(view: PlanView) -> list[dict[str, Any]]:
     if generate is not None:
         found.append(_generate_figure(option, generate))
     return (_shortfall(option) if option.excuses else []) + found
+
+
+def _time_figure(view: PlanView, option: Option) -> dict[str, Any]:
+    move = view.move
+    if move is None or not move.waves:
+        return _figure("Time", option.figures["duration_seconds"], "duration", _time_note(view, option))
+    low, expected, high = move.total
+    note = f"{plural(len(move.waves), 'wave')} at {move.throttle_text}"
+    if expected is None:
+        note += f"; above {format_throttle_above(move.smallest_throttle('expected'))} they end"
+    elif not view.rate_history_hours:
+        note += ", if nothing is produced meanwhile"
+    elif high is None:
+        note += "; at peak rates they never end"
+    elif format_duration(low) != format_duration(high):
+        note += f"; {format_duration(low)} if nobody writes, {format_duration(high)} at peak rates"
+    return _figure("Time", expected, "duration", note)
 
 
 def _time_note(view: PlanView, option: Option) -> str:

@@ -15,9 +15,11 @@ from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
 from kafka_capacity.objects.plan_tables import merge_tables, result_tables
 from kafka_capacity.placement import Balance, PlacementProblem, RackRule, placer
+from kafka_capacity.reassignment.problem import WaveSettings
 from kafka_capacity.report.data import ReportInputs
 from kafka_capacity.sizing import evaluate_all
 from kafka_capacity.sizing.grid import GridRequest, placement_grid
+from kafka_capacity.sizing.move_schedule import SCHEDULED_PLACER, MoveSettings, schedule_of
 from tests.report.group_plans import many_groups
 
 GIB = 2**30
@@ -134,9 +136,10 @@ def make_inputs(
     findings: Sequence[dict[str, str]] = (),
     groups: Mapping[str, pa.Table] | None = None,
     skipped_groups: Sequence[dict[str, str]] = (),
+    waves: WaveSettings | None = None,
     **changes: Any,
 ) -> ReportInputs:
-    """Evaluate a plan and give what a report is made of."""
+    """Evaluate a plan and give what a report is made of; with ``waves``, in which waves its own moves are done."""
     spec = spec or ClusterSpec()
     snapshot, load = make_snapshot(spec, cluster=cluster)
     grid = GridRequest(
@@ -154,7 +157,17 @@ def make_inputs(
     results = evaluate_all(snapshot, load, placement_grid(snapshot.brokers, grid))
     given: dict[str, Any] = {
         "tables": {
-            **merge_tables(result_tables(result, snapshot, has_moves=True) for result in results),
+            **merge_tables(
+                result_tables(
+                    result,
+                    snapshot,
+                    has_moves=True,
+                    schedule=schedule_of(snapshot, load, result, MoveSettings(waves=waves))
+                    if waves is not None and result.scenario.placer == SCHEDULED_PLACER
+                    else None,
+                )
+                for result in results
+            ),
             **(groups or {}),
         },
         "cluster": cluster,
@@ -223,6 +236,7 @@ def large_inputs() -> ReportInputs:
         placers=("fewest-bytes", "generate", "striped", "zk"),
         tolerance_ratio=0.02,
         groups=many_groups(risky=10, others=30),
+        waves=WaveSettings(most_moves_per_broker=40),
         findings=(
             {
                 "severity": "info",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.report.formats import format_bytes, format_throttle, plural
@@ -22,6 +23,7 @@ _COLUMNS = (
     column("gap_ratio", "Above it", "percent"),
     column("balance", "Furthest off share", "percent_change"),
     column("leaders_changed", "New leaders", "count"),
+    column("in_waves", "In waves", "duration_band"),
     column("duration", "Time", "duration_band"),
     column("throttle_bytes_per_second", "Throttle", "throttle"),
 )
@@ -35,8 +37,18 @@ def build(view: PlanView) -> dict[str, Any]:
     # The one that is spoken of comes first, whatever is cut off.
     shown = sorted(view.options, key=lambda option: option is not view.nearest)[:MAX_ROWS]
     listed = [option for option in view.options if option in shown]
-    columns = [one for one in _COLUMNS if one["key"] != "throttle_bytes_per_second" or len(throttles) > 1]
+    has_waves = any(facts["wave_count"] for facts in view.schedules.values())
+    of_use = {"throttle_bytes_per_second": len(throttles) > 1, "in_waves": has_waves}
+    columns = [
+        {**one, "label": "Copying alone"} if has_waves and one["key"] == "duration" else one
+        for one in _COLUMNS
+        if of_use.get(one["key"], True)
+    ]
     note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
+    if has_waves:
+        note += (
+            " Copying alone is with everything started at once; in waves is what a schedule takes, where one was made."
+        )
     if len(throttles) == 1:
         note += f" Throttle: {format_throttle(throttles.pop())} for each broker and direction."
     if len(listed) < len(view.options):
@@ -55,9 +67,16 @@ def _row(view: PlanView, option: Option) -> dict[str, Any]:
         "verdict": "recommended" if option is view.recommended else ("fits" if option.fits else "no_fit"),
         "share": option.share_ratio,
         "balance": None if option.is_refused else (figures["balance_before"], figures["balance_after"]),
+        "in_waves": _in_waves(view.schedules.get(option.scenario_id)),
         "duration": None if option.is_refused else (figures["duration_seconds"], figures["duration_peak_seconds"]),
         NOTE: _note(option),
     }
+
+
+def _in_waves(schedule: Mapping[str, Any] | None) -> tuple[float | None, float | None] | None:
+    if schedule is None or not schedule["wave_count"]:
+        return None
+    return schedule["total_expected_seconds"], schedule["total_high_seconds"]
 
 
 def _note(option: Option) -> str | None:

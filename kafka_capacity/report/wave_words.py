@@ -1,0 +1,190 @@
+"""What the report says of the waves of a move, in sentences."""
+
+from __future__ import annotations
+
+from kafka_capacity.report.formats import (
+    format_duration,
+    format_percent,
+    format_throttle_above,
+    format_time_band,
+    plural,
+)
+from kafka_capacity.report.waves import SECTION, MoveView, Row
+
+_RESOURCES = {"disk": "disk", "network_in": "network in", "network_out": "network out"}
+
+
+def summary(move: MoveView) -> str:
+    """Say how many waves there are, how long they take, and that one may stop."""
+    count = len(move.waves)
+    if not count:
+        return "None of it can move as things are."
+    stop = "One may stop after any of them: no wave" if count > 1 else "It never"
+    stop += (
+        " leaves a partition with fewer replicas, racks or in-sync replicas than it has before or shall have, or takes "
+        "a disk beyond its limit."
+    )
+    return f"The move is {plural(count, 'wave')}. {_how_long(move)} {stop}"
+
+
+def _how_long(move: MoveView) -> str:
+    low, expected, high = move.total
+    if not move.copied_bytes:
+        return "Nothing is copied: each is over within seconds."
+    if expected is None:
+        return (
+            f"At {move.throttle_text} it never ends; it ends with a throttle above "
+            f"{format_throttle_above(move.smallest_throttle('expected'))} "
+            f"({format_throttle_above(move.smallest_throttle('high'))} at peak rates)."
+        )
+    took = f"It takes {format_duration(expected)} at {move.throttle_text}"
+    edges = f"{format_duration(low)} if nobody writes meanwhile"
+    if high is None:
+        smallest = format_throttle_above(move.smallest_throttle("high"))
+        return f"{took} ({edges}); at peak rates it never ends, unless the throttle is above {smallest}."
+    if format_duration(low) == format_duration(expected) == format_duration(high):
+        return f"{took}, whether nobody writes or all of it runs at peak rates."
+    return f"{took} ({edges}, {format_duration(high)} if all of it ran at peak rates)."
+
+
+def line(move: MoveView) -> str:
+    """Say it in one line, for an e-mail."""
+    count = len(move.waves)
+    if not count:
+        return "The move in waves: none of it can move as things are."
+    never = " at this throttle" if move.never_ends else ""
+    stop = "; one may stop after any of them" if count > 1 else ""
+    return f"The move in waves: {plural(count, 'wave')}, {format_time_band(move.total)}{never}{stop}."
+
+
+def order_sentence(move: MoveView) -> str | None:
+    """Say in which order partitions move, and why; nothing where there was no choice."""
+    chosen = next((one for one in move.orders if one["order"] == move.facts["order"]), None)
+    if chosen is None or len(move.waves) < 2:
+        return None
+    others = [one for one in move.orders if one is not chosen]
+    worst = move.facts["worst_broker"]
+    if worst is None:
+        return f"Order: {chosen['order']}; the move relieves no broker, so the shortest time was taken."
+    resource = _RESOURCES.get(str(move.facts["worst_resource"]), str(move.facts["worst_resource"]))
+    who = f"broker {worst}, the worst off ({resource}),"
+    if all(one["relieved_seconds"] is None for one in move.orders):
+        return f"Order: {chosen['order']}; in none that was tried is {who} relieved."
+    lead = f"Order: {chosen['order']}. It relieves {who} {_after(chosen)}"
+    if not others:
+        return f"{lead}."
+    compared = ", ".join(
+        f"{one['order']} {'just as late' if _after(one) == _after(chosen) else _after(one)}" for one in others
+    )
+    return f"{lead}; {compared}."
+
+
+def _after(outcome: Row) -> str:
+    seconds = outcome["relieved_seconds"]
+    return "never" if seconds is None else f"after {format_duration(seconds)}"
+
+
+def leadership_sentence(move: MoveView) -> str | None:
+    """Compare moving leaders off drained brokers first with the plain drain, where there was that choice."""
+    count = move.facts["leaders_moved_first"]
+    if count is None:
+        return None
+    plain, first = (_ends(move.facts[f"{name}_seconds"]) for name in ("plain", "leadership_first"))
+    leaders = plural(count, "leader")
+    if move.facts["is_leadership_first"]:
+        verb = "moves" if count == 1 else "move"
+        return f"First {leaders} {verb} off the drained brokers: so the move {first}; without that it {plain}."
+    return (
+        f"To move {leaders} off the drained brokers first was tried and is no faster: so the move {first}, and {plain} "
+        "as it is."
+    )
+
+
+def _ends(seconds: float | None) -> str:
+    return "never ends" if seconds is None else f"takes {format_duration(seconds)}"
+
+
+def disk_sentence(move: MoveView) -> str:
+    """Say how full the fullest broker gets on the way."""
+    fullest = move.fullest
+    if fullest is None:
+        return "No broker’s disk size is known, so disks on the way are not checked."
+    broker, wave = fullest["fullest_broker"], fullest["wave"]
+    share = f"{format_percent(fullest['fullest_ratio'])} of it in wave {wave:,}"
+    if fullest["fullest_ratio"] > 1:
+        return f"Broker {broker} is beyond its disk limit before the move already, and holds at most {share}."
+    return f"On the way broker {broker} comes closest to its disk limit: {share}."
+
+
+def detour_sentence(move: MoveView) -> str | None:
+    """Say that some partitions go by way of a third broker."""
+    waves = [wave["wave"] for wave in move.waves if wave["kind"] == "detour"]
+    if not waves:
+        return None
+    named = ", ".join(f"{wave:,}" for wave in waves[:5]) + ("" if len(waves) <= 5 else f" and {len(waves) - 5:,} more")
+    return (
+        f"In {'wave' if len(waves) == 1 else 'waves'} {named} partitions go by way of a third broker, since full disks "
+        "wait for each other; these are copied twice."
+    )
+
+
+def refusal_texts(move: MoveView) -> list[str]:
+    """Say which partitions are in no wave, and why, a sentence a reason."""
+    return [f"In no wave: {_ended(str(refusal['reason']))}" for refusal in move.refusals]
+
+
+def refusal_caveat(move: MoveView) -> dict[str, str] | None:
+    """Put what is in no wave into one caveat for the top of the report."""
+    if not move.refusals:
+        return None
+    count, more = int(move.facts["refused_partitions"]), len(move.refusals) - 1
+    verbs = ("is", "stays") if count == 1 else ("are", "stay")
+    lead = f"{plural(count, 'partition')} {verbs[0]} in no wave and {verbs[1]} put"
+    rest = f" (and {plural(more, 'more reason')})" if more else ""
+    return _caveat("serious", f"{lead}: {_ended(str(move.refusals[0]['reason']))[:-1]}{rest}.")
+
+
+def endless_caveat(move: MoveView) -> dict[str, str]:
+    """Say that the waves never end, and with which throttle they would."""
+    smallest = format_throttle_above(move.smallest_throttle("expected"))
+    return _caveat("serious", f"In waves the move never ends at {move.throttle_text}; it takes more than {smallest}.")
+
+
+def time_caveats(move: MoveView, at_once: float | None) -> list[dict[str, str]]:
+    """Say what the scheduled time is made of, beside that of copying with everything started at once.
+
+    Args:
+        move: the waves.
+        at_once: seconds that the copying alone would take, ``None`` for never.
+    """
+    fill = _note(
+        "The old copy of a partition stays until the new one is in sync: on the way a disk holds more than after. "
+        f"{disk_sentence(move)}"
+    )
+    expected = move.total[1]
+    if expected is None or not move.waves:
+        return [fill]
+    alone = "" if at_once is None else f" The copying alone, all started at once, would take {format_duration(at_once)}"
+    if at_once is not None:
+        slower = ", since what is produced to all that moves would then use up the throttle."
+        alone += slower if at_once > expected else "."
+    each = "each begun as soon as the one before is done, " if len(move.waves) > 1 else ""
+    return [
+        _note(
+            f"{format_duration(expected)} is for {plural(len(move.waves), 'wave')}, {each}with the throttle used in "
+            f"full on the broker that decides.{alone}"
+        ),
+        fill,
+    ]
+
+
+def _caveat(severity: str, text: str) -> dict[str, str]:
+    return {"severity": severity, "text": text, "anchor": SECTION}
+
+
+def _note(text: str) -> dict[str, str]:
+    return {"severity": "note", "text": text}
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

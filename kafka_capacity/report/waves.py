@@ -1,0 +1,119 @@
+"""The move in time, as the report speaks of it: the waves of the option that is spoken of, and each broker in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity.report.formats import format_throttle
+
+SECTION = "waves"
+"""The section's name, which is its anchor too."""
+BAND = ("low", "expected", "high")
+"""Times if nobody writes, at the mean rates, and at the peak rates."""
+
+Row = Mapping[str, Any]
+Band = tuple[float | None, float | None, float | None]
+"""Seconds: low, expected, high; ``None`` for never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MoveView:
+    """The waves of one option.
+
+    Attributes:
+        waves: rows of ``waves``, in their order.
+        timeline: rows of ``broker_timeline``, by wave, then broker.
+        facts: the row of ``schedules``, its JSON read.
+    """
+
+    waves: tuple[Row, ...]
+    timeline: tuple[Row, ...]
+    facts: Row
+
+    @property
+    def total(self) -> Band:
+        """When the last wave ends."""
+        low, expected, high = (self.facts[f"total_{band}_seconds"] for band in BAND)
+        return low, expected, high
+
+    @property
+    def never_ends(self) -> bool:
+        """Whether a wave does not end at the mean rates."""
+        return self.total[1] is None
+
+    def smallest_throttle(self, band: str) -> float:
+        """Give the throttle above which all waves end."""
+        return float(self.facts[f"smallest_throttle_{band}_bytes_per_second"])
+
+    @property
+    def copied_bytes(self) -> float:
+        """What all waves copy; partitions on a detour count twice."""
+        return float(self.facts["copied_bytes"])
+
+    @property
+    def throttle_text(self) -> str:
+        """The throttle of the waves that copy, or from where to where they are."""
+        rates = {wave["throttle_bytes_per_second"] for wave in self.waves if wave["copied_bytes"]}
+        if not rates:
+            return "no throttle"
+        least, most = format_throttle(min(rates)), format_throttle(max(rates))
+        return least if least == most else f"{least} to {most}"
+
+    @property
+    def fullest(self) -> Row | None:
+        """The wave in which a broker comes closest to its disk limit; ``None`` where no limit is known."""
+        known = [wave for wave in self.waves if wave["fullest_ratio"] is not None]
+        return max(known, key=lambda wave: (wave["fullest_ratio"], -wave["wave"])) if known else None
+
+    @property
+    def orders(self) -> Sequence[Row]:
+        """What each order that was tried would lead to."""
+        return tuple(self.facts["orders"])
+
+    @property
+    def refusals(self) -> Sequence[Row]:
+        """Why some partitions are in no wave."""
+        return tuple(self.facts["refusals"])
+
+
+def read_move(tables: Mapping[str, pa.Table], scenario_id: str) -> MoveView | None:
+    """Read the waves of one option; ``None`` where a plan has none for it, or nothing moves."""
+    facts = read_schedules(tables).get(scenario_id)
+    if facts is None or not (facts["wave_count"] or facts["refusals"]):
+        return None
+    return MoveView(
+        waves=tuple(sorted(_rows_of(tables["waves"], scenario_id), key=lambda row: row["wave"])),
+        timeline=tuple(
+            sorted(_rows_of(tables["broker_timeline"], scenario_id), key=lambda row: (row["wave"], row["broker_id"]))
+        ),
+        facts=facts,
+    )
+
+
+def read_schedules(tables: Mapping[str, pa.Table]) -> dict[str, Row]:
+    """Give what is said of each schedule as a whole, by option; older plans have none."""
+    schedules = tables.get("schedules")
+    rows = [] if schedules is None else schedules.to_pylist()
+    return {
+        row["scenario_id"]: {**row, **{name: json.loads(row[name]) for name in ("orders", "refusals")}} for row in rows
+    }
+
+
+def _rows_of(table: pa.Table, scenario_id: str) -> list[dict[str, Any]]:
+    return list(table.filter(pc.equal(table["scenario_id"], scenario_id)).to_pylist())
+
+
+def chunks(count: int, most: int) -> list[range]:
+    """Put waves that follow each other together, as few as it takes to draw no more than so many.
+
+    >>> chunks(5, 3)
+    [range(0, 2), range(2, 4), range(4, 5)]
+    """
+    size = max(1, -(-count // most))
+    return [range(start, min(start + size, count)) for start in range(0, count, size)]
