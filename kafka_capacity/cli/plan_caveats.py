@@ -29,7 +29,9 @@ def plan_caveats(planned: Planned) -> PlanCaveats:
     snapshot = planned.found.snapshot
     view = view_plan(
         ReportInputs(
-            tables=merge_tables(result_tables(result, snapshot, has_moves=False) for result in planned.results),
+            tables=merge_tables(
+                {**result_tables(one.result, snapshot, has_moves=False), **one.wave_tables} for one in planned.judged
+            ),
             cluster=snapshot.cluster,
             ds=snapshot.ds,
             plan_id="",

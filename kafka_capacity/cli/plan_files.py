@@ -4,11 +4,13 @@
     moves-rollback.json   the same partitions as they are now
     reassignment.json     the whole target; Kafka's tool would throttle the partitions that stay, too
     rollback.json         the whole assignment as it is now
-    plan.json             figures, excuses, brokers; the same bytes for the same input
+    waves/NN-KIND….json   the same moves wave by wave: to execute, to elect, to go back
+    runbook.md            what to do, with the exact commands
+    plan.json             figures, excuses, waves, brokers; the same bytes for the same input
     timing.json           how long this program took, which is never the same; at the top of DIR only
 
-The times of a plan are those of ``moves.json``. Where Kafka would refuse, of the first four only ``rollback.json`` is
-there.
+The times of a plan are those of ``moves.json``, those of its schedule those of the waves. Where Kafka would refuse, of
+the first four only ``rollback.json`` is there; waves and runbook are there where something moves and was scheduled.
 
 Everything is worked out before the first byte is written, and every file is replaced whole.
 """
@@ -16,6 +18,7 @@ Everything is worked out before the first byte is written, and every file is rep
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,20 +28,24 @@ import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.plan_caveats import plan_caveats
-from kafka_capacity.cli.planning import Planned
+from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.objects.dataset import canonical_json, content_type_of
 from kafka_capacity.objects.plan_tables import scenario_table
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.reassignment.kafka_json import reassignment_json
+from kafka_capacity.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.report.options import read_options
 from kafka_capacity.sizing.grid import scenario_to_json
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult
+from kafka_capacity.workflow.runbook_page import RUNBOOK
+from kafka_capacity.workflow.wave_documents import schedule_facts, wave_documents
 
 SCHEMA_VERSION = 1
 PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"
 MOVES, MOVES_ROLLBACK = "moves.json", "moves-rollback.json"
-FILES = (MOVES, MOVES_ROLLBACK, REASSIGNMENT, ROLLBACK, PLAN, TIMING)
+FILES = (MOVES, MOVES_ROLLBACK, REASSIGNMENT, ROLLBACK, RUNBOOK, PLAN, TIMING)
+_LONG_LISTS = frozenset({"brokers", "waves"})
 
 
 def recommended(results: Sequence[PlacementResult]) -> str | None:
@@ -47,11 +54,9 @@ def recommended(results: Sequence[PlacementResult]) -> str | None:
     return next((option.scenario_id for option in options if option.fits), None)
 
 
-def plan_document(
-    snapshot: Snapshot, result: PlacementResult, warnings: Sequence[Mapping[str, str]], caveats: Sequence[str]
-) -> dict[str, Any]:
+def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
     """Give ``plan.json`` of one scenario: its inputs and all its figures side by side, null where there is none."""
-    metrics = result.metrics
+    result, metrics = one.result, one.result.metrics
     figures = (
         dataclasses.asdict(metrics)
         if metrics is not None
@@ -67,11 +72,22 @@ def plan_document(
         **scenario_to_json(result.scenario),
         "fits": result.fits,
         "excuses": [excuse.as_dict() for excuse in result.excuses],
-        "warnings": [dict(warning) for warning in warnings],
+        "warnings": [dict(warning) for warning in one.warnings],
         "serious_caveats": list(caveats),
         **figures,
+        "schedule": _without_scenario(schedule_facts(one.wave_tables["schedules"])) if one.schedule else None,
+        "waves": [_wave_row(row) for row in one.wave_tables["waves"].to_pylist()],
         "brokers": _broker_rows(result.loads) if result.loads is not None else [],
     }
+
+
+def _without_scenario(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "scenario_id"}
+
+
+def _wave_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in _without_scenario(row).items() if name != "runbook"}
+    return {**kept, "files": json.loads(row["files"])}
 
 
 def _broker_rows(loads: BrokerLoads) -> list[dict[str, Any]]:
@@ -86,22 +102,25 @@ def _broker_rows(loads: BrokerLoads) -> list[dict[str, Any]]:
 
 
 def summary_document(documents: Sequence[Mapping[str, Any]], chosen: str | None) -> dict[str, Any]:
-    """Give the ``plan.json`` above several scenarios: each without its brokers, and which one is recommended."""
+    """Give the ``plan.json`` above several scenarios: each without waves and brokers, and the recommended one."""
     return {
         "schema_version": SCHEMA_VERSION,
         "recommended": chosen,
-        "scenarios": [{key: document[key] for key in document if key != "brokers"} for document in documents],
+        "scenarios": [{key: document[key] for key in document if key not in _LONG_LISTS} for document in documents],
     }
 
 
-def scenario_files(snapshot: Snapshot, result: PlacementResult, document: Mapping[str, Any]) -> dict[str, bytes]:
+def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any]) -> dict[str, bytes]:
     """Give the files of one scenario but its timing, by name."""
+    result = one.result
     files = {PLAN: canonical_json(dict(document)), ROLLBACK: reassignment_json(snapshot.partitions, snapshot.replicas)}
     if result.diff is not None:
         changed = np.nonzero(result.diff.is_changed)[0]
         files[REASSIGNMENT] = reassignment_json(snapshot.partitions, result.diff.after)
         files[MOVES] = reassignment_json(snapshot.partitions, result.diff.after, changed)
         files[MOVES_ROLLBACK] = reassignment_json(snapshot.partitions, result.diff.before, changed)
+        if len(changed):
+            files |= wave_documents(one.wave_tables, result.scenario.scenario_id)
     return files
 
 
@@ -109,13 +128,8 @@ def plan_files(planned: Planned) -> tuple[dict[str, Any], dict[str, dict[str, by
     """Give the document to print, and all files by folder (``""`` is the top), without their timings."""
     snapshot = planned.found.snapshot
     caveats = plan_caveats(planned)
-    documents = [
-        plan_document(snapshot, one.result, one.warnings, caveats.of(one.result.scenario.scenario_id))
-        for one in planned.judged
-    ]
-    made = [
-        scenario_files(snapshot, one.result, document) for one, document in zip(planned.judged, documents, strict=True)
-    ]
+    documents = [plan_document(snapshot, one, caveats.of(one.result.scenario.scenario_id)) for one in planned.judged]
+    made = [scenario_files(snapshot, one, document) for one, document in zip(planned.judged, documents, strict=True)]
     if len(made) == 1:
         return documents[0], {"": made[0]}
     summary = summary_document(documents, recommended(planned.results))
@@ -138,14 +152,16 @@ def write_folder(store: ObjectStore, folder: str, files: Mapping[str, bytes]) ->
     Args:
         store: where to.
         folder: below its root; empty, or with a trailing ``/``.
-        files: by name, of :data:`FILES`.
+        files: by name, of :data:`FILES` and below :data:`WAVES_FOLDER`.
     """
-    for name in FILES:
+    waves = sorted(name for name in files if name.startswith(WAVES_FOLDER))
+    earlier = [key.removeprefix(folder) for key in store.list_keys(folder + WAVES_FOLDER)]
+    for name in (*FILES, *earlier):
         if name not in files:
             store.delete(folder + name)
-    for name in FILES:
+    for name in (*waves, *FILES):
         if name in files:
-            store.write_bytes(folder + name, files[name], content_type="application/json")
+            store.write_bytes(folder + name, files[name], content_type=content_type_of(name))
 
 
 def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.plan_caveats import plan_caveats
+from kafka_capacity.cli.plan_explain import band, explanation_lines
 from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
-from kafka_capacity.cli.planning import Planned
+from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.inventory.findings import counted
+from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.report.formats import format_bytes, format_duration, format_percent, format_percent_change
 from kafka_capacity.sizing.scenario import PlacementMetrics, PlacementResult
+from kafka_capacity.workflow.runbook_page import RUNBOOK
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("brokers", "right"),
@@ -23,20 +26,25 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("gap", "right"),
     ("imbalance now → then", "right"),
     ("time at mean – peak", "right"),
+    ("waves", "right"),
+    ("in waves: quiet – mean – peak", "right"),
 )
 
 
-def print_plan(planned: Planned, *, out: str | None = None) -> None:
+def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool = False) -> None:
     """Print one row a scenario, then the verdict, what to look out for and which file to execute.
 
     Args:
         planned: the results.
         out: where their files are, if anywhere.
+        is_explained: say of each option why it moves what it moves, and how wave by wave.
     """
     snapshot, findings = planned.found.snapshot, planned.found.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
-    print_table(title, _COLUMNS, [_row(result) for result in planned.results])
+    print_table(title, _COLUMNS, [_row(one) for one in planned.judged])
+    if is_explained:
+        print_lines([*explanation_lines(planned), ""])
     chosen = recommended(planned.results)
     lines = verdict_lines(planned.results, chosen)
     caveats = plan_caveats(planned)
@@ -50,11 +58,12 @@ def print_plan(planned: Planned, *, out: str | None = None) -> None:
     if findings.warnings:
         lines.append(f"{counted(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
     if out is not None:
-        lines += execution_lines(planned.results, chosen)
+        lines += execution_lines(planned.judged, chosen)
     print_lines(lines)
 
 
-def _row(result: PlacementResult) -> list[str]:
+def _row(one: Judged) -> list[str]:
+    result = one.result
     scenario, metrics = result.scenario, result.metrics
     head = [f"{len(scenario.target):,}", scenario.placer, "yes" if result.fits else "no"]
     if metrics is None:
@@ -67,7 +76,14 @@ def _row(result: PlacementResult) -> list[str]:
         format_percent(metrics.gap_ratio),
         format_percent_change((metrics.balance_before, metrics.balance_after)),
         _time(metrics),
+        *(["", "not planned"] if one.schedule is None else _waves(one.schedule)),
     ]
+
+
+def _waves(schedule: Schedule) -> list[str]:
+    stay = sum(len(refusal.rows) for refusal in schedule.refusals)
+    left = f", {counted(stay, 'partition')} in none" if stay else ""
+    return [f"{len(schedule.waves):,}", band(schedule.total_seconds) + left]
 
 
 def _time(metrics: PlacementMetrics) -> str:
@@ -102,17 +118,19 @@ def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> lis
     return lines
 
 
-def execution_lines(results: Sequence[PlacementResult], chosen: str | None) -> list[str]:
+def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
     """Say which file to give to Kafka's tool; nothing where Kafka would refuse every placement."""
-    movable = {result.scenario.scenario_id: result for result in results if result.diff is not None}
+    movable = {each.result.scenario.scenario_id: each for each in judged if each.result.diff is not None}
     if not movable:
         return []
-    one = movable.get(chosen or "", next(iter(movable.values())))
-    folder = "" if len(results) == 1 else f"{chosen}/" if chosen in movable else "ID/"
+    option = movable.get(chosen or "", next(iter(movable.values())))
+    one = option.result
+    folder = "" if len(judged) == 1 else f"{chosen}/" if chosen in movable else "ID/"
     if folder != "ID/" and one.diff is not None and not one.diff.changed_partitions:
         return [f"nothing changes, so {folder}{MOVES} is empty and there is nothing to execute"]
     throttle = math.ceil(one.scenario.throttle_bytes_per_second)
+    in_waves = "" if option.schedule is None else f"; {folder}{RUNBOOK} has the commands to do it wave by wave"
     return [
         f"to do it, give {folder}{MOVES} to kafka-reassign-partitions.sh --execute --throttle {throttle}: the time is "
-        f"of that file, which has only the partitions that change; {folder}{MOVES_ROLLBACK} takes them back"
+        f"of that file, which has only the partitions that change; {folder}{MOVES_ROLLBACK} takes them back{in_waves}"
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
@@ -16,9 +17,12 @@ from kafka_capacity.cli.plan_options import in_names_of_options, request_of
 from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
+from kafka_capacity.objects.move_tables import schedule_tables
+from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.evaluate import evaluate_placement
 from kafka_capacity.sizing.grid import placement_grid, placement_scenario
+from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, schedule_of
 from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.sizing.topology import topology_warnings
 from kafka_capacity.workflow.pinned import check_new_racks
@@ -27,9 +31,15 @@ from kafka_capacity.workflow.simulation import inventory_facts
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judged:
-    """One scenario's result, the traps in its layout, and how long it took to come by it."""
+    """One scenario's result, the traps in its layout, and how long it took to come by it.
+
+    ``schedule`` is ``None`` where Kafka would refuse the placement, or where another placer moves too much to be worth
+    it; ``wave_tables`` are then empty.
+    """
 
     result: PlacementResult
+    schedule: Schedule | None
+    wave_tables: Mapping[str, pa.Table]
     warnings: tuple[dict[str, str], ...]
     seconds: float
 
@@ -76,7 +86,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     judged = []
     for scenario in scenarios:
         begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
-        judged.append(_judge(found, scenario))
+        judged.append(_judge(found, scenario, request.move_settings()))
     facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings.to_json())
     return Planned(
         request=request,
@@ -100,11 +110,18 @@ def _scenarios(request: PlanRequest, observed: Brokers, brokers_file: Path | Non
     return placement_grid(observed, grid)
 
 
-def _judge(found: PlanInput, scenario: PlacementScenario) -> Judged:
+def _judge(found: PlanInput, scenario: PlacementScenario, move: MoveSettings) -> Judged:
     began = time.perf_counter()
     result = evaluate_placement(found.snapshot, found.load, scenario)
+    schedule = schedule_of(found.snapshot, found.load, result, move) if is_scheduled(result) else None
     factors = replication_factors(found.snapshot.replicas)
     if scenario.replication_factor is not None:
         factors = np.full_like(factors, scenario.replication_factor)
     traps = topology_warnings(scenario.target, factors, what=f"{len(scenario.target)} brokers")
-    return Judged(result=result, warnings=tuple(trap.as_dict() for trap in traps), seconds=time.perf_counter() - began)
+    return Judged(
+        result=result,
+        schedule=schedule,
+        wave_tables=schedule_tables(scenario.scenario_id, schedule),
+        warnings=tuple(trap.as_dict() for trap in traps),
+        seconds=time.perf_counter() - began,
+    )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.group_planning import PlannedGroups
-from kafka_capacity.cli.planning import Planned
+from kafka_capacity.cli.planning import Judged, Planned
+from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.dataset import content_type_of
@@ -17,6 +21,8 @@ from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.report.data import ReportInputs
 from kafka_capacity.sizing.grid import scenario_to_json
 from kafka_capacity.sizing.group_grid import group_request_to_json
+from kafka_capacity.sizing.move_schedule import move_settings_to_json
+from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.workflow.evaluation import wants_moves
 from kafka_capacity.workflow.pinned import DELIVERY_FIELDS
 
@@ -44,8 +50,8 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
         snapshot: where they come from.
         out: where the report goes.
     """
-    found, results = planned.found, planned.results
-    scenarios = [result.scenario for result in results]
+    found = planned.found
+    scenarios = [result.scenario for result in planned.results]
     sha256 = snapshot_sha256(snapshot)
     request = planned.request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
     if planned.has_broker_list:
@@ -53,6 +59,7 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
         request["brokers"] = scenarios[0].target.ids.tolist()
     asked = {
         "scenarios": [scenario_to_json(s) for s in scenarios],
+        "move": move_settings_to_json(planned.request.move_settings()),
         "groups": group_request_to_json(groups.request),
         "snapshot": sha256,
         "model": MODEL_VERSION,
@@ -60,10 +67,7 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
     plan_id = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
     return ReportInputs(
         tables={
-            **merge_tables(
-                result_tables(result, found.snapshot, has_moves=wants_moves(scenarios, result.scenario))
-                for result in results
-            ),
+            **merge_tables(_tables(one, found.snapshot, scenarios) for one in planned.judged),
             **groups.tables,
         },
         cluster=found.snapshot.cluster,
@@ -80,6 +84,13 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
         links={"report_uri": open_store(out).uri("index.html")},
         generated_at=f"{found.snapshot.ds}T00:00:00+00:00",
     )
+
+
+def _tables(one: Judged, snapshot: Snapshot, scenarios: Sequence[PlacementScenario]) -> dict[str, pa.Table]:
+    """Give what an executor gives: waves where the moves are listed."""
+    has_moves = wants_moves(scenarios, one.result.scenario)
+    tables = result_tables(one.result, snapshot, has_moves=has_moves)
+    return {**tables, **one.wave_tables} if has_moves else tables
 
 
 def write_report(store: ObjectStore, rendered: RenderedReport) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_capacity.reassignment.problem import BAND
 from kafka_capacity.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle, plural
+from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle, format_throttle_above, plural
 
 RUNBOOK = "runbook.md"
 
@@ -56,12 +56,12 @@ def _introduction(schedule: Mapping[str, Any], count: int) -> list[str]:
     )
     lines = [
         f"{plural(count, 'wave')}, {format_bytes(schedule['copied_bytes'])} to copy at {throttle}, "
-        f"{schedule['order']}. In all: {total}.",
+        f"in the order {schedule['order']}. In all: {total}.",
         "",
     ]
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
     if schedule["total_expected_seconds"] is None:
-        lines += [f"**It never ends with this throttle**: it takes more than {format_throttle(smallest)}.", ""]
+        lines += [f"**It never ends with this throttle**: it takes more than {format_throttle_above(smallest)}.", ""]
     return [
         *lines,
         f"One wave after another; after any of them one may stop. Run the commands in the folder of this file, "

@@ -16,10 +16,15 @@ from tests.builders import cluster, rows_of, with_rows
 
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
 MOVES = {"moves.json", "moves-rollback.json"}
-FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json", *MOVES}
+FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json", "runbook.md", *MOVES}
 
 
 def names(folder):
+    """The files below a folder, those of waves left out."""
+    return {name for name in all_names(folder) if "waves/" not in name}
+
+
+def all_names(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -81,6 +86,113 @@ def test_what_is_to_be_executed_has_the_changed_partitions_only(planned):
     assert moves == {"version": 1, "partitions": [after for after, _ in changed]}
     assert undo == {"version": 1, "partitions": [before for _, before in changed]}
     assert len(changed) == read(planned / "plan.json")["changed_partitions"]
+
+
+def wave_names(folder):
+    return sorted(name for name in all_names(folder) if "waves/" in name)
+
+
+def replica_lists(path):
+    return {(p["topic"], p["partition"]): p["replicas"] for p in read(path)["partitions"]}
+
+
+def test_all_waves_in_order_are_the_target_and_back_in_order_the_start(run, snapshot, broker_list, tmp_path):
+    start = ("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--placer", "fewest-bytes")
+    run(*start, "--moves-per-broker", "2", "--out", tmp_path)
+    plan = read(tmp_path / "plan.json")
+    waves = [next(iter(sorted(wave["files"], key=len))) for wave in plan["waves"]]
+    lists = replica_lists(tmp_path / "rollback.json")
+
+    assert {f"waves/{name}" for wave in plan["waves"] for name in wave["files"]} == set(wave_names(tmp_path))
+    assert plan["schedule"]["wave_count"] == len(waves) > 2
+    for name in waves:
+        lists |= replica_lists(tmp_path / "waves" / name)
+    assert lists == replica_lists(tmp_path / "reassignment.json")
+    for name in reversed(waves):
+        lists |= replica_lists(tmp_path / "waves" / name.replace(".json", "-rollback.json"))
+    assert lists == replica_lists(tmp_path / "rollback.json")
+
+
+def test_waves_of_an_earlier_plan_are_taken_away(run, snapshot, broker_list, tmp_path):
+    start = ("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--placer", "fewest-bytes")
+    run(*start, "--moves-per-broker", "1", "--out", tmp_path)
+    many = wave_names(tmp_path)
+    run(*start, "--out", tmp_path)
+
+    assert 0 < len(wave_names(tmp_path)) < len(many)
+    assert wave_names(tmp_path) == sorted(
+        f"waves/{name}" for wave in read(tmp_path / "plan.json")["waves"] for name in wave["files"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        (("--wave-order", "smallest-first"), "order", "smallest-first"),
+        (("--throttle-auto",), "is_throttle_automatic", True),
+        (("--headroom", "0.5"), "headroom_ratio", 0.5),
+        (("--moves-per-broker", "3"), "most_moves_per_broker", 3),
+        (("--wave-hours", "2"), "longest_wave_seconds", 7200.0),
+        (("--pause", "5"), "pause_seconds", 5.0),
+    ],
+)
+def test_every_option_of_the_move_reaches_the_schedule(run, snapshot, options, name, value):
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--json")
+    plan = json.loads(run(*start, *options).stdout)
+
+    assert plan["schedule"][name] == value
+
+
+def test_fetchers_and_leadership_first_show_in_the_schedule(run, snapshot, broker_list):
+    fewer = ("--brokers", broker_list(NINE[:5]), "--placer", "fewest-bytes", "--json")
+    start = ("plan", "--snapshot", snapshot, *fewer, "--rack-rule", "off")
+    usual, slow, faster, plain = (
+        json.loads(run(*start, *options).stdout)["schedule"]
+        for options in (
+            (),
+            ("--fetcher-rate", "1e5"),
+            ("--fetcher-rate", "1e5", "--fetchers", "4"),
+            ("--no-leadership-first",),
+        )
+    )
+
+    assert usual["leaders_moved_first"] > 0
+    assert plain["leaders_moved_first"] is None
+    assert usual["total_low_seconds"] < faster["total_low_seconds"] < slow["total_low_seconds"]
+
+
+def test_the_table_says_how_many_waves_and_how_long(run, snapshot):
+    done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--throttle", "1")
+
+    assert "in waves: quiet – mean –" in done.stdout
+    assert "never" in done.stdout
+
+
+def test_an_explanation_has_bound_limits_orders_and_waves(run, snapshot):
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "6,9", "--placer", "fewest-bytes", "--throttle", "1e8")
+    lines = run(*start, "--explain", "--moves-per-broker", "2").stdout.splitlines()
+    own = lines[lines.index("009-brokers.fewest-bytes:") :]
+
+    assert "006-brokers.fewest-bytes:" in lines
+    for beginning in (
+        "  bound: ", "  binds: ", "  waves: ", "  smallest throttle: ", "  order: ", "    relief-first: ",
+        "    smallest-first: ", "    hottest-first: ", "  wave 1 copy: ", "  wave 2 ",
+    ):  # fmt: skip
+        assert any(line.startswith(beginning) for line in own), beginning
+    wave = next(line for line in own if line.startswith("  wave 1 copy: "))
+    for word in (" bottleneck broker ", " throttle 100 MB/s", " disk up to ", " of its limit)"):
+        assert word in wave
+    assert run(*start, "--explain", "--json").exit_code == 2
+
+
+def test_an_explanation_says_what_would_relieve_a_full_disk(run, snapshot):
+    done = run(
+        "plan", "--snapshot", snapshot, "--broker-counts", "6", "--placer", "fewest-bytes", "--disk-limit", "0.000001",
+        "--explain",
+    )  # fmt: skip
+
+    assert "  binds: disks of brokers 1, 2, 3, 4, 5, 6, " in done.stdout
+    assert "would do" in done.stdout
 
 
 def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, broker_list, tmp_path):
@@ -205,13 +317,13 @@ def test_what_an_earlier_plan_left_is_never_taken_for_this_one(run, snapshot, tm
 
 
 def test_a_plan_that_fails_leaves_what_was_there(planned, run, tmp_path, broker_list):
-    before = {name: (planned / name).read_bytes() for name in names(planned)}
+    before = {name: (planned / name).read_bytes() for name in all_names(planned)}
     done = run(
         "plan", "--snapshot", tmp_path / "nothing", "--brokers", broker_list(NINE), "--placer", "zk", "--out", planned
     )
 
     assert done.exit_code == 2
-    assert {name: (planned / name).read_bytes() for name in names(planned)} == before
+    assert {name: (planned / name).read_bytes() for name in all_names(planned)} == before
 
 
 def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, snapshot, broker_list):
@@ -221,7 +333,7 @@ def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, s
     plan = read(planned / "plan.json")
 
     assert done.exit_code == 0
-    assert names(planned) == FILES - MOVES - {"reassignment.json"}
+    assert all_names(planned) == FILES - MOVES - {"reassignment.json", "runbook.md"}
     assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
     assert plan["excuses"][0]["constraint"] == "placement"
     assert "refused" in done.stdout
@@ -409,7 +521,7 @@ def test_the_time_is_shown_at_mean_and_at_peak(run, snapshot, slow, peak, shown,
         "run it off-peak, or with a throttle above 61 MB/s."
     )
 
-    assert row.strip("│ ").split("│")[-1].strip() == shown
+    assert row.strip("│ ").split("│")[-3].strip() == shown
     assert (warning in done.stdout.splitlines()) is is_warned
 
 
