@@ -153,7 +153,7 @@ def band(seconds: Band) -> str:
     """Write low – expected – high, one where they are the same.
 
     >>> band((60.0, 90.0, None)), band((60.0, 60.0, 60.0))
-    ('1 min – 1 min 30 s – never', '1 min')
+    ('1 min – 1 min 30 s – never ends', '1 min')
     """
     times = [format_duration(each) for each in seconds]
     return times[0] if len(set(times)) == 1 else " – ".join(times)

@@ -37,12 +37,12 @@ def time_band(low: float | None, expected: float | None, high: float | None) -> 
     """Say how long something takes.
 
     >>> time_band(60.0, 90.0, None)
-    '1 min 30 s (1 min if nobody writes, never at peak traffic)'
+    '1 min 30 s; 1 min if nobody writes, never ends at peak traffic'
     """
     times = [format_duration(seconds) for seconds in (low, expected, high)]
     if times[0] == times[1] == times[2]:
         return times[1]
-    return f"{times[1]} ({times[0]} if nobody writes, {times[2]} at peak traffic)"
+    return f"{times[1]}; {times[0]} if nobody writes, {times[2]} at peak traffic"
 
 
 def _introduction(schedule: Mapping[str, Any], count: int) -> list[str]:
