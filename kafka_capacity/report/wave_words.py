@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from kafka_capacity.report.formats import (
     format_duration,
+    format_limit,
     format_percent,
+    format_throttle,
     format_throttle_above,
     format_time_band,
     plural,
@@ -55,6 +57,17 @@ def line(move: MoveView) -> str:
     never = " at this throttle" if move.never_ends else ""
     stop = "; one may stop after any of them" if count > 1 else ""
     return f"The move in waves: {plural(count, 'wave')}, {format_time_band(move.total)}{never}{stop}."
+
+
+def throttle_sentence(move: MoveView) -> str | None:
+    """Say how throttles were chosen, where nobody gave them."""
+    if not move.facts["is_throttle_automatic"]:
+        return None
+    free = format_limit(move.facts["headroom_ratio"])
+    return (
+        f"Throttles are the largest that leave {free} of network and disk free at each broker’s peak, by broker and "
+        "direction."
+    )
 
 
 def order_sentence(move: MoveView) -> str | None:
@@ -155,7 +168,7 @@ def time_caveats(move: MoveView, at_once: float | None) -> list[dict[str, str]]:
 
     Args:
         move: the waves.
-        at_once: seconds that the copying alone would take, ``None`` for never.
+        at_once: seconds that the copying alone would take at the throttle that was asked for, ``None`` for never.
     """
     fill = _note(
         "The old copy of a partition stays until the new one is in sync: on the way a disk holds more than after. "
@@ -164,10 +177,13 @@ def time_caveats(move: MoveView, at_once: float | None) -> list[dict[str, str]]:
     expected = move.total[1]
     if expected is None or not move.waves:
         return [fill]
-    alone = "" if at_once is None else f" The copying alone, all started at once, would take {format_duration(at_once)}"
+    alone = ""
     if at_once is not None:
-        slower = ", since what is produced to all that moves would then use up the throttle."
-        alone += slower if at_once > expected else "."
+        is_automatic = move.facts["is_throttle_automatic"]
+        rate = f" at {format_throttle(move.facts['throttle_bytes_per_second'])}" if is_automatic else ""
+        slower = ", since what is produced to all that moves would then use up the throttle"
+        alone = f" The copying alone, all started at once{rate}, would take {format_duration(at_once)}"
+        alone += slower + "." if at_once > expected and not is_automatic else "."
     each = "each begun as soon as the one before is done, " if len(move.waves) > 1 else ""
     return [
         _note(

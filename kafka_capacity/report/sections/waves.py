@@ -18,6 +18,7 @@ from kafka_capacity.report.wave_words import (
     order_sentence,
     refusal_texts,
     summary,
+    throttle_sentence,
 )
 from kafka_capacity.report.waves import SECTION, MoveView, Row
 
@@ -52,7 +53,13 @@ def build(view: PlanView) -> dict[str, Any] | None:
     if move is None:
         return None
     gantt, disks = gantt_chart(move), disk_chart(move)
-    sentences = (order_sentence(move), leadership_sentence(move), detour_sentence(move), disk_sentence(move))
+    sentences = (
+        throttle_sentence(move),
+        order_sentence(move),
+        leadership_sentence(move),
+        detour_sentence(move),
+        disk_sentence(move),
+    )
     refusals = refusal_texts(move)
     listed = pages(move)
     return {
@@ -68,6 +75,7 @@ def build(view: PlanView) -> dict[str, Any] | None:
         "charts": [one for one in (gantt, disks) if one is not None],
         "waves": _waves(move) if move.waves else None,
         "folder": FOLDER,
+        "is_recommended": view.nearest is view.recommended,
         "pages": listed,
         "pages_left_out": len(move.waves) - len(listed),
     }

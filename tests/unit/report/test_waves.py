@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.objects.move_tables import MOVE_TABLES, schedule_tables
-from kafka_capacity.reassignment.problem import WaveSettings
+from kafka_capacity.reassignment.problem import Throttle, WaveSettings
 from kafka_capacity.reassignment.waves import plan_waves
 from kafka_capacity.report.charts import draw_charts
 from kafka_capacity.report.data import build_report
@@ -26,6 +26,8 @@ from kafka_capacity.report.wave_words import (
     order_sentence,
     refusal_caveat,
     summary,
+    throttle_sentence,
+    time_caveats,
 )
 from kafka_capacity.report.waves import read_move
 from tests.properties.move_problems import move_problem_of
@@ -214,6 +216,24 @@ def test_the_runbook_has_the_commands_of_each_wave():
         "It is done after 12.5 s (10 s if nobody writes, 16.7 s at peak rates); broker 1 (sending) decides. Look at "
     )
     assert first["gist"] == "1 partition, 95.4 MiB, 12.5 s"
+
+
+def test_automatic_throttles_say_what_they_leave_free():
+    throttle = Throttle(bytes_per_second=1.0 * MB, is_automatic=True, headroom_ratio=0.2)
+    move = two_waves(throttle=throttle, network=[100.0 * MB, 100.0 * MB, 50.0 * MB])
+    assert throttle_sentence(two_waves()) is None
+    assert throttle_sentence(move) == (
+        "Throttles are the largest that leave 20 % of network and disk free at each broker’s peak, by broker and "
+        "direction."
+    )
+    note = time_caveats(move, 3600.0)[0]["text"]
+    assert note.endswith(" The copying alone, all started at once at 1 MB/s, would take 1 h.")
+    assert "Throttle" in [step["does"] for step in pages(move)[0]["steps"]]
+
+
+def test_slower_at_once_has_its_reason():
+    note = time_caveats(two_waves(), 3600.0)[0]["text"]
+    assert note.endswith("would take 1 h, since what is produced to all that moves would then use up the throttle.")
 
 
 def test_an_election_is_a_step():
