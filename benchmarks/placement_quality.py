@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seconds", type=float, default=5.0, help="for HiGHS and a case, at most")
     given = parser.parse_args()
-    print("| balance | cases | at the bound | ≤ 1.005× | largest | outside the limits | of these can be inside | s a case |")
+    print("| balance | cases | at the bound | ≤ 1.005× | largest | outside the limits | can be inside | s a case |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for balance in Balance:
         ratios, outside, reachable, seconds = [], 0, 0, 0.0
