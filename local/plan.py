@@ -70,7 +70,7 @@ def _print_results(services: Services, cluster: str) -> None:
     CONSOLE.print(f"report   {report / 'index.html'}", soft_wrap=True)
     if mails:
         CONSOLE.print(f"e-mail   {mails[-1]}", soft_wrap=True)
-    for file in sorted((report / "reassignment").glob("*.json")):
+    for file in sorted((report / "reassignment").iterdir()):
         if file.name != "manifest.json":
             CONSOLE.print(f"files    {file}", soft_wrap=True)
 

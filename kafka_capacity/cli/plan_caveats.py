@@ -10,6 +10,7 @@ from kafka_capacity.objects.plan_tables import merge_tables, result_tables
 from kafka_capacity.report.caveats import cluster_caveats, move_caveats
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.options import view_plan
+from kafka_capacity.report.waves import read_move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,10 @@ def plan_caveats(planned: Planned) -> PlanCaveats:
     )
     return PlanCaveats(
         cluster=serious(cluster_caveats(view)),
-        moves={option.scenario_id: serious(move_caveats(option)) for option in view.options},
+        moves={
+            option.scenario_id: serious(move_caveats(option, read_move(view.inputs.tables, option.scenario_id)))
+            for option in view.options
+        },
     )
 
 

@@ -161,6 +161,18 @@ def test_fetchers_and_leadership_first_show_in_the_schedule(run, snapshot, broke
     assert usual["total_low_seconds"] < faster["total_low_seconds"] < slow["total_low_seconds"]
 
 
+def test_waves_that_never_end_are_a_warning_of_plan_and_report_alike(run, snapshot, tmp_path):
+    start = ("--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    waves = json.loads(run("plan", *start, "--json").stdout)["schedule"]
+    below = ("--throttle", str(waves["smallest_throttle_expected_bytes_per_second"] * 0.9))
+    plan, report = run("plan", *start, *below), run("report", *start, *below, "--out", tmp_path)
+    warned = [line.partition(": ")[2] for line in plan.stdout.splitlines() if line.startswith("warning, 009-brokers.")]
+
+    assert any(text.startswith("The move never ends at this throttle") for text in warned)
+    assert any("in waves above" in text for text in warned)
+    assert {f"warning: {text}" for text in warned} <= set(report.stderr.splitlines())
+
+
 def test_the_table_says_how_many_waves_and_how_long(run, snapshot):
     done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--throttle", "1")
 
@@ -504,6 +516,8 @@ def slow(monkeypatch):
             return dataclasses.replace(result, metrics=dataclasses.replace(result.metrics, **figures))
 
         monkeypatch.setattr(planning, "evaluate_placement", evaluate)
+        # Its waves would have times of their own.
+        monkeypatch.setattr(planning, "is_scheduled", lambda result: False)
 
     return let
 
