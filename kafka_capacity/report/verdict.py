@@ -82,7 +82,8 @@ def _when(move: MoveView | None, least: str) -> str | None:
     waves = plural(len(move.waves), "wave")
     if move.total[1] is None:
         return f"in {waves} that never end at {move.throttle_text}"
-    return f"in {least}{format_duration(move.total[1])} at {move.throttle_text}, in {waves}"
+    several = f", in {waves}" if len(move.waves) > 1 else ""
+    return f"in {least}{format_duration(move.total[1])} at {move.throttle_text}{several}"
 
 
 def _generate_clause(view: PlanView) -> str:

@@ -93,7 +93,7 @@ def _watch(wave: Row) -> str:
     disk = ""
     if wave["fullest_ratio"] is not None:
         held, ratio = format_bytes(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])
-        disk = f" Broker {wave['fullest_broker']} comes closest to its disk limit, {ratio} of it with {held}."
+        disk = f" Broker {wave['fullest_broker']} holds up to {held} on the way, {ratio} of its disk limit."
     decides = "" if wave["bottleneck_broker"] is None else f"; {bottleneck(wave)} decides"
     return (
         f"{time}{decides}.{disk} Look at UnderReplicatedPartitions, ReassigningPartitions and "

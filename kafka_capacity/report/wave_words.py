@@ -83,17 +83,25 @@ def order_sentence(move: MoveView) -> str | None:
     who = f"broker {worst}, the worst off ({resource}),"
     if all(one["relieved_seconds"] is None for one in move.orders):
         return f"Order: {chosen['order']}; in none that was tried is {who} relieved."
-    lead = f"Order: {chosen['order']}. It relieves {who} {_after(chosen)}"
+    lead = f"Order: {chosen['order']}. It relieves {who} {_after(chosen['relieved_seconds'])}"
+    if move.facts["is_leadership_first"]:
+        # The orders were tried without that.
+        first = _after(move.facts["relieved_seconds"])
+        lead = f"{lead}, and {first} with leaders moved first" if first != _after(chosen["relieved_seconds"]) else lead
     if not others:
         return f"{lead}."
-    compared = ", ".join(
-        f"{one['order']} {'just as late' if _after(one) == _after(chosen) else _after(one)}" for one in others
-    )
-    return f"{lead}; {compared}."
+    return f"{lead}; {_compared(chosen, others)}."
 
 
-def _after(outcome: Row) -> str:
-    seconds = outcome["relieved_seconds"]
+def _compared(chosen: Row, others: list[Row]) -> str:
+    taken = _after(chosen["relieved_seconds"])
+    times = [(one["order"], _after(one["relieved_seconds"])) for one in others]
+    if all(time == taken for _, time in times):
+        return "other orders do it just as late"
+    return ", ".join(f"{order} {'just as late' if time == taken else time}" for order, time in times)
+
+
+def _after(seconds: float | None) -> str:
     return "never" if seconds is None else f"after {format_duration(seconds)}"
 
 
@@ -177,6 +185,12 @@ def time_caveats(move: MoveView, at_once: float | None) -> list[dict[str, str]]:
     expected = move.total[1]
     if expected is None or not move.waves:
         return [fill]
+    if len(move.waves) == 1 and at_once is not None and format_duration(at_once) == format_duration(expected):
+        text = (
+            f"{format_duration(expected)} is the copying alone, with everything started at once and the throttle used "
+            "in full on the broker that decides."
+        )
+        return [_note(text), fill]
     alone = ""
     if at_once is not None:
         is_automatic = move.facts["is_throttle_automatic"]

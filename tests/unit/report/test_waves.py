@@ -108,6 +108,31 @@ def test_orders_are_compared_by_when_the_worst_broker_is_relieved():
     assert sum(row["order"].endswith(" (chosen)") for row in table["rows"]) == 1
 
 
+def test_orders_that_come_to_the_same_are_not_listed():
+    move = two_waves(limits=[1000.0 * MB, 250.0 * MB, 1000.0 * MB])
+    said = order_sentence(move)
+    assert said.startswith("Order: relief-first. It relieves broker 2, the worst off (disk), after 25 s; ")
+    assert said.endswith("; other orders do it just as late.")
+    facts = {**move.facts, "is_leadership_first": True, "relieved_seconds": 20.0}
+    said = order_sentence(dataclasses.replace(move, facts=facts))
+    assert " after 25 s, and after 20 s with leaders moved first; other " in said
+    facts["orders"] = [{**one, "relieved_seconds": None} for one in move.orders]
+    assert order_sentence(dataclasses.replace(move, facts=facts)) == (
+        "Order: relief-first; in none that was tried is broker 2, the worst off (disk), relieved."
+    )
+    assert order_sentence(dataclasses.replace(move, facts={**move.facts, "worst_broker": None})) == (
+        "Order: relief-first; the move relieves no broker, so the shortest time was taken."
+    )
+
+
+def test_one_wave_is_the_copying_alone():
+    move = move_of([[1, 2]], [[1, 3]], size=100 * MB, throttle=10 * MB)
+    assert time_caveats(move, 10.0)[0]["text"] == (
+        "10 s is the copying alone, with everything started at once and the throttle used in full on the broker that "
+        "decides."
+    )
+
+
 def test_leaders_first_is_compared_with_the_plain_drain():
     given = {"size": 100 * MB, "rate": 2 * MB, "throttle": 10 * MB}
     move = move_of([[1, 2]] * 3, [[2, 3], [2, 4], [2, 3]], most_moves_per_broker=1, **given)
