@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import axis_time_unit, format_bytes, format_duration, format_percent, plural
+from kafka_capacity.report.formats import axis_time_unit, format_duration, format_percent, plural
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.report.waves import MoveView, Row, chunks
 
@@ -167,7 +167,7 @@ def _numbers(waves: Sequence[Row], part: range) -> str:
 
 def _label(broker: int, limit: float, highest: float, levels: Sequence[Row]) -> str:
     starts, ends = (format_percent(level / limit) for level in (levels[0]["start"], levels[-1]["end"]))
-    return f"Broker {broker}: {starts}, at most {format_percent(highest)}, then {ends} of {format_bytes(limit)}"
+    return f"Broker {broker}: {starts}, at most {format_percent(highest)}, then {ends}"
 
 
 def _levels(move: MoveView, broker: int, parts: Sequence[range]) -> list[dict[str, Any]]:

@@ -83,14 +83,14 @@ def order_sentence(move: MoveView) -> str | None:
     who = f"broker {worst}, the worst off ({resource}),"
     if all(one["relieved_seconds"] is None for one in move.orders):
         return f"Order: {chosen['order']}; in none that was tried is {who} relieved."
-    lead = f"Order: {chosen['order']}. It relieves {who} {_after(chosen['relieved_seconds'])}"
+    lead = f"Order: {chosen['order']}. It relieves {who}"
     if move.facts["is_leadership_first"]:
         # The orders were tried without that.
-        first = _after(move.facts["relieved_seconds"])
-        lead = f"{lead}, and {first} with leaders moved first" if first != _after(chosen["relieved_seconds"]) else lead
-    if not others:
-        return f"{lead}."
-    return f"{lead}; {_compared(chosen, others)}."
+        taken = f"{chosen['order']} {_after(chosen['relieved_seconds'])}"
+        compared = f"; {_compared(chosen, others)}" if others else ""
+        return f"{lead} {_after(move.facts['relieved_seconds'])} with leaders moved first; without, {taken}{compared}."
+    compared = f"; {_compared(chosen, others)}" if others else ""
+    return f"{lead} {_after(chosen['relieved_seconds'])}{compared}."
 
 
 def _compared(chosen: Row, others: list[Row]) -> str:

@@ -24,6 +24,7 @@ _COLUMNS = (
     column("balance", "Furthest off share", "percent_change"),
     column("leaders_changed", "New leaders", "count"),
     column("in_waves", "In waves", "duration_band"),
+    column("alone", "Copying alone", "duration_band"),
     column("duration", "Time", "duration_band"),
     column("throttle_bytes_per_second", "Throttle", "throttle"),
 )
@@ -38,19 +39,20 @@ def build(view: PlanView) -> dict[str, Any]:
     shown = sorted(view.options, key=lambda option: option is not view.nearest)[:MAX_ROWS]
     listed = [option for option in view.options if option in shown]
     has_waves = any(facts["wave_count"] for facts in view.schedules.values())
-    of_use = {"throttle_bytes_per_second": len(throttles) > 1, "in_waves": has_waves}
-    columns = [
-        {**one, "label": "Copying alone"} if has_waves and one["key"] == "duration" else one
-        for one in _COLUMNS
-        if of_use.get(one["key"], True)
-    ]
+    of_use = {
+        "throttle_bytes_per_second": len(throttles) > 1,
+        "in_waves": has_waves,
+        "alone": has_waves,
+        "duration": not has_waves,
+    }
+    columns = [one for one in _COLUMNS if of_use.get(one["key"], True)]
     note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
     if has_waves:
-        note += (
-            " Copying alone is with everything started at once; in waves is what a schedule takes, where one was made."
-        )
+        note += " Copying alone is with everything started at once, at mean rates; in waves is by a schedule."
     if len(throttles) == 1:
-        note += f" Throttle: {format_throttle(throttles.pop())} for each broker and direction."
+        is_automatic = any(facts["is_throttle_automatic"] for facts in view.schedules.values())
+        automatic = ", in waves the largest that leaves headroom" if is_automatic else ""
+        note += f" Throttle: {format_throttle(throttles.pop())} for each broker and direction{automatic}."
     if len(listed) < len(view.options):
         note += f" {len(listed):,} of {plural(len(view.options), 'option')} are listed."
     return {
@@ -67,6 +69,7 @@ def _row(view: PlanView, option: Option) -> dict[str, Any]:
         "verdict": "recommended" if option is view.recommended else ("fits" if option.fits else "no_fit"),
         "share": option.share_ratio,
         "balance": None if option.is_refused else (figures["balance_before"], figures["balance_after"]),
+        "alone": None if option.is_refused else (figures["duration_seconds"],) * 2,
         "in_waves": _in_waves(view.schedules.get(option.scenario_id)),
         "duration": None if option.is_refused else (figures["duration_seconds"], figures["duration_peak_seconds"]),
         NOTE: _note(option),

@@ -36,7 +36,7 @@ _WAVES = (
     column("throttle", "Throttle", "throttle"),
     column("bottleneck", "Decided by"),
     column("smallest", "Ends above", "throttle_above"),
-    column("fullest", "Fullest disk, of its limit"),
+    column("fullest", "Fullest disk, of its limit (broker)"),
 )
 _ORDERS = (
     column("order", "Order"),
@@ -129,6 +129,6 @@ def _row(wave: Row) -> dict[str, Any]:
         "throttle": wave["throttle_bytes_per_second"] if is_copying else None,
         "smallest": wave["smallest_throttle_expected_bytes_per_second"] if is_copying else None,
         "bottleneck": bottleneck(wave),
-        "fullest": NOTHING if fullest is None else f"{format_percent(fullest)}, broker {wave['fullest_broker']}",
+        "fullest": NOTHING if fullest is None else f"{format_percent(fullest)} ({wave['fullest_broker']})",
         NOTE: None,
     }
