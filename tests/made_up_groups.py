@@ -59,6 +59,7 @@ def facts(
         record_bytes=1000.0,
         is_record_size_known=True,
         estimated_capacity_bytes_per_second=4e6 if members else None,
+        is_estimate_a_limit=False,
         history_hours=168,
     )
 

@@ -124,17 +124,16 @@ def _group_row(advice: GroupAdvice) -> list[str]:
 def _variant_row(row: Row, advice: GroupAdvice) -> list[str]:
     churn = advice.churn[row["scenario_id"]]
     deploy, lag = churn.get(Event.ROLLING_RESTART), judged_lag(churn)
-    smallest = row["smallest_for_all"]
     marks = [word for word, is_so in (("today", row["is_today"]), ("recommended", row is advice.recommended)) if is_so]
     return [
         f"{row['member_count']:,}",
         _named(row) + (f" ({', '.join(marks)})" if marks else ""),
-        "none will do" if smallest is None else f"{smallest:,}",
+        _smallest(row),
         *("" if deploy is None else f"{deploy[n]:,}" for n in ("rebalances", "partition_pauses", "revoked")),
         "" if deploy is None else _time(deploy["pause_max_seconds"]),
         "" if lag is None else _time(lag.seconds),
         "" if lag is None else lag.event,
-        _time(churn[lag.event]["catch_up_seconds"]) if lag is not None else "",
+        _catch_up(churn[lag.event]) if lag is not None else "",
         "yes" if row["fits"] else "no",
     ]
 
@@ -144,7 +143,8 @@ def _event_row(outcome: Row) -> list[str]:
         outcome["event"],
         _change(f"{outcome[name]:,}" for name in ("members_before", "members_after")),
         *(f"{outcome[name]:,}" for name in ("rebalances", "partition_pauses", "revoked", "moved")),
-        *(_time(outcome[name]) for name in ("pause_max_seconds", "lag_max_seconds", "catch_up_seconds")),
+        *(_time(outcome[name]) for name in ("pause_max_seconds", "lag_max_seconds")),
+        _catch_up(outcome),
         f"{outcome['duplicate_records']:,.0f} to {outcome['duplicate_records_high']:,.0f}",
     ]
 
@@ -189,6 +189,19 @@ def _named(row: Row) -> str:
 
 def _members(row: Row) -> str:
     return counted(row["member_count"], "member")
+
+
+def _smallest(row: Row) -> str:
+    if row["smallest_for_all"] is not None:
+        return f"{row['smallest_for_all']:,}"
+    return "not known" if row["capacity_bytes_per_second"] is None else "none will do"
+
+
+def _catch_up(outcome: Row) -> str:
+    """Tell when an event is caught up; nobody knows of members that would have to do more than was ever seen."""
+    if outcome["catch_up_seconds"] is None and outcome["keeps_up"] is not False:
+        return "not known"
+    return _time(outcome["catch_up_seconds"])
 
 
 def _time(seconds: float | None) -> str:

@@ -41,9 +41,12 @@ class OwnAssignor:
         """Assign, and check what comes back.
 
         Raises:
-            AssignmentError: what comes back is no assignment of this group.
+            AssignmentError: it fails, or what comes back is no assignment of this group.
         """
-        answer = self._inner.assign(group)
+        try:
+            answer = self._inner.assign(group)
+        except Exception as error:  # any code of the user's runs here
+            raise AssignmentError(f"assignor {self.name!r} failed with {type(error).__name__}: {error}") from error
         if not isinstance(answer, Assignment):
             raise AssignmentError(f"assignor {self.name!r} gave a {type(answer).__name__}, not an Assignment")
         check_assignment(group, answer, self.name, may_leave_out=self.is_cooperative)

@@ -222,6 +222,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         record_bytes=record_bytes,
         is_record_size_known=is_known,
         estimated_capacity_bytes_per_second=traffic.best_read_bytes_per_second,
+        is_estimate_a_limit=traffic.is_at_its_limit,
         history_hours=traffic.hours,
     )
 

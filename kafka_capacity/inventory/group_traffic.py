@@ -12,7 +12,8 @@ What a member has read is judged by the partitions that it reads today:
   these means, over as many last hours as serve it best, counts. Its best hour would be wrong: the member may have
   fallen behind in just that hour.
 
-Both are lower bounds of what a member can do: it was never asked for more.
+Both are lower bounds of what a member can do: it was never asked for more. Only where the member that read most is
+itself behind is it known to have done all it could.
 """
 
 from __future__ import annotations
@@ -38,11 +39,14 @@ class GroupTraffic:
         peak_bytes_per_second: float64[N], produced to each partition in the group's peak hour, 0 without a history.
         best_read_bytes_per_second: the most that any member is known to have read over an hour or longer, ``None``
             without a history, without members that read, or where nothing was read.
+        is_at_its_limit: whether the member that read that is itself behind by more than :data:`KEEPS_UP_SECONDS`: it
+            did all it could.
         hours: how many hours these rest on.
     """
 
     peak_bytes_per_second: NDArray[np.float64]
     best_read_bytes_per_second: float | None
+    is_at_its_limit: bool
     hours: int
 
 
@@ -63,10 +67,14 @@ def group_traffic(
     filled = _filled(rates, mean_bytes_per_second)
     hours = filled.shape[1]
     if not hours:
-        return GroupTraffic(peak_bytes_per_second=np.zeros(len(owner)), best_read_bytes_per_second=None, hours=0)
+        return GroupTraffic(
+            peak_bytes_per_second=np.zeros(len(owner)), best_read_bytes_per_second=None, is_at_its_limit=False, hours=0
+        )
     peak = filled[:, peak_hour(filled.sum(axis=0, dtype=np.float64))].astype(np.float64)
-    best = _best_read(filled, mean_bytes_per_second, owner, lag_bytes)
-    return GroupTraffic(peak_bytes_per_second=peak, best_read_bytes_per_second=best, hours=hours)
+    best, is_behind = _best_read(filled, mean_bytes_per_second, owner, lag_bytes)
+    return GroupTraffic(
+        peak_bytes_per_second=peak, best_read_bytes_per_second=best, is_at_its_limit=is_behind, hours=hours
+    )
 
 
 def peak_hour(total_bytes_per_second: NDArray[np.float64]) -> int:
@@ -90,17 +98,20 @@ def _filled(rates: NDArray[np.float32], mean: NDArray[np.float64]) -> NDArray[np
 
 def _best_read(
     rates: NDArray[np.float32], mean: NDArray[np.float64], owner: NDArray[np.integer], lag_bytes: NDArray[np.float64]
-) -> float | None:
+) -> tuple[float | None, bool]:
     order = np.argsort(owner, kind="stable")
     order = order[owner[order] >= 0]
     if not len(order):
-        return None
+        return None, False
     starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
     produced = np.add.reduceat(rates[order], starts, axis=0, dtype=np.float64)
     member_mean, member_lag = (np.add.reduceat(values[order], starts) for values in (mean, lag_bytes))
     keeps_up = member_lag <= KEEPS_UP_SECONDS * member_mean
-    best = np.where(keeps_up, produced.max(axis=1), _read_at_least(produced, member_lag)).max()
-    return float(best) if best > 0 else None
+    best = np.where(keeps_up, produced.max(axis=1), _read_at_least(produced, member_lag))
+    busiest = int(np.argmax(best))
+    if not best[busiest] > 0:
+        return None, False
+    return float(best[busiest]), not keeps_up[busiest]
 
 
 def _read_at_least(produced: NDArray[np.float64], lag_bytes: NDArray[np.float64]) -> NDArray[np.float64]:

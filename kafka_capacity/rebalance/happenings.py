@@ -113,8 +113,12 @@ class Roster:
         self._racks = sorted({member.rack for member in facts.members if member.rack is not None})
         self.members: list[Member] = []
         self.identity: list[int] = []
+        # Where some members are static and some are not, each stays as it is.
+        is_mixed = len({member.instance_id is None for member in facts.members}) > 1
         for number, member in enumerate(facts.members):
             instance = (member.instance_id or self._instance(number)) if is_static else None
+            if is_mixed and not is_static:
+                instance = member.instance_id
             self.members.append(dataclasses.replace(member, owned=NO_PARTITIONS, instance_id=instance))
             self.identity.append(number)
         while len(self.members) < count:
@@ -160,9 +164,9 @@ class Roster:
         return f"{self._group_id}-{number}"
 
     def _next_instance(self, number: int, earlier: Member | None) -> str | None:
-        if not self._is_static:
-            return None
-        return earlier.instance_id if earlier is not None else self._instance(number)
+        if earlier is not None:
+            return earlier.instance_id
+        return self._instance(number) if self._is_static else None
 
     def _uuid(self) -> str:
         return str(uuid.UUID(bytes=self._rng.bytes(16), version=4))
@@ -201,7 +205,7 @@ def happenings(
         for step, member in enumerate(roster.order(numbers)):
             script.restart(member, step * gap)
     elif event in {Event.CRASH, Event.CRASH_RESTART}:
-        for member in busiest[: max(1, scenario.failure_count) if event is Event.CRASH else 1]:
+        for member in busiest[: scenario.failure_count if event is Event.CRASH else 1]:
             script.crash(member, has_restart=event is Event.CRASH_RESTART)
     elif event is Event.SLOW_MEMBER:
         script.hang(busiest[0])
@@ -217,7 +221,6 @@ class _Script:
 
     def __init__(self, scenario: GroupScenario, roster: Roster, phases: Phases, found: list[Happening]) -> None:
         self._settings: GroupSettings = scenario.settings
-        self._is_static = scenario.is_static
         self._is_server = scenario.protocol is GroupProtocol.CONSUMER
         self._roster = roster
         self._phases = phases
@@ -225,7 +228,7 @@ class _Script:
 
     def stop(self, member: int, time_seconds: float) -> None:
         """Stop a member for good."""
-        if not self._is_static:
+        if not self._is_static(member):
             self._add(time_seconds, Kind.LEAVE, member)
             return
         self._add(time_seconds, Kind.QUIT, member)
@@ -234,7 +237,7 @@ class _Script:
     def restart(self, member: int, time_seconds: float) -> None:
         """Stop a member in good order and start it again."""
         back = time_seconds + self._settings.restart_seconds
-        if not self._is_static:
+        if not self._is_static(member):
             self._add(time_seconds, Kind.LEAVE, member)
             self._add(back, Kind.JOIN, self._roster.add(like=member))
             return
@@ -247,7 +250,7 @@ class _Script:
         missed = self._until_missed()
         if not has_restart:
             self._add(missed, Kind.EXPEL, member)
-        elif self._is_static:
+        elif self._is_static(member):
             self._come_back(member, self._settings.restart_seconds, missed=missed)
         else:
             self._add(missed, Kind.EXPEL, member)
@@ -256,8 +259,11 @@ class _Script:
     def hang(self, member: int) -> None:
         """Let a member take too long over a batch that it got at time 0."""
         self._add(0.0, Kind.DIE, member)
-        missed = self._settings.max_poll_interval_seconds + (self._until_missed() if self._is_static else 0.0)
+        missed = self._settings.max_poll_interval_seconds + (self._until_missed() if self._is_static(member) else 0.0)
         self._come_back(member, self._settings.slow_seconds, missed=missed)
+
+    def _is_static(self, member: int) -> bool:
+        return self._roster.members[member].instance_id is not None
 
     def _come_back(self, member: int, back: float, *, missed: float) -> None:
         if back < missed:

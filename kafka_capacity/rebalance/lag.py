@@ -103,7 +103,7 @@ def lag_over_time(
         record.add(steps.step(record.backlog, begin, end))
     peak_seconds = np.where(is_growing, np.inf, record.peak / record.pace)
     highest, slowest = float(peak_seconds.max(initial=0.0)), float(waits.max(initial=0.0))
-    has_waited = bool(record.peak.any())
+    has_waited = bool(record.peak.any() or waits.any())
     return LagOverTime(
         time_seconds=np.concatenate([times, tail]),
         lag_bytes=np.array(record.lag_bytes),

@@ -59,6 +59,7 @@ class GroupFacts:
         is_record_size_known: whether that was measured, or is a stand-in.
         estimated_capacity_bytes_per_second: the highest hourly rate that any one member has read so far, a lower bound
             of what a member can do; ``None`` without history or members.
+        is_estimate_a_limit: whether the member that read most is itself behind: it did all it could.
         history_hours: how many hours the rates rest on.
     """
 
@@ -78,6 +79,7 @@ class GroupFacts:
     record_bytes: float
     is_record_size_known: bool
     estimated_capacity_bytes_per_second: float | None
+    is_estimate_a_limit: bool
     history_hours: int
 
     def __len__(self) -> int:

@@ -57,6 +57,7 @@ def plain_group(
         "record_bytes": 1000.0,
         "is_record_size_known": True,
         "estimated_capacity_bytes_per_second": capacity_bytes_per_second,
+        "is_estimate_a_limit": False,
         "history_hours": 168,
     }
     return with_fresh_assignment(GroupFacts(**facts))

@@ -35,8 +35,9 @@ SETTING_FIELDS = (
 """The parameters that are fields of :class:`GroupSettings`."""
 
 GroupName = Annotated[str, Field(min_length=1, max_length=1000)]
-ConsumerCount = Annotated[int, Field(ge=1, le=10_000)]
+ConsumerCount = Annotated[int, Field(ge=1, le=1_000)]
 Seconds = Annotated[float, Field(gt=0.0, le=86_400.0, allow_inf_nan=False)]
+Beat = Annotated[float, Field(ge=0.1, le=3_600.0, allow_inf_nan=False)]
 Wait = Annotated[float, Field(ge=0.0, le=86_400.0, allow_inf_nan=False)]
 
 
@@ -85,7 +86,8 @@ class GroupParameters(BaseModel):
     group_events: tuple[Event, ...] = Field(
         default=tuple(Event),
         title="Events to simulate",
-        description="What happens to the members: each is simulated on its own, at the group's peak rates.",
+        description="What happens to the members: each is simulated on its own, at the group's peak rates. "
+        "slow-member and more-partitions are shown, and not held against the lag objective.",
         json_schema_extra=_in(
             GROUPS_SECTION, minItems=1, items={"type": "string", "enum": [str(event) for event in Event]}
         ),
@@ -111,9 +113,10 @@ class GroupParameters(BaseModel):
     consumer_failures: int = Field(
         default=1,
         ge=0,
-        le=1000,
-        title="Members that may be gone",
-        description="How many members of a group may fail at once, for good, without breaking the lag objective.",
+        le=100,
+        title="Members that may fail",
+        description="How many members of a group may fail at once, for good, without breaking the lag objective. "
+        "0: failures are shown and not judged.",
         json_schema_extra=_in(GROUPS_SECTION),
     )
     member_capacity_bytes_per_second: float | None = Field(
@@ -122,15 +125,15 @@ class GroupParameters(BaseModel):
         le=1e12,
         allow_inf_nan=False,
         title="Capacity of a member (bytes per second)",
-        description="What one member can process. Empty: the most that any member of the group has read in an hour, "
-        "which is a lower bound.",
+        description="What one member can process. Empty: the most that any member of the group has read in an hour. "
+        "That is a lower bound, and a limit only where that member is itself behind.",
         json_schema_extra=_in(GROUPS_SECTION),
     )
     partitions_factor: int = Field(
         default=2,
         ge=2,
         le=100,
-        title="More partitions",
+        title="Growth of partitions (factor)",
         description="By how much the event more-partitions multiplies partition counts.",
         json_schema_extra=_in(GROUPS_SECTION),
     )
@@ -142,72 +145,72 @@ class GroupParameters(BaseModel):
         description="-Xmx of the brokers: what it leaves of their memory is page cache, from which readers catch up.",
         json_schema_extra=_in(GROUPS_SECTION),
     )
-    heartbeat_interval_seconds: Seconds = Field(
+    heartbeat_interval_seconds: Beat = Field(
         default=_KAFKA.heartbeat_interval_seconds,
-        title="Heartbeat interval",
-        description="heartbeat.interval.ms of members of classic groups, in seconds.",
+        title="Heartbeat interval (seconds)",
+        description="heartbeat.interval.ms of members of classic groups.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     session_timeout_seconds: Seconds = Field(
         default=_KAFKA.session_timeout_seconds,
         validate_default=True,
-        title="Session timeout",
-        description="session.timeout.ms of members of classic groups, in seconds.",
+        title="Session timeout (seconds)",
+        description="session.timeout.ms of members of classic groups.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
-    server_heartbeat_interval_seconds: Seconds = Field(
+    server_heartbeat_interval_seconds: Beat = Field(
         default=_KAFKA.server_heartbeat_interval_seconds,
-        title="Heartbeat interval, consumer protocol",
-        description="group.consumer.heartbeat.interval.ms of the brokers, in seconds.",
+        title="Heartbeat interval, consumer protocol (seconds)",
+        description="group.consumer.heartbeat.interval.ms of the brokers.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     server_session_timeout_seconds: Seconds = Field(
         default=_KAFKA.server_session_timeout_seconds,
         validate_default=True,
-        title="Session timeout, consumer protocol",
-        description="group.consumer.session.timeout.ms of the brokers, in seconds.",
+        title="Session timeout, consumer protocol (seconds)",
+        description="group.consumer.session.timeout.ms of the brokers.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     max_poll_interval_seconds: Seconds = Field(
         default=_KAFKA.max_poll_interval_seconds,
-        title="Longest time between polls",
-        description="max.poll.interval.ms, in seconds: who takes longer is put out of the group.",
+        title="Longest time between polls (seconds)",
+        description="max.poll.interval.ms: who takes longer is put out of the group.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     auto_commit_interval_seconds: Seconds = Field(
         default=_KAFKA.auto_commit_interval_seconds,
-        title="Commit interval",
-        description="auto.commit.interval.ms, or how often the application commits, in seconds.",
+        title="Commit interval (seconds)",
+        description="auto.commit.interval.ms, or how often the application commits.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     metadata_max_age_seconds: Seconds = Field(
         default=_KAFKA.metadata_max_age_seconds,
-        title="Metadata age",
-        description="metadata.max.age.ms, in seconds: how late a member may see new partitions.",
+        title="Metadata age (seconds)",
+        description="metadata.max.age.ms: how late a member may see new partitions.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     poll_seconds: Seconds = Field(
         default=_KAFKA.poll_seconds,
-        title="Time between polls",
-        description="The longest that a member which is well takes between two polls, in seconds.",
+        title="Time between polls (seconds)",
+        description="The longest that a member which is well takes between two polls.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     restart_seconds: Wait = Field(
         default=_KAFKA.restart_seconds,
-        title="Restart of a member",
-        description="How long a member is away while it is restarted, in seconds.",
+        title="Restart of a member (seconds)",
+        description="How long a member is away while it is restarted.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     settle_seconds: Wait = Field(
         default=_KAFKA.settle_seconds,
-        title="Pause between restarts",
-        description="How long a rolling restart waits, after a member is back, before it stops the next, in seconds.",
+        title="Pause between restarts (seconds)",
+        description="How long a rolling restart waits, after a member is back, before it stops the next.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
     slow_seconds: Seconds = Field(
         default=_KAFKA.slow_seconds,
-        title="Slow member",
-        description="How long the slow member of the event slow-member takes over one batch, in seconds.",
+        title="Time of a slow member (seconds)",
+        description="How long the slow member of the event slow-member takes over one batch.",
         json_schema_extra=_in(TIMEOUTS_SECTION),
     )
 

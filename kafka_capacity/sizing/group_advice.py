@@ -1,7 +1,7 @@
 """Which scenario of a consumer group to recommend, and why, in a sentence with numbers.
 
 Goals, ordered:
-    1. It fits.
+    1. It fits, and has no fewer members than the smallest count that will do with its assignor and protocol.
     2. The fewest members.
     3. The least change: the same protocol, assignor and static membership as today, unless another choice saves a fifth
        or more of what a rolling restart leaves unread (partitions × seconds), since that is what every deploy costs.
@@ -133,7 +133,7 @@ def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, 
         unread = _or_endless(deploy["paused_partition_seconds"])
         return row["member_count"], unread, deploy["revoked"], _changes(row, today), row["scenario_id"]
 
-    fitting = [row for row in rows if row["fits"]]
+    fitting = [row for row in rows if row["fits"] and (row is today or _is_enough(row))]
     recommended = _choose(sorted(fitting, key=rank), rank, today) if fitting else None
     spoken_of = recommended or min(rows, key=lambda row: (*_distance(row), *rank(row)))
     return GroupAdvice(
@@ -146,6 +146,11 @@ def _advise_group(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, 
         reason=_reason(group_id, today, recommended, spoken_of, churn),
         churn=churn,
     )
+
+
+def _is_enough(row: Row) -> bool:
+    smallest = row["smallest_for_all"]
+    return smallest is None or bool(row["member_count"] >= smallest)
 
 
 def _choose(ranked: Sequence[Row], rank: Callable[[Row], tuple[Any, ...]], today: Row | None) -> Row:
@@ -238,7 +243,7 @@ def _switch_part(group_id: str, today: Row, recommended: Row, churn: Mapping[str
     before, after = (churn[row["scenario_id"]].get(Event.ROLLING_RESTART) for row in (today, recommended))
     if before is None or after is None:
         return switch
-    if all(before[name] == after[name] for name in ("revoked", "paused_partition_seconds")):
+    if before["revoked"] == after["revoked"] and _unread(before) == _unread(after):
         return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
     then = f"{after['revoked']:,}{_unread(after)}"
     return f"{switch} turns {_counted_pauses(before)} per deploy{_unread(before)} into {then}"

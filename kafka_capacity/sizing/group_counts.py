@@ -4,7 +4,8 @@ Rules:
     * At peak: the busiest member's rate in the group's peak hour is within a member's capacity. The smallest such
       count is found by assigning to every count from ⌈total ÷ capacity⌉ on, so that skew is part of it.
     * After failures: the same once the members that may fail have gone, and the lag stays within the objective while
-      the coordinator misses them. Where nobody has been seen at the limit, those that are left are taken to carry it.
+      the coordinator misses them. Where nobody has been seen at the limit, those that are left may have to do what they
+      would have to do in the group of today, but no more: fewer members than today must be proven to be enough.
     * While restarting: the lag stays within the objective during a rolling restart.
     * Behind today: a group that is behind by more than the objective catches up in the time allowed, at mean rates.
 
@@ -94,13 +95,14 @@ def smallest_counts(facts: GroupFacts, scenario: GroupScenario) -> SmallestCount
 
 class _Search:
     def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
+        self._simulations: dict[int, GroupSimulation] = {}
         self._facts = facts
         self._scenario = scenario
+        self._failures = max(0, scenario.failure_count)
         capacity = Capacity.of(facts, scenario)
         self._capacity = capacity.proven
         self._limit = capacity.limit
-        self._failures = max(0, scenario.failure_count)
-        self._simulations: dict[int, GroupSimulation] = {}
+        self._tolerated = capacity.limit if math.isfinite(capacity.limit) else self._as_today(capacity.proven)
         self._why = ""
 
     def result(self) -> SmallestCounts:
@@ -126,6 +128,11 @@ class _Search:
             for_all=for_all,
             why_none=why or None,
         )
+
+    def _as_today(self, proven: float) -> float:
+        """Give what members may have to do once some have failed: what is proven, or what today's would have to."""
+        left = len(self._facts.members) - self._failures
+        return max(proven, self._busiest(left)) if left > 0 and math.isfinite(proven) else proven
 
     def _simulation(self, count: int) -> GroupSimulation:
         if count not in self._simulations:
@@ -195,16 +202,17 @@ class _Search:
         if lag.max_lag_seconds <= slo:
             return None
         longest = float(pauses.max(initial=0.0))
-        members = f"{count:,} member" + ("" if count == 1 else "s")
-        if longest > slo:
+        group = f"a group of {count:,}"
+        # With one member there is nobody to take over, which more members mend.
+        if longest > slo and count > 1 and math.isfinite(longest):
             self._is_beyond_help = True
             return (
-                f"a {_spoken(event)} of {members} leaves a partition unread for {shown_time(longest)}, which no count "
+                f"a {_spoken(event)} in {group} leaves a partition unread for {shown_time(longest)}, which no count "
                 f"mends, and {shown_time(slo)} of lag are allowed"
             )
         return (
-            f"in a {_spoken(event)} of {members} partition {self._facts.partition_name(self._row(lag.max_lag_row))} "
-            f"falls {shown_time(lag.max_lag_seconds)} behind at peak, and {shown_time(slo)} are allowed"
+            f"in a {_spoken(event)} in {group} partition {self._facts.partition_name(self._row(lag.max_lag_row))} "
+            f"falls behind by {shown_time(lag.max_lag_seconds)} at peak, and {shown_time(slo)} are allowed"
         )
 
     def _row(self, row: int) -> int:
@@ -215,10 +223,10 @@ class _Search:
         self._is_beyond_help = False
         if left < 1:
             return f"nobody is left of {count:,} when {self._failures:,} may fail"
-        if self._busiest(left) > self._limit * (1 + 1e-9):
+        if self._busiest(left) > self._tolerated * (1 + 1e-9):
             return (
                 f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, and one "
-                f"member processes {shown_rate(self._capacity)}"
+                f"member processes {shown_rate(self._tolerated)}"
             )
         return self._lags(count, Event.CRASH) if self._failures else None
 

@@ -31,7 +31,7 @@ class Capacity:
 
     Attributes:
         proven: bytes per second that it certainly can: given, or seen; infinite where nothing is known.
-        limit: bytes per second that it certainly cannot exceed: given, or seen while the group was behind, and so doing
+        limit: bytes per second that it certainly cannot exceed: given, or read by a member that was behind, and so did
             all it could; infinite where nobody has been seen at the limit.
     """
 
@@ -46,8 +46,7 @@ class Capacity:
             return cls(proven=given, limit=given)
         if seen is None:
             return cls(proven=math.inf, limit=math.inf)
-        is_behind = start_lag_seconds(facts) > scenario.lag_slo_seconds
-        return cls(proven=seen, limit=seen if is_behind else math.inf)
+        return cls(proven=seen, limit=seen if facts.is_estimate_a_limit else math.inf)
 
 
 def start_lag_seconds(facts: GroupFacts) -> float:
@@ -73,6 +72,17 @@ def worst_course(simulation: GroupSimulation, event: Event) -> tuple[Course, NDA
     return courses[worst], np.concatenate(pauses)
 
 
+def has_rates(facts: GroupFacts) -> bool:
+    """Tell whether anything is known of what is produced for a group."""
+    return bool(facts.peak_bytes_per_second.any())
+
+
+def judged_events(scenario: GroupScenario) -> frozenset[Event]:
+    """List the events that the lag objective is held against: failures only where some must be survived."""
+    spared = frozenset() if scenario.failure_count else {Event.CRASH, Event.CRASH_RESTART}
+    return JUDGED_EVENTS - spared
+
+
 def rates_of(course: Course, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the rate of every partition: one that was split shares its rate with those that came of it: float64[P']."""
     pieces = np.bincount(course.sibling, minlength=len(bytes_per_second))
@@ -84,14 +94,17 @@ def lag_of(
 ) -> LagOverTime:
     """Follow the lag through a course, of a group that has caught up before: what waits today is a matter of its own.
 
+    Where nothing is known of rates a partition is behind by as long as it is not read; bytes then mean nothing.
+
     Args:
         course: of an event.
         bytes_per_second: float64[P], what is produced to its partitions.
         capacity: of a member, bytes per second.
         has_curve: whether its curve is followed to the end.
     """
+    rate = rates_of(course, bytes_per_second)
     return lag_over_time(
-        rate=rates_of(course, bytes_per_second),
+        rate=rate if rate.any() else np.ones(len(rate)),
         start_lag_bytes=np.zeros(len(course.sibling)),
         capacity=capacity,
         first_owner=course.first_owner,
@@ -138,17 +151,17 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         duplicate_records_high=duplicates_high,
         lag_max_seconds=_finite(peak.max_lag_seconds),
         lag_max_partition=_name(course, facts, peak.max_lag_row),
-        lag_max_bytes=_finite(float(peak.lag_bytes.max())),
-        catch_up_seconds=_finite(catch_up.catch_up_seconds),
+        lag_max_bytes=_finite(float(peak.lag_bytes.max())) if has_rates(facts) else None,
+        catch_up_seconds=_finite(catch_up.catch_up_seconds) if has_rates(facts) else None,
         keeps_up=_keeps_up(course, facts, capacity),
-        catch_up_mean_seconds=_finite(mean.catch_up_seconds),
+        catch_up_mean_seconds=_finite(mean.catch_up_seconds) if has_rates(facts) else None,
         catch_up_partition=_name(course, facts, catch_up.catch_up_row),
         disk_read_bytes=_disk_reads(course, facts, peak, capacity.proven),
         duration_seconds=course.end_seconds,
         is_settled=course.is_settled,
         curve=LagCurve(
             time_seconds=peak.time_seconds,
-            lag_bytes=peak.lag_bytes,
+            lag_bytes=peak.lag_bytes if has_rates(facts) else np.full(len(peak.lag_bytes), np.nan),
             lag_seconds=peak.lag_seconds,
             paused_partitions=peak.paused_partitions,
         ),
@@ -172,7 +185,7 @@ def _finite(value: float) -> float | None:
 def _gone(event: Event, scenario: GroupScenario) -> int:
     if event is not Event.CRASH:
         return 0
-    return min(max(1, scenario.failure_count), scenario.member_count)
+    return min(scenario.failure_count, scenario.member_count)
 
 
 def _quantile(pauses: NDArray[np.float64], q: float) -> float:

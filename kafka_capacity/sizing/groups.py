@@ -17,7 +17,7 @@ from kafka_capacity.sizing.group_counts import (
     same_as_count,
     smallest_counts,
 )
-from kafka_capacity.sizing.group_events import JUDGED_EVENTS, Capacity, evaluate_event, start_lag_seconds
+from kafka_capacity.sizing.group_events import Capacity, evaluate_event, judged_events, start_lag_seconds
 from kafka_capacity.sizing.group_scenario import (
     EventOutcome,
     GroupMetrics,
@@ -62,7 +62,7 @@ def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: Smalles
         smallest = smallest if smallest is not None else smallest_counts(facts, scenario)
     except AssignmentError as error:
         excuse = Excuse(
-            reason=f"Kafka's {scenario.assignor} assignor would refuse: {error}",
+            reason=f"the {scenario.assignor} assignor refuses: {error}",
             constraint="assignment",
             where=facts.group_id,
             needed=math.nan,
@@ -136,12 +136,13 @@ def _excuses(
 ) -> tuple[Excuse, ...]:
     found = []
     capacity = metrics.capacity_bytes_per_second
-    if (
-        capacity is not None
-        and metrics.is_capacity_limit
-        and metrics.busiest_member_bytes_per_second > capacity * (1 + 1e-9)
-    ):
-        basis = "" if metrics.is_capacity_given else ", the most that any did while the group fell behind"
+    if capacity is not None and metrics.busiest_member_bytes_per_second > capacity * (1 + 1e-9):
+        if metrics.is_capacity_given:
+            basis = ""
+        elif metrics.is_capacity_limit:
+            basis = ", the most that any did, and that one is behind"
+        else:
+            basis = " for certain, the most that any has been seen to; give the capacity of a member if it is more"
         found.append(
             Excuse(
                 reason=f"member {metrics.busiest_member_id} gets "
@@ -197,7 +198,7 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
         )
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
     if (
-        outcome.event in JUDGED_EVENTS
+        outcome.event in judged_events(scenario)
         and lag > scenario.lag_slo_seconds
         and not (math.isinf(lag) and _is_overloaded(metrics))
     ):

@@ -57,9 +57,7 @@ def simulations(draw):
 def test_an_event_ends_with_every_partition_read_by_a_subscriber(simulation, event, draw):
     found = simulation.course(event, draw=draw)
     rest = simulation.today if event in {Event.SCALE, Event.SCALE_ONE_BY_ONE} else simulation.proposed
-    gone = (
-        len(rest.numbers) if event is not Event.CRASH else len(rest.numbers) - max(1, simulation.scenario.failure_count)
-    )
+    gone = len(rest.numbers) if event is not Event.CRASH else len(rest.numbers) - simulation.scenario.failure_count
     assert found.is_settled
     facts = simulation.facts
     topic = facts.topic[found.sibling]

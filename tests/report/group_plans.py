@@ -138,7 +138,7 @@ def hopeless(group_id: str) -> list[GroupResult]:
 
 def empty(group_id: str) -> list[GroupResult]:
     """Give a group that has no members today."""
-    return [lagging(result(group_id, 1, events=EVENTS), {})]
+    return [lagging(result(group_id, 1, smallest=1, events=EVENTS), {})]
 
 
 def wide(group_id: str) -> list[GroupResult]:

@@ -25,8 +25,9 @@ worst lag and the event that makes it, and how often partitions stop being read 
 With --out it writes groups.json (the advice and all figures) and the tables group_facts, group_scenarios, group_churn,
 group_timeline and group_members into DIR; of large grids the last two have today's and the recommended scenarios only.
 
-Recommended is, of what fits, the fewest members; of these the fewest partition pauses in a rolling restart; of these
-the least change.
+Recommended is, of what fits, the fewest members, but no fewer than are proven to be enough; of these the least change,
+unless another protocol, assignor or membership saves a fifth or more of what a rolling restart leaves unread
+(partitions × seconds).
 
 Amounts are bytes, rates bytes per second, times seconds.
 """

@@ -222,13 +222,71 @@ def test_what_nobody_has_been_seen_to_do_is_not_held_against_a_group():
     assert result.smallest.for_all == 4
 
 
-def test_members_of_a_group_that_is_behind_have_been_seen_at_their_limit():
-    facts = group(capacity=2500.0, start_lag_bytes=np.full(12, 1000.0 * 600))
+def test_what_a_member_that_is_behind_has_read_is_a_limit():
+    facts = group(capacity=2500.0, start_lag_bytes=np.full(12, 1000.0 * 600), is_estimate_a_limit=True)
     result = evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9))
     assert result.metrics.is_capacity_limit
     assert [excuse.constraint for excuse in result.excuses] == ["member_capacity", "lag_now"]
-    assert "the most that any did while the group fell behind" in result.excuses[0].reason
+    assert "the most that any did, and that one is behind" in result.excuses[0].reason
     assert outcome(result, Event.CRASH).keeps_up is False
+    # It is no matter of the objective.
+    patient = plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9, lag_slo_seconds=1e6)
+    assert evaluate_group(facts, patient).metrics.is_capacity_limit
+
+
+def test_fewer_members_than_are_proven_to_be_enough_do_not_fit():
+    facts = group(capacity=3000.0)
+    fewer = evaluate_group(facts, plain_scenario(facts, member_count=2, events=()))
+    assert [excuse.constraint for excuse in fewer.excuses] == ["member_capacity"]
+    assert "give the capacity of a member if it is more" in fewer.excuses[0].reason
+
+
+def test_fewer_members_must_be_enough_when_one_fails_too():
+    # Three of four could do all, if none failed; then two would have to do more than anybody would today.
+    facts = group(capacity=4000.0)
+    found = smallest_counts(facts, plain_scenario(facts))
+    assert (found.at_peak, found.after_failures) == (3, 4)
+
+
+def test_a_lone_member_has_nobody_to_take_over_and_more_members_mend_that():
+    facts = group(partitions=4, members=3, capacity=1e9)
+    quick = GroupSettings(session_timeout_seconds=10.0)
+    found = smallest_counts(facts, given(facts, settings=quick, lag_slo_seconds=20.0))
+    assert (found.at_peak, found.while_restarting, found.for_all) == (1, 2, 2)
+
+
+def test_where_nobody_is_left_nothing_is_ever_caught_up():
+    facts = group(members=1, capacity=1e6)
+    crash = outcome(evaluate_group(facts, given(facts, events=(Event.CRASH,))), Event.CRASH)
+    assert (crash.lag_max_seconds, crash.catch_up_seconds, crash.keeps_up) == (None, None, False)
+    unknown = outcome(evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,))), Event.CRASH)
+    assert (unknown.lag_max_seconds, unknown.catch_up_seconds) == (None, None)
+
+
+def test_without_rates_a_partition_is_behind_by_as_long_as_it_is_not_read():
+    facts = group(peak_bytes_per_second=np.zeros(12), mean_bytes_per_second=np.zeros(12))
+    result = evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,), lag_slo_seconds=30.0))
+    crash = outcome(result, Event.CRASH)
+    assert crash.lag_max_seconds == pytest.approx(crash.pause_max_seconds)
+    assert (crash.lag_max_bytes, crash.catch_up_seconds) == (None, None)
+    assert [excuse.constraint for excuse in result.excuses] == ["lag_slo"]
+
+
+def test_with_no_failures_to_survive_crashes_are_shown_and_not_judged():
+    facts = group(capacity=5000.0)
+    result = evaluate_group(facts, given(facts, failure_count=0, lag_slo_seconds=25.0))
+    assert result.fits
+    assert outcome(result, Event.CRASH_RESTART).lag_max_seconds > 25
+    assert outcome(result, Event.CRASH).partition_pauses == 0
+
+
+def test_members_that_are_static_stay_so_beside_others_that_are_not():
+    facts = group(partitions=6, members=3)
+    mixed = dataclasses.replace(facts.members[0], instance_id="group-0")
+    facts = dataclasses.replace(facts, members=(mixed, *facts.members[1:]))
+    deploy = outcome(evaluate_group(facts, plain_scenario(facts)), Event.ROLLING_RESTART)
+    # The static one is away without a rebalance, the others leave and join.
+    assert deploy.rebalances == 4
 
 
 def test_a_given_capacity_comes_before_the_estimate():
