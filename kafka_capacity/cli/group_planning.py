@@ -31,6 +31,7 @@ class PlannedGroups:
         request: what was tried.
         tables: of :mod:`kafka_capacity.objects.group_tables`.
         skipped: groups that are not simulated, each with ``group_id`` and ``reason``.
+        warnings: how many things about the snapshot are doubtful.
     """
 
     cluster: str
@@ -38,6 +39,7 @@ class PlannedGroups:
     request: GroupGridRequest
     tables: Mapping[str, pa.Table]
     skipped: tuple[dict[str, str], ...]
+    warnings: int
 
     @cached_property
     def scenarios(self) -> list[dict[str, Any]]:
@@ -111,4 +113,5 @@ def simulate_found_groups(found: PlanInput, request: PlanRequest, begin: Steps, 
         request=grid,
         tables=simulate_groups(groups.inputs, run),
         skipped=groups.skipped,
+        warnings=len(found.findings.warnings),
     )

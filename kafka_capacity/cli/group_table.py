@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.group_planning import PlannedGroups
-from kafka_capacity.inventory.findings import counted
+from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.rebalance.model import Event
 from kafka_capacity.report.formats import format_duration, format_rate
 from kafka_capacity.sizing.group_advice import GroupAdvice, Row, judged_lag
@@ -76,7 +76,7 @@ def print_groups(planned: PlannedGroups) -> None:
     found = planned.advice
     title = f"{planned.cluster} on {planned.ds}: {counted(len(found), 'consumer group')}"
     print_table(title, _GROUP_COLUMNS, [_group_row(advice) for advice in found])
-    print_lines([*_reasons(found), *_skipped(planned)])
+    print_lines([*_reasons(found), *_facts(planned), *_skipped(planned)])
 
 
 def print_group(planned: PlannedGroups, advice: GroupAdvice) -> None:
@@ -171,8 +171,31 @@ def _reasons(found: Sequence[GroupAdvice]) -> list[str]:
     return lines
 
 
+def _facts(planned: PlannedGroups) -> list[str]:
+    """Say what the figures do not show: rates that are not known, partitions that nobody reads, a doubtful snapshot."""
+    facts = list(planned.facts.values())
+    silent = [row["group_id"] for row in facts if not row["peak_bytes_per_second"]]
+    unread = [row for row in facts if row["unread_partitions"]]
+    lines = []
+    if silent:
+        lines.append(
+            f"warning: nothing is known of what is produced for {some(silent, len(silent))}: their loads are not judged"
+        )
+    lines += [
+        f"warning: {row['group_id']}: nobody reads {counted(row['unread_partitions'], 'partition')} today"
+        for row in unread
+    ]
+    if planned.warnings:
+        lines.append(f"{counted(planned.warnings, 'warning')} about the snapshot: inventory check lists them")
+    return lines
+
+
 def _skipped(planned: PlannedGroups) -> list[str]:
-    return [f"not simulated: {each['group_id']}: {each['reason']}" for each in planned.skipped]
+    tried = {advice.group_id for advice in planned.advice}
+    return [
+        f"{'remark' if each['group_id'] in tried else 'not simulated'}: {each['group_id']}: {each['reason']}"
+        for each in planned.skipped
+    ]
 
 
 def _capacity(row: Row) -> str:

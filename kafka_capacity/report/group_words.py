@@ -132,7 +132,7 @@ def summary(view: GroupsView) -> str:
         (("at_risk", "at_risk_no_fit"), "at risk as they are today"),
         (("better",), "can do with fewer members or fewer pauses"),
         (("no_fit",), "without anything that fits"),
-        (("empty",), "without members today"),
+        (("empty",), "not tried as they are today"),
         (("fits",), "best left as they are"),
     ):
         count = sum(kind in verdicts for kind in kinds)

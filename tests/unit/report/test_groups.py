@@ -114,7 +114,7 @@ def test_a_lag_without_end_is_said_so():
 def test_the_overview_has_today_and_what_is_recommended(section):
     assert section["summary"] == (
         "7 consumer groups: 3 at risk as they are today, 1 can do with fewer members or fewer pauses, "
-        "1 without members today, 2 best left as they are."
+        "1 not tried as they are today, 2 best left as they are."
     )
     rows = rows_by_group(section)
     assert {group: row["verdict"] for group, row in rows.items()} == {
