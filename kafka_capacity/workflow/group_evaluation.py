@@ -1,6 +1,6 @@
 """Evaluate the group scenarios of a plan and give their tables: on an executor, and on a laptop just the same.
 
-Executors have numpy and pyarrow; nothing here, nor what it imports, may ask for more.
+Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrow tables as bytes, to travel from an executor. Executors have numpy and pyarrow, and nothing else is needed."""
+"""Arrow tables as bytes, to travel from an executor, which has numpy, scipy and pyarrow, and needs nothing else."""
 
 from __future__ import annotations
 

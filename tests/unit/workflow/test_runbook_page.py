@@ -16,7 +16,9 @@ def test_waves_follow_each_other_with_their_times():
     lines = runbook([[1, 2]] * 2, [[1, 3]] * 2, size=10**6, throttle=10**5, most_moves_per_broker=1).splitlines()
 
     assert lines[0] == "# Runbook: 015-brokers.fewest-bytes"
-    assert lines[2] == "2 waves, 1.9 MiB to copy at 100 kB/s a broker and direction, in the order relief-first. In all: 20 s."
+    assert lines[2] == (
+        "2 waves, 1.9 MiB to copy at 100 kB/s a broker and direction, in the order relief-first. In all: 20 s."
+    )
     assert "## Wave 1 of 2: copy" in lines
     assert "Begins at once; 1 partition, 976.6 KiB to copy." in lines
     assert "Begins after 10 s; 1 partition, 976.6 KiB to copy." in lines
