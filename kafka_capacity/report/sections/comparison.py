@@ -48,7 +48,10 @@ def build(view: PlanView) -> dict[str, Any]:
     columns = [one for one in _COLUMNS if of_use.get(one["key"], True)]
     note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
     if has_waves:
-        note += " Copying alone is with everything started at once, at mean rates; in waves is by a schedule."
+        note = (
+            "Times are at mean rates: in waves by a schedule, copying alone with everything started at once. Leaders "
+            "are preferred leaders."
+        )
     if len(throttles) == 1:
         is_automatic = any(facts["is_throttle_automatic"] for facts in view.schedules.values())
         automatic = ", in waves the largest that leaves headroom" if is_automatic else ""
@@ -77,9 +80,11 @@ def _row(view: PlanView, option: Option) -> dict[str, Any]:
 
 
 def _in_waves(schedule: Mapping[str, Any] | None) -> tuple[float | None, float | None] | None:
+    """Give the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
     if schedule is None or not schedule["wave_count"]:
         return None
-    return schedule["total_expected_seconds"], schedule["total_high_seconds"]
+    expected = schedule["total_expected_seconds"]
+    return expected, None if schedule["total_high_seconds"] is None else expected
 
 
 def _note(option: Option) -> str | None:
