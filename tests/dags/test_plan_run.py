@@ -62,7 +62,8 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     manifest = next(key for key in keys if key.endswith("/manifest.json"))
     content = json.loads((services.state / "s3/kafka-capacity/capacity" / manifest).read_text())
     about_groups = {f"group_{name}" for name in ("facts", "scenarios", "churn", "timeline", "members")}
-    assert set(content["tables"]) == {"scenarios", "moves", "broker_load", *about_groups}
+    about_waves = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
+    assert set(content["tables"]) == {"scenarios", "moves", "broker_load", *about_waves, *about_groups}
     assert content["tables"]["scenarios"][0]["rows"] == 4
     assert content["tables"]["group_facts"][0]["rows"] == 2
     for share in ("placement", "groups"):
@@ -85,6 +86,13 @@ def test_the_report_answers_and_the_files_are_released(planned):
     assert {13, 14, 15} <= {broker for partition in plan["partitions"] for broker in partition["replicas"]}
     rollback = json.loads((folder / "reassignment" / "rollback.json").read_text())
     assert not {13, 14, 15} & {broker for partition in rollback["partitions"] for broker in partition["replicas"]}
+    manifest = json.loads((folder / "reassignment" / "manifest.json").read_text())
+    waves = {name for name in manifest["documents"] if name.startswith("waves/")}
+    assert "waves/01-copy.json" in waves
+    assert {f"waves/{path.name}" for path in (folder / "reassignment" / "waves").iterdir()} == waves
+    runbook = (folder / "reassignment" / "runbook.md").read_text()
+    for name in waves:
+        assert f"{manifest['documents'][name]['sha256']}  {name}" in runbook
 
 
 def test_the_message_reached_a_real_server_with_the_verdict_first(planned):
