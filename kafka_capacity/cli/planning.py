@@ -22,7 +22,7 @@ from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.evaluate import evaluate_placement
 from kafka_capacity.sizing.grid import placement_grid, placement_scenario
-from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, schedule_of
+from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, judged_in_waves, schedule_of
 from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.sizing.topology import topology_warnings
 from kafka_capacity.workflow.pinned import check_new_racks
@@ -119,7 +119,7 @@ def _judge(found: PlanInput, scenario: PlacementScenario, move: MoveSettings) ->
         factors = np.full_like(factors, scenario.replication_factor)
     traps = topology_warnings(scenario.target, factors, what=f"{len(scenario.target)} brokers")
     return Judged(
-        result=result,
+        result=judged_in_waves(result, schedule),
         schedule=schedule,
         wave_tables=schedule_tables(scenario.scenario_id, schedule),
         warnings=tuple(trap.as_dict() for trap in traps),

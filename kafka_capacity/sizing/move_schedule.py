@@ -13,6 +13,7 @@ from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.reassignment.problem import DEFAULT_HEADROOM_RATIO, Order, Throttle, WaveSettings, move_problem
 from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.reassignment.waves import plan_waves
+from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.scenario import PlacementResult
 
 SCHEDULED_PLACER = "fewest-bytes"
@@ -79,6 +80,59 @@ def schedule_of(
         disk_bytes_per_second=None if disk is None else np.full(len(brokers), disk),
     )
     return plan_waves(problem)
+
+
+_ALL_AT_ONCE = frozenset({"disk_on_the_way", "throttle"})
+"""Constraints that a move breaks when all of it starts at once; waves are judged by what they refuse instead."""
+_REFUSED = {"disk": "disk_on_the_way", "log_dir": "log_dir_on_the_way"}
+
+
+def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> PlacementResult:
+    """Judge a move by the waves that carry it out, instead of as if all of it started at once.
+
+    What does not fit into any wave is an excuse, and so is a wave that never ends; old and new copies side by side, or
+    a throttle that is too small for everything together, no longer are where waves mend them.
+
+    Args:
+        result: as :func:`~kafka_capacity.sizing.evaluate.evaluate_placement` judged it.
+        schedule: of the same result; without one it is given back as it is.
+    """
+    if schedule is None:
+        return result
+    kept = [excuse for excuse in result.excuses if excuse.constraint not in _ALL_AT_ONCE]
+    told = {excuse.constraint for excuse in kept}
+    refused = [
+        Excuse(
+            reason=refusal.reason,
+            constraint=_REFUSED.get(refusal.constraint, refusal.constraint),
+            where=refusal.where,
+            needed=refusal.needed,
+            available=refusal.available,
+            unit=refusal.unit,
+        )
+        for refusal in schedule.refusals
+        if refusal.constraint not in told
+    ]
+    endless = [_endless(result, schedule)] if schedule.never_ends else []
+    excuses = (*kept, *refused, *endless)
+    return dataclasses.replace(result, fits=not excuses, excuses=excuses)
+
+
+def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
+    known = next((excuse for excuse in result.excuses if excuse.constraint == "throttle"), None)
+    if known is not None:
+        return known
+    wave = next(wave for wave in schedule.waves if wave.end_seconds[1] is None)
+    needed, given = schedule.smallest_throttle_bytes_per_second[1], wave.throttle_bytes_per_second
+    return Excuse(
+        reason=f"wave {wave.number} of {len(schedule.waves)} never ends with a throttle of {given / 1e6:,.1f} MB/s: "
+        f"broker {wave.bottleneck_broker} needs more than {needed / 1e6:,.1f} MB/s for what is produced meanwhile",
+        constraint="throttle",
+        where=f"broker {wave.bottleneck_broker}, {wave.bottleneck_direction}",
+        needed=needed,
+        available=given,
+        unit="bytes_per_second",
+    )
 
 
 def is_scheduled(result: PlacementResult) -> bool:

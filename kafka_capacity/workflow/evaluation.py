@@ -14,7 +14,7 @@ import pyarrow as pa
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.plan_tables import result_tables
 from kafka_capacity.sizing.evaluate import evaluate_placement
-from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, schedule_of
+from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, judged_in_waves, schedule_of
 from kafka_capacity.sizing.scenario import PlacementScenario
 
 MOVES_FOR_ALL_UP_TO = 24
@@ -42,6 +42,7 @@ def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, ha
     schedule = None
     if has_moves and is_scheduled(result):
         schedule = schedule_of(inputs.snapshot, inputs.load, result, inputs.move)
+    result = judged_in_waves(result, schedule)
     return result_tables(result, inputs.snapshot, has_moves=has_moves, schedule=schedule)
 
 
