@@ -9,6 +9,7 @@ import pytest
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, read_manifest, read_table
+from kafka_capacity.objects.plan_tables import PLAN_TABLES
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.workflow import group_evaluation
@@ -72,7 +73,7 @@ def test_both_jobs_write_their_share_and_one_manifest_names_them(pinned, submit)
     sealed = seal_plan(store, plan)
     shares = {share: read_manifest(store, plan.plan_prefix, share=share).sha256 for share in (PLACEMENT, GROUPS)}
     assert sealed.facts["shares"] == shares
-    assert {"scenarios", "moves", "broker_load", *tables} == set(sealed.tables)
+    assert {*PLAN_TABLES, *tables} == set(sealed.tables)
     before = {key: store.read_bytes(key) for key in store.list_keys(plan.plan_prefix)}
     assert submit("simulate_rebalance", "local[2]", folder, plan).returncode == 0
     assert seal_plan(store, plan) == sealed

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_capacity.groups import GroupProtocol, Member, Topic, TopicPartition, TopicPartitions, assignor
 from kafka_capacity.groups.life import ClassicLife, ServerLife
+from kafka_capacity.java.hashing import string_hash
 from tests.live.groups.live_group import GroupEvent
 from tests.live.groups.settings import GroupSettings
 
@@ -61,6 +62,32 @@ class PredictedClassic:
         return Member(member_id=event.members_after[seat], topics=(self._settings.topic,), instance_id=instance_id)
 
 
+_FIBONACCI = -7046029254386353131
+_MOST_FULL = 0.75
+
+
+def timeline_order(names: Sequence[str]) -> list[str]:
+    """Sort names as the coordinator's table of members lists them (``TimelineHashMap``, ``BaseHashTable`` 4.3.1).
+
+    Which member comes first matters where two of them fall into one bucket of the assignor's own map. Slots are the
+    highest bits of the hash times a constant; of one slot the name that came last is listed first.
+
+    >>> timeline_order(["094MEumpTt6DaO0jTLuzfg", "bk6pYJggQyGMSydCTVBCqg", "UZcSq6gJTNS9MakXul5RSg"])
+    ['bk6pYJggQyGMSydCTVBCqg', 'UZcSq6gJTNS9MakXul5RSg', '094MEumpTt6DaO0jTLuzfg']
+    """
+    capacity = 2
+    while len(names) > capacity * _MOST_FULL:
+        capacity *= 2
+    shift = 65 - capacity.bit_length()
+
+    def slot(name: str) -> int:
+        code = string_hash(name) & 0xFFFFFFFF
+        signed = code - (1 << 32) if code >= 1 << 31 else code
+        return ((signed * _FIBONACCI) & 0xFFFFFFFFFFFFFFFF) >> shift
+
+    return sorted(reversed(names), key=slot)
+
+
 class PredictedConsumer:
     """A group of the consumer protocol beside the live one. Tell it every event, from the first member on.
 
@@ -91,7 +118,8 @@ class PredictedConsumer:
             elif gone := _GONE.search(text):
                 self._members.remove(gone[1])
             elif _TARGET.search(text):
-                self._target = self._life.assign(self._topics, list(map(self._member, self._members))).parts()
+                listed = list(map(self._member, timeline_order(self._members)))
+                self._target = self._life.assign(self._topics, listed).parts()
                 targets += 1
         held = {
             seat: sorted((self._topic, number) for _, number in self._target[name])
