@@ -76,7 +76,7 @@ def _plans(runs: int) -> None:
     print("|---|---|---:|---:|---:|---|---:|---:|---|---|")
     for case in CASES:
         problem = case.problem()
-        times = [_seconds(lambda problem=problem: placer("fewest-bytes").place(problem)) for _ in range(runs)]  # type: ignore[misc]
+        times = [_seconds(lambda problem=problem: placer("fewest-bytes").place(problem)) for _ in range(runs)]  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         print(
             f"| {case.label()} | {statistics.median(times):.2f} | {min(times):.2f} | {_quality(problem)} |", flush=True
         )
@@ -169,7 +169,7 @@ def _against_flow(python: str, runs: int) -> None:
             )
             pairs, moved = [], 0.0
             for _ in range(max(1, min(3, runs))):
-                our = _seconds(lambda problem=problem: placer("fewest-bytes").place(problem))  # type: ignore[misc]
+                our = _seconds(lambda problem=problem: placer("fewest-bytes").place(problem))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
                 said = subprocess.run([python, FLOW, path], check=True, capture_output=True, text=True).stdout.split()
                 pairs.append((our, float(said[0]), float(said[1])))
                 moved = float(said[2])

@@ -13,7 +13,7 @@ import sys
 import time
 
 import numpy as np
-from ortools.graph.python import min_cost_flow  # type: ignore[import-not-found]
+from ortools.graph.python import min_cost_flow  # type: ignore[import-not-found]  # not in our lock
 
 
 def main() -> None:

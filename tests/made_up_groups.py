@@ -84,6 +84,7 @@ def scenario(
         events=events,
         member_capacity_bytes_per_second=None,
         lag_slo_seconds=120.0,
+        catch_up_limit_seconds=4 * 3600.0,
         failure_count=1,
         partitions_factor=2,
         settings=GroupSettings(),

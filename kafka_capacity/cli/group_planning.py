@@ -96,7 +96,7 @@ def simulate_found_groups(found: PlanInput, request: PlanRequest, begin: Steps, 
     except RequestError as error:
         raise RequestError(in_names_of_options(str(error))) from None
     grid = request.group_grid(seed=request.seed)
-    groups = find_groups(found.raw, found.snapshot, grid)
+    groups = find_groups(found.raw, found.snapshot, grid, load=found.load)
 
     def run(work: Sequence[GroupWork]) -> Iterator[dict[str, pa.Table]]:
         nonlocal begun

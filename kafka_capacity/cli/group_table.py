@@ -10,6 +10,8 @@ from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.rebalance.model import Event
 from kafka_capacity.report.formats import format_duration, format_rate
+from kafka_capacity.report.groups import catch_up
+from kafka_capacity.report.partition_ranges import by_topic, runs
 from kafka_capacity.sizing.group_advice import GroupAdvice, Row, judged_lag
 
 MOST_REASONS = 10
@@ -221,10 +223,7 @@ def _smallest(row: Row) -> str:
 
 
 def _catch_up(outcome: Row) -> str:
-    """Tell when an event is caught up; nobody knows of members that would have to do more than was ever seen."""
-    if outcome["catch_up_seconds"] is None and outcome["keeps_up"] is not False:
-        return "not known"
-    return _time(outcome["catch_up_seconds"])
+    return "not known" if catch_up(outcome) is None else _time(outcome["catch_up_seconds"])
 
 
 def _time(seconds: float | None) -> str:
@@ -241,18 +240,8 @@ def in_ranges(names: Sequence[str]) -> str:
     >>> in_ranges(["orders-0", "orders-1", "orders-2", "audit-4"])
     'orders 0–2, audit 4'
     """
-    by_topic: dict[str, list[int]] = {}
-    for name in names:
-        topic, _, number = name.rpartition("-")
-        by_topic.setdefault(topic, []).append(int(number))
-    return ", ".join(f"{topic} {_ranges(sorted(numbers))}" for topic, numbers in by_topic.items())
+    return ", ".join(f"{topic} {_ranges(numbers)}" for topic, numbers in by_topic(names).items())
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    return " ".join(f"{low}" if low == high else f"{low}–{high}" for low, high in spans)
+    return " ".join(f"{low}" if low == high else f"{low}–{high}" for low, high in runs(numbers))

@@ -169,7 +169,7 @@ def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[...
             command(given=given, **typed)
 
         # What typer reads: the command's own parameters, with ours in the place of "given".
-        wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # a function may carry one
         wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return wrapper
 

@@ -22,7 +22,7 @@ from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.evaluate import evaluate_placement
 from kafka_capacity.sizing.grid import placement_grid, placement_scenario
-from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, judged_in_waves, schedule_of
+from kafka_capacity.sizing.move_schedule import MoveSettings, scheduled
 from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.sizing.topology import topology_warnings
 from kafka_capacity.workflow.pinned import check_new_racks
@@ -113,13 +113,13 @@ def _scenarios(request: PlanRequest, observed: Brokers, brokers_file: Path | Non
 def _judge(found: PlanInput, scenario: PlacementScenario, move: MoveSettings) -> Judged:
     began = time.perf_counter()
     result = evaluate_placement(found.snapshot, found.load, scenario)
-    schedule = schedule_of(found.snapshot, found.load, result, move) if is_scheduled(result) else None
+    result, schedule = scheduled(found.snapshot, found.load, result, move)
     factors = replication_factors(found.snapshot.replicas)
     if scenario.replication_factor is not None:
         factors = np.full_like(factors, scenario.replication_factor)
     traps = topology_warnings(scenario.target, factors, what=f"{len(scenario.target)} brokers")
     return Judged(
-        result=judged_in_waves(result, schedule),
+        result=result,
         schedule=schedule,
         wave_tables=schedule_tables(scenario.scenario_id, schedule),
         warnings=tuple(trap.as_dict() for trap in traps),

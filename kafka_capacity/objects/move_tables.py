@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.reassignment.kafka_json import WaveFiles, files_of, wave_rows
+from kafka_capacity.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_rows
 from kafka_capacity.reassignment.problem import BAND
 from kafka_capacity.reassignment.runbook import runbook_page
 from kafka_capacity.reassignment.schedule import Schedule, Wave
@@ -188,24 +189,23 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
     return pa.Table.from_pylist([row], schema=SCHEDULES)
 
 
-def waves_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Give the rows of ``waves`` of one schedule."""
+def waves_table(scenario_id: str, schedule: Schedule, said: Sequence[WaveRows]) -> pa.Table:
+    """Give the rows of ``waves`` of one schedule; ``said`` is what the files of each wave hold."""
     limits = dict(zip(schedule.problem.brokers.ids.tolist(), schedule.problem.disk_limit_bytes.tolist(), strict=True))
     rows = []
-    for wave in schedule.waves:
-        files = files_of(wave_rows(schedule, wave))
+    for wave, of_wave in zip(schedule.waves, said, strict=True):
+        files = files_of(of_wave)
         page = json.dumps(runbook_page(schedule, wave, files).as_dict(), sort_keys=True, ensure_ascii=False)
         rows.append({**_wave_row(scenario_id, wave, files, limits), "runbook": page})
     return pa.Table.from_pylist(rows, schema=WAVES)
 
 
-def wave_moves_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Give the rows of ``wave_moves`` of one schedule."""
+def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
+    """Give the rows of ``wave_moves`` of one schedule; ``listed`` is what the files of each wave hold."""
     partitions = schedule.problem.partitions
     topics = pa.array(partitions.topics, pa.string())
     tables = [WAVE_MOVES.empty_table()]
-    for wave in schedule.waves:
-        said = wave_rows(schedule, wave)
+    for wave, said in zip(schedule.waves, listed, strict=True):
         columns = [
             pa.array([scenario_id] * len(said.rows), pa.string()),
             pa.array(np.full(len(said.rows), wave.number, dtype=np.int32)),
@@ -295,10 +295,11 @@ def schedule_tables(scenario_id: str, schedule: Schedule | None) -> dict[str, pa
     """Give all tables of one schedule, empty ones where there is none."""
     if schedule is None:
         return {name: schema.empty_table() for name, (schema, _) in MOVE_TABLES.items()}
+    said = [wave_rows(schedule, wave) for wave in schedule.waves]
     return {
         "schedules": schedules_table(scenario_id, schedule),
-        "waves": waves_table(scenario_id, schedule),
-        "wave_moves": wave_moves_table(scenario_id, schedule),
+        "waves": waves_table(scenario_id, schedule, said),
+        "wave_moves": wave_moves_table(scenario_id, schedule, said),
         "broker_timeline": broker_timeline_table(scenario_id, schedule),
         "log_dir_timeline": log_dir_timeline_table(scenario_id, schedule),
     }

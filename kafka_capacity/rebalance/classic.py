@@ -36,32 +36,26 @@ from numpy.typing import NDArray
 from kafka_capacity.groups.life import MOST_ROUNDS, ClassicLife
 from kafka_capacity.rebalance.happenings import Happening, Kind, Phases
 from kafka_capacity.rebalance.model import NOBODY, GroupScenario
+from kafka_capacity.rebalance.running import RunningGroup
 from kafka_capacity.rebalance.state import GroupState
 
 
-class ClassicGroup:
+class ClassicGroup(RunningGroup):
     """A classic group during one event.
 
     Args:
         state: who reads what, and the roster; changed while the event runs.
         life: what the members remember.
-        scenario: timeouts.
+        scenario: timeouts, and how many times more partitions a growth brings.
         phases: the clocks.
-        partitions_factor: how many times more partitions a growth brings.
     """
 
     def __init__(self, state: GroupState, life: ClassicLife, scenario: GroupScenario, phases: Phases) -> None:
-        self.state = state
-        self.rebalances = 0
-        self.is_settled = True
-        self.end_seconds = 0.0
-        self._life = life
-        self._settings = scenario.settings
-        self._factor = scenario.partitions_factor
-        self._phases = phases
-        interval = self._settings.heartbeat_interval_seconds
+        interval = scenario.settings.heartbeat_interval_seconds
         common = phases.elapsed(interval)
-        self._beat = {member: -(common if phases.is_in_phase else phases.elapsed(interval)) for member in state.live}
+        beat = {member: -(common if phases.is_in_phase else phases.elapsed(interval)) for member in state.live}
+        super().__init__(state, scenario, phases, interval_seconds=interval, beat_seconds=beat)
+        self._life = life
         self._is_cooperative = life.assignor.is_cooperative
         self._pending: list[Happening] = []
 
@@ -80,33 +74,19 @@ class ClassicGroup:
 
     def _disturbs(self, happening: Happening) -> bool:
         """Apply what happens while the group is at rest; tell whether a rebalance follows."""
-        state, now, member = self.state, happening.time_seconds, happening.member
-        if happening.kind in {Kind.QUIT, Kind.DIE}:
-            state.fall_silent(member, now, is_clean=happening.kind is Kind.QUIT)
-            return False
+        # Whom a rebalance did not wait for it has struck off already.
+        was_member = happening.member in self.state.live
+        self._take_in(happening)
         if happening.kind is Kind.RETURN:
-            state.wake(member)
-            self._beat[member] = now
-            rows = np.flatnonzero(state.owner == member)
-            state.reading.start(rows, now + self._settings.round_trip_seconds, state.owner[rows])
-            return False
-        if happening.kind is Kind.GROW:
-            state.grow(self._factor, now)
-            return False
+            self._beat[happening.member] = happening.time_seconds
+            self._resume(happening.member, happening.time_seconds)
         if happening.kind in {Kind.LEAVE, Kind.EXPEL}:
-            was_member = member in state.live  # else a rebalance has not waited for it, and struck it off
-            state.remove(member, now)
-            return was_member and bool(state.live)
-        if happening.kind is Kind.JOIN:
-            return True
-        return bool(state.live)  # NOTICE
+            return was_member and bool(self.state.live)
+        return happening.kind is Kind.JOIN or (happening.kind is Kind.NOTICE and bool(self.state.live))
 
     def _rebalance(self, cause: Happening) -> None:
         """Rebalance until nobody lost anything."""
-        begins, at_once = cause.time_seconds, set[int]()
-        if cause.kind is Kind.JOIN:
-            self.state.add(cause.member)
-            at_once.add(cause.member)
+        begins, at_once = cause.time_seconds, {cause.member} if cause.kind is Kind.JOIN else set[int]()
         for _ in range(MOST_ROUNDS):
             joined_by = self._gather(begins, at_once)
             if not self.state.live:
@@ -154,10 +134,8 @@ class ClassicGroup:
         state, settings = self.state, self._settings
         awake = [member for member in members if member not in state.silent]
         polls = self._phases.waits(settings.poll_seconds, len(awake))
-        interval = settings.heartbeat_interval_seconds
         for member, poll in zip(awake, polls.tolist(), strict=True):
-            beats = max(1, math.ceil((begins - self._beat[member]) / interval - 1e-9))
-            joins[member] = self._beat[member] + beats * interval + poll
+            joins[member] = self._next_beat(member, begins) + poll
         if not self._is_cooperative:
             when = np.zeros(len(state.roster))
             when[list(joins)] = list(joins.values())
@@ -166,25 +144,18 @@ class ClassicGroup:
 
     def _join_in(self, happening: Happening, joins: dict[int, float], until: float, *, was_empty: bool) -> float:
         """Apply what happens while the group gathers; give until when it waits for others."""
-        state, now, member = self.state, happening.time_seconds, happening.member
-        if happening.kind is Kind.JOIN:
-            state.add(member)
+        now, member = happening.time_seconds, happening.member
+        is_awaited = member in self.state.live and member not in joins
+        self._take_in(happening)
+        if happening.kind in {Kind.JOIN, Kind.RETURN}:
             joins[member] = now
-            return now + self._settings.initial_rebalance_delay_seconds if was_empty else until
-        if happening.kind is Kind.RETURN:
-            state.wake(member)
-            joins[member] = now
+            if happening.kind is Kind.JOIN and was_empty:
+                return now + self._settings.initial_rebalance_delay_seconds
         elif happening.kind in {Kind.LEAVE, Kind.EXPEL}:
-            is_awaited = member in state.live and member not in joins
-            state.remove(member, now)
             joins.pop(member, None)
             return max(until, now) if is_awaited else until
-        elif happening.kind in {Kind.QUIT, Kind.DIE}:
-            state.fall_silent(member, now, is_clean=happening.kind is Kind.QUIT)
-            if joins.get(member, -math.inf) > now:
-                del joins[member]
-        elif happening.kind is Kind.GROW:
-            state.grow(self._factor, now)
+        elif happening.kind in {Kind.QUIT, Kind.DIE} and joins.get(member, -math.inf) > now:
+            del joins[member]
         return until
 
     def _assign(self, joined_by: float) -> set[int]:

@@ -85,6 +85,11 @@ class GroupFacts:
     def __len__(self) -> int:
         return len(self.topic)
 
+    @property
+    def is_static(self) -> bool:
+        """Whether every member has a ``group.instance.id``."""
+        return bool(self.members) and all(member.instance_id is not None for member in self.members)
+
     def partition_name(self, row: int) -> str:
         """Give ``topic-partition`` of a row."""
         return f"{self.topics[int(self.topic[row])].name}-{int(self.partition[row])}"
@@ -121,11 +126,11 @@ class GroupScenario:
     events: tuple[Event, ...]
     member_capacity_bytes_per_second: float | None
     lag_slo_seconds: float
+    catch_up_limit_seconds: float
     failure_count: int
     partitions_factor: int
     settings: GroupSettings
     seed: int
-    catch_up_limit_seconds: float = 4 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -37,25 +37,20 @@ from numpy.typing import NDArray
 from kafka_capacity.groups.life import ServerLife
 from kafka_capacity.rebalance.happenings import Happening, Kind, Phases
 from kafka_capacity.rebalance.model import NOBODY, GroupScenario
+from kafka_capacity.rebalance.running import RunningGroup
 from kafka_capacity.rebalance.state import GroupState
 
 _MOST_BEATS_PER_MEMBER = 1000  # of one event: a group that needs more does not settle
 
 
-class ServerGroup:
+class ServerGroup(RunningGroup):
     """A KIP-848 group during one event; the arguments are those of :class:`~.classic.ClassicGroup`."""
 
     def __init__(self, state: GroupState, life: ServerLife, scenario: GroupScenario, phases: Phases) -> None:
-        self.state = state
-        self.rebalances = 0
-        self.is_settled = True
-        self.end_seconds = 0.0
+        interval = scenario.settings.server_heartbeat_interval_seconds
+        beat = {member: -phases.elapsed(interval) for member in state.live}
+        super().__init__(state, scenario, phases, interval_seconds=interval, beat_seconds=beat)
         self._life = life
-        self._settings = scenario.settings
-        self._factor = scenario.partitions_factor
-        self._phases = phases
-        interval = self._settings.server_heartbeat_interval_seconds
-        self._beat = {member: -phases.elapsed(interval) for member in state.live}
         self._target = state.owner.copy()
         self._is_stale = False
         self._last_target_seconds = -math.inf
@@ -77,33 +72,27 @@ class ServerGroup:
             self._reconcile(following[0].time_seconds if following else math.inf)
 
     def _apply(self, happening: Happening) -> None:
-        state, now, member = self.state, happening.time_seconds, happening.member
+        now, member = happening.time_seconds, happening.member
+        self._take_in(happening)
         if happening.kind in {Kind.QUIT, Kind.DIE}:
-            state.fall_silent(member, now, is_clean=happening.kind is Kind.QUIT)
             self._due.pop(member, None)
             if self._is_stale:
                 self._plan_target(now)
         elif happening.kind is Kind.RETURN:
-            state.wake(member)
-            rows = np.flatnonzero(state.owner == member)
-            state.reading.start(rows, now + self._settings.round_trip_seconds, state.owner[rows])
+            self._resume(member, now)
             self._plan(member, now)
         elif happening.kind is Kind.GROW:
-            state.grow(self._factor, now)
-            added = len(state.owner) - len(self._target)
+            added = len(self.state.owner) - len(self._target)
             self._target = np.concatenate([self._target, np.full(added, NOBODY, dtype=np.int64)])
-        else:
-            if happening.kind is Kind.JOIN:
-                state.add(member)
-                self._beat[member] = now
-            elif happening.kind in {Kind.LEAVE, Kind.EXPEL}:
-                state.remove(member, now)
-                self._giving_up.pop(member, None)
-                self._due.pop(member, None)
-            self._is_stale = bool(state.live)
-            if happening.kind is Kind.JOIN:
-                self._plan(member, now)
-            elif self._is_stale:
+        elif happening.kind is Kind.JOIN:
+            self._beat[member] = now
+            self._is_stale = True
+            self._plan(member, now)
+        else:  # LEAVE, EXPEL, NOTICE
+            self._giving_up.pop(member, None)
+            self._due.pop(member, None)
+            self._is_stale = bool(self.state.live)
+            if self._is_stale:
                 self._plan_target(now)
 
     def _plan_target(self, now: float) -> None:
@@ -130,11 +119,6 @@ class ServerGroup:
         for member in sorted(concerned - {NOBODY} - state.silent):
             if member not in self._due:
                 self._plan(member, self._next_beat(member, now))
-
-    def _next_beat(self, member: int, now: float) -> float:
-        interval = self._settings.server_heartbeat_interval_seconds
-        beats = max(1, math.ceil((now - self._beat[member]) / interval - 1e-9))
-        return self._beat[member] + beats * interval
 
     def _plan(self, member: int, when: float) -> None:
         self._due[member] = when
@@ -183,4 +167,4 @@ class ServerGroup:
             if len(free) < len(wanted):
                 self._plan(member, reads_at)
         elif len(wanted):
-            self._plan(member, now + settings.server_heartbeat_interval_seconds)
+            self._plan(member, now + self._interval_seconds)

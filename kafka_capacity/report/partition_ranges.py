@@ -10,6 +10,34 @@ MAX_RANGES = 8
 """Ranges of one topic that a cell names; further partitions are counted."""
 
 
+def by_topic(names: Iterable[str]) -> dict[str, list[int]]:
+    """Group partitions, ``topic-partition``, by topic: the numbers of each, ascending.
+
+    >>> by_topic(["orders-1", "a-b-3", "orders-0"])
+    {'orders': [0, 1], 'a-b': [3]}
+    """
+    found: dict[str, list[int]] = {}
+    for name in names:
+        topic, _, number = name.rpartition("-")
+        found.setdefault(topic, []).append(int(number))
+    return {topic: sorted(numbers) for topic, numbers in found.items()}
+
+
+def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Give the first and last of each run of neighbours among ascending numbers.
+
+    >>> runs([0, 1, 2, 7])
+    [(0, 2), (7, 7)]
+    """
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return found
+
+
 def partition_ranges(names: Iterable[str]) -> list[list[str]]:
     """Give each topic with its partitions, runs of them as ranges.
 
@@ -19,32 +47,24 @@ def partition_ranges(names: Iterable[str]) -> list[list[str]]:
     Args:
         names: of partitions, ``topic-partition``.
     """
-    by_topic: dict[str, list[int]] = {}
-    for name in names:
-        topic, _, number = name.rpartition("-")
-        by_topic.setdefault(topic, []).append(int(number))
-    topics = sorted(by_topic)
-    found = [[topic, _ranges(sorted(by_topic[topic]))] for topic in topics[:MAX_TOPICS]]
+    listed = by_topic(names)
+    topics = sorted(listed)
+    found = [[topic, _ranges(listed[topic])] for topic in topics[:MAX_TOPICS]]
     rest = topics[MAX_TOPICS:]
     if rest:
-        count = sum(len(by_topic[topic]) for topic in rest)
+        count = sum(len(listed[topic]) for topic in rest)
         found.append(["", f"and {count:,} of {len(rest):,} more topic{'' if len(rest) == 1 else 's'}"])
     return found
 
 
 def _ranges(numbers: list[int]) -> str:
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    shown = [_run(run) for run in runs[:MAX_RANGES]]
-    rest = sum(len(run) for run in runs[MAX_RANGES:])
+    found = runs(numbers)
+    shown = [_run(low, high) for low, high in found[:MAX_RANGES]]
+    rest = sum(high - low + 1 for low, high in found[MAX_RANGES:])
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 
 
-def _run(run: list[int]) -> str:
-    if len(run) == 1:
-        return str(run[0])
-    return f"{run[0]}, {run[1]}" if len(run) == 2 else f"{run[0]}–{run[-1]}"
+def _run(low: int, high: int) -> str:
+    if low == high:
+        return str(low)
+    return f"{low}, {high}" if high == low + 1 else f"{low}–{high}"

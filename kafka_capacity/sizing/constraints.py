@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 from kafka_capacity.placement.relaxing import LimitState
 from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
+from kafka_capacity.sizing.wording import shown_throttle
 
 MOST_UNKNOWN_SIZES_RATIO = 0.1
 """Above this share of partitions without a size no option is judged to fit."""
 _GIB = 1024.0**3
 _MIB = 1024.0**2
-
-
-def _rate(bytes_per_second: float) -> str:
-    return f"{bytes_per_second / 1e6:,.1f} MB/s" if bytes_per_second >= 1e5 else f"{bytes_per_second:,.0f} B/s"
 
 
 def _over(
@@ -106,6 +103,7 @@ def _throttle(scenario: PlacementScenario, metrics: PlacementMetrics) -> list[Ex
         return []
     needed, available = metrics.smallest_throttle_bytes_per_second, scenario.throttle_bytes_per_second
     does = "must send" if metrics.bottleneck_direction == "out" else "must receive"
+    produced = f"{shown_throttle(needed)} of what is produced to the moving partitions meanwhile"
     return [
         Excuse(
             constraint="throttle",
@@ -114,8 +112,8 @@ def _throttle(scenario: PlacementScenario, metrics: PlacementMetrics) -> list[Ex
             available=available,
             unit="bytes_per_second",
             reason=(
-                f"the move never ends with a throttle of {_rate(available)}: broker {metrics.bottleneck_broker} {does} "
-                f"{_rate(needed)} of what is produced to the moving partitions meanwhile; "
+                f"the move never ends with a throttle of {shown_throttle(available)}: broker "
+                f"{metrics.bottleneck_broker} {does} {produced}; "
                 + ("use a larger throttle" if needed >= available else "its network has no room for the copies")
             ),
         )

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kafka_capacity.rebalance.lag import lag_over_time
-from kafka_capacity.rebalance.model import NOBODY, Event, GroupFacts, GroupScenario, Interruptions
+from kafka_capacity.rebalance.model import Event, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.rebalance.simulate import GroupSimulation, Rest, member_loads
 from kafka_capacity.sizing.group_events import Capacity, lag_of, start_lag_seconds, worst_course
 from kafka_capacity.sizing.group_scenario import SmallestCounts
@@ -39,8 +39,7 @@ _NO_EVENT = Interruptions(
 
 def partition_counts(rest: Rest) -> np.ndarray:
     """Count the partitions of each member: int64[M], as :attr:`Rest.numbers` lists them."""
-    size = max([-1, *rest.numbers]) + 1
-    return np.bincount(rest.owner[rest.owner != NOBODY], minlength=size)[list(rest.numbers)]
+    return member_loads(rest, np.ones(len(rest.owner))).astype(np.int64)
 
 
 def with_count(scenario: GroupScenario, count: int) -> GroupScenario:
@@ -93,40 +92,39 @@ def smallest_counts(facts: GroupFacts, scenario: GroupScenario) -> SmallestCount
     return _Search(facts, scenario).result()
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Shortfall:
+    """Why a count will not do; ``is_beyond_help`` where more members would not, either."""
+
+    reason: str
+    is_beyond_help: bool = False
+
+
 class _Search:
     def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
-        self._simulations: dict[int, GroupSimulation] = {}
         self._facts = facts
         self._scenario = scenario
         self._failures = max(0, scenario.failure_count)
+        self._simulations: dict[int, GroupSimulation] = {}
+        self._lagging: dict[tuple[int, Event], _Shortfall | None] = {}
         capacity = Capacity.of(facts, scenario)
         self._capacity = capacity.proven
         self._limit = capacity.limit
         self._tolerated = capacity.limit if math.isfinite(capacity.limit) else self._as_today(capacity.proven)
-        self._why = ""
 
     def result(self) -> SmallestCounts:
-        at_peak = self._at_peak()
+        at_peak, why = self._at_peak()
         if at_peak is None:
-            return SmallestCounts(
-                at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=self._why
-            )
-        restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))
-        why_restarting = self._why
+            return SmallestCounts(at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=why)
+        restarting, why_restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))
         # Where members are known to do no more, it takes as many more as may fail to carry the load without them.
         spare = self._failures if math.isfinite(self._limit) else 0
-        failing = self._first(max(at_peak + spare, self._failures + 1), self._survives)
-        why = self._why if failing is None else why_restarting if restarting is None else ""
-        for_all = None
+        failing, why_failing = self._first(max(at_peak + spare, self._failures + 1), self._survives)
+        for_all, why = None, why_failing or why_restarting
         if restarting is not None and failing is not None:
-            for_all = self._first(max(restarting, failing), self._does_all)
-            why = self._why if for_all is None else ""
+            for_all, why = self._first(max(restarting, failing), self._does_all)
         return SmallestCounts(
-            at_peak=at_peak,
-            after_failures=failing,
-            while_restarting=restarting,
-            for_all=for_all,
-            why_none=why or None,
+            at_peak=at_peak, after_failures=failing, while_restarting=restarting, for_all=for_all, why_none=why
         )
 
     def _as_today(self, proven: float) -> float:
@@ -143,111 +141,103 @@ class _Search:
         rest = self._simulation(count).proposed
         return float(member_loads(rest, self._facts.peak_bytes_per_second).max(initial=0.0))
 
-    def _at_peak(self) -> int | None:
+    def _at_peak(self) -> tuple[int | None, str | None]:
+        """Find the first count at which every member can do what it is to do, or why there is none."""
         rates = self._facts.peak_bytes_per_second
         if math.isinf(self._capacity):
-            self._why = (
+            return None, (
                 "what a member can process is not known: there is no rate history to estimate it from; "
                 "give member_capacity_bytes_per_second"
             )
-            return None
         if rates.max(initial=0.0) > self._capacity:
             row = int(np.argmax(rates))
-            self._why = (
+            return None, (
                 f"partition {self._facts.partition_name(row)} alone receives {shown_rate(rates[row])} at peak and one "
                 f"member processes {shown_rate(self._capacity)}: more members do not help, more partitions or faster "
                 "members do"
             )
-            return None
         least = max(1, math.ceil(float(rates.sum()) / self._capacity - 1e-9))
-        for count in range(least, max(least, len(self._facts)) + 1):
+        most = max(1, len(self._facts))
+        for count in range(least, max(least, most) + 1):
             if self._busiest(count) <= self._capacity * (1 + 1e-9):
-                return count
-        busiest = shown_rate(self._busiest(max(1, len(self._facts))))
-        self._why = (
+                return count, None
+        busiest = shown_rate(self._busiest(most))
+        return None, (
             f"even with a member a partition ({len(self._facts)}) the busiest gets {busiest} at peak with "
             f"{self._scenario.assignor}, and one member processes {shown_rate(self._capacity)}"
         )
-        return None
 
-    def _first(self, start: int, fails: Callable[[int], str | None]) -> int | None:
-        """Find the first count from a start on that does not fail; a reason that more members cannot mend ends it.
+    def _first(self, start: int, falls_short: Callable[[int], _Shortfall | None]) -> tuple[int | None, str | None]:
+        """Find the first count from a start on that will do, or why there is none.
 
         Counts are tried in doubling steps, and then between the last that failed and the first that did not: each
         takes a whole simulation, and more members do not make an event worse but for the luck of skew.
         """
         most = max(start, len(self._facts) + self._failures)
         failed, count, step = start - 1, start, 1
-        while (reason := fails(count)) is not None:
-            self._why = reason
-            if self._is_beyond_help or count >= most:
-                return None
+        while (shortfall := falls_short(count)) is not None:
+            if shortfall.is_beyond_help or count >= most:
+                return None, shortfall.reason
             failed, count, step = count, min(count + step, most), step * 2
         while count - failed > 1:
             middle = (failed + count) // 2
-            if fails(middle) is None:
+            if falls_short(middle) is None:
                 count = middle
             else:
                 failed = middle
-        return count
+        return count, None
 
-    _is_beyond_help = False
-
-    def _lags(self, count: int, event: Event) -> str | None:
+    def _lags(self, count: int, event: Event) -> _Shortfall | None:
         """Tell why an event makes a group of this count lag too much, ``None`` if it does not."""
+        key = (count, event)
+        if key not in self._lagging:
+            self._lagging[key] = self._lags_anew(count, event)
+        return self._lagging[key]
+
+    def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
         slo = self._scenario.lag_slo_seconds
         course, pauses = worst_course(self._simulation(count), event)
         lag = lag_of(course, self._facts.peak_bytes_per_second, self._limit)
-        self._is_beyond_help = False
         if lag.max_lag_seconds <= slo:
             return None
         longest = float(pauses.max(initial=0.0))
-        group = f"a group of {count:,}"
+        what = f"a {str(event).replace('-', ' ')} in a group of {count:,}"
         # With one member there is nobody to take over, which more members mend.
         if longest > slo and count > 1 and math.isfinite(longest):
-            self._is_beyond_help = True
-            return (
-                f"a {_spoken(event)} in {group} leaves a partition unread for {shown_time(longest)}, which no count "
-                f"mends, and {shown_time(slo)} of lag are allowed"
+            return _Shortfall(
+                f"{what} leaves a partition unread for {shown_time(longest)}, which no count mends, and "
+                f"{shown_time(slo)} of lag are allowed",
+                is_beyond_help=True,
             )
-        return (
-            f"in a {_spoken(event)} in {group} partition {self._facts.partition_name(self._row(lag.max_lag_row))} "
-            f"falls behind by {shown_time(lag.max_lag_seconds)} at peak, and {shown_time(slo)} are allowed"
+        return _Shortfall(
+            f"in {what} partition {self._facts.partition_name(lag.max_lag_row)} falls behind by "
+            f"{shown_time(lag.max_lag_seconds)} at peak, and {shown_time(slo)} are allowed"
         )
 
-    def _row(self, row: int) -> int:
-        return min(row, len(self._facts) - 1)
-
-    def _survives(self, count: int) -> str | None:
+    def _survives(self, count: int) -> _Shortfall | None:
         left = count - self._failures
-        self._is_beyond_help = False
         if left < 1:
-            return f"nobody is left of {count:,} when {self._failures:,} may fail"
+            return _Shortfall(f"nobody is left of {count:,} when {self._failures:,} may fail")
         if self._busiest(left) > self._tolerated * (1 + 1e-9):
-            return (
+            return _Shortfall(
                 f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, and one "
                 f"member processes {shown_rate(self._tolerated)}"
             )
         return self._lags(count, Event.CRASH) if self._failures else None
 
-    def _does_all(self, count: int) -> str | None:
-        self._is_beyond_help = False
+    def _does_all(self, count: int) -> _Shortfall | None:
         if self._busiest(count) > self._capacity * (1 + 1e-9):
-            return f"with {count:,} members the busiest gets {shown_rate(self._busiest(count))} at peak"
-        reason = self._survives(count) or self._lags(count, Event.ROLLING_RESTART)
-        if reason is not None:
-            return reason
+            return _Shortfall(f"with {count:,} members the busiest gets {shown_rate(self._busiest(count))} at peak")
+        shortfall = self._survives(count) or self._lags(count, Event.ROLLING_RESTART)
+        if shortfall is not None:
+            return shortfall
         if start_lag_seconds(self._facts) <= self._scenario.lag_slo_seconds:
             return None
         needed = catch_up_now_seconds(self._facts, self._simulation(count).proposed, self._capacity)
         limit = self._scenario.catch_up_limit_seconds
         if needed <= limit:
             return None
-        return (
+        return _Shortfall(
             f"with {count:,} members what waits today is gone in {shown_time(needed)}, and {shown_time(limit)} are "
             "allowed"
         )
-
-
-def _spoken(event: Event) -> str:
-    return str(event).replace("-", " ")

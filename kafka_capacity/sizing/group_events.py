@@ -129,7 +129,8 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
     )
     mean = lag_of(course, facts.mean_bytes_per_second, capacity.proven)
     found = course.interruptions
-    duplicates, duplicates_high = _duplicates(course, event, facts, scenario)
+    rate = rates_of(course, facts.peak_bytes_per_second)
+    duplicates, duplicates_high = _duplicates(course, event, facts, scenario, rate)
     moved, returned = _moved_and_returned(course)
     is_scale = event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}
     before = len(facts.members) if is_scale else scenario.member_count
@@ -153,10 +154,10 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         lag_max_partition=_name(course, facts, peak.max_lag_row),
         lag_max_bytes=_finite(float(peak.lag_bytes.max())) if has_rates(facts) else None,
         catch_up_seconds=_finite(catch_up.catch_up_seconds) if has_rates(facts) else None,
-        keeps_up=_keeps_up(course, facts, capacity),
+        keeps_up=_keeps_up(course, rate, capacity),
         catch_up_mean_seconds=_finite(mean.catch_up_seconds) if has_rates(facts) else None,
         catch_up_partition=_name(course, facts, catch_up.catch_up_row),
-        disk_read_bytes=_disk_reads(course, facts, peak, capacity.proven),
+        disk_read_bytes=_disk_reads(course, facts, rate, peak, capacity.proven),
         duration_seconds=course.end_seconds,
         is_settled=course.is_settled,
         curve=LagCurve(
@@ -168,12 +169,17 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
     )
 
 
-def _keeps_up(course: Course, facts: GroupFacts, capacity: Capacity) -> bool | None:
-    """Tell whether the members that are left can do what they are to do, ``None`` for not known."""
+def _loads_after(course: Course, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum what everybody reads in the end, by number: float64[M]."""
     is_read = course.last_owner != NOBODY
-    rates = rates_of(course, facts.peak_bytes_per_second)
-    busiest = np.bincount(course.last_owner[is_read], weights=rates[is_read]).max(initial=0.0)
-    if (rates[~is_read] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
+    sums = np.bincount(course.last_owner[is_read], weights=rate[is_read], minlength=len(course.member_ids))
+    return sums.astype(np.float64)
+
+
+def _keeps_up(course: Course, rate: NDArray[np.float64], capacity: Capacity) -> bool | None:
+    """Tell whether the members that are left can do what they are to do, ``None`` for not known."""
+    busiest = _loads_after(course, rate).max(initial=0.0)
+    if (rate[course.last_owner == NOBODY] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
         return False
     return True if busiest <= capacity.proven * (1 + 1e-9) and math.isfinite(capacity.proven) else None
 
@@ -201,25 +207,27 @@ def _moved_and_returned(course: Course) -> tuple[int, int]:
     return int((first != last).sum()), int((stopped & (first == last) & (first != NOBODY)).sum())
 
 
-def _duplicates(course: Course, event: Event, facts: GroupFacts, scenario: GroupScenario) -> tuple[float, float]:
+def _duplicates(
+    course: Course, event: Event, facts: GroupFacts, scenario: GroupScenario, rate: NDArray[np.float64]
+) -> tuple[float, float]:
     """Tell how many records are read twice: on average, and at most."""
     settings = scenario.settings
     if event is Event.SLOW_MEMBER:
         # Whoever is thrown out over a batch cannot commit it: all of it is read again.
         batch = float(settings.max_poll_records) if course.rebalances else 0.0
         return batch, batch
-    rate = float(rates_of(course, facts.peak_bytes_per_second)[course.unclean].sum())
-    most = rate * settings.auto_commit_interval_seconds / facts.record_bytes
+    most = float(rate[course.unclean].sum()) * settings.auto_commit_interval_seconds / facts.record_bytes
     return most / 2, most
 
 
-def _disk_reads(course: Course, facts: GroupFacts, lag: LagOverTime, capacity: float) -> float | None:
+def _disk_reads(
+    course: Course, facts: GroupFacts, rate: NDArray[np.float64], lag: LagOverTime, capacity: float
+) -> float | None:
     """Tell how much of the catch-up is no longer in the page cache.
 
     What waits beyond the window is read from disk, and so is what comes while the reader is still that far behind: it
     closes in on the window with what its reader has to spare.
     """
-    rate = rates_of(course, facts.peak_bytes_per_second)
     has_lag = lag.peak_lag_bytes > 0
     window = facts.cache_window_seconds[course.sibling]
     if np.isnan(window[has_lag]).any():
@@ -231,8 +239,7 @@ def _disk_reads(course: Course, facts: GroupFacts, lag: LagOverTime, capacity: f
     owner = course.last_owner
     if math.isinf(capacity) or (owner[rows] == NOBODY).any():
         return None
-    is_read = owner != NOBODY
-    load = np.bincount(owner[is_read], weights=rate[is_read], minlength=len(course.member_ids))[owner[rows]]
+    load = _loads_after(course, rate)[owner[rows]]
     if (load >= capacity).any():
         return None
     return float((beyond[rows] * capacity / (capacity - load)).sum())

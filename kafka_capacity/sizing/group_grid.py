@@ -120,8 +120,7 @@ def group_request_from_json(data: dict[str, Any]) -> GroupGridRequest:
 
 def todays_variant(facts: GroupFacts) -> GroupVariant:
     """Give the group as it is; a group counts as static when all its members are."""
-    is_static = bool(facts.members) and all(member.instance_id is not None for member in facts.members)
-    return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=is_static)
+    return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=facts.is_static)
 
 
 def has_known_assignor(facts: GroupFacts) -> bool:

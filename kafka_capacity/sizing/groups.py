@@ -35,12 +35,11 @@ SKEW_BITES_FROM = 2
 
 def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
     """Tell whether a scenario is the group as it is."""
-    is_static = bool(facts.members) and all(member.instance_id is not None for member in facts.members)
     return (scenario.member_count, scenario.protocol, scenario.assignor, scenario.is_static) == (
         len(facts.members),
         facts.protocol,
         facts.assignor,
-        is_static,
+        facts.is_static,
     )
 
 

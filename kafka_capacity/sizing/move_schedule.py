@@ -15,6 +15,7 @@ from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.reassignment.waves import plan_waves
 from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.scenario import PlacementResult
+from kafka_capacity.sizing.wording import shown_throttle
 
 SCHEDULED_PLACER = "fewest-bytes"
 """The placer whose moves are scheduled however many there are."""
@@ -125,8 +126,8 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
     wave = next(wave for wave in schedule.waves if wave.end_seconds[1] is None)
     needed, given = schedule.smallest_throttle_bytes_per_second[1], wave.throttle_bytes_per_second
     return Excuse(
-        reason=f"wave {wave.number} of {len(schedule.waves)} never ends with a throttle of {given / 1e6:,.1f} MB/s: "
-        f"broker {wave.bottleneck_broker} needs more than {needed / 1e6:,.1f} MB/s for what is produced meanwhile",
+        reason=f"wave {wave.number} of {len(schedule.waves)} never ends with a throttle of {shown_throttle(given)}: "
+        f"broker {wave.bottleneck_broker} needs more than {shown_throttle(needed)} for what is produced meanwhile",
         constraint="throttle",
         where=f"broker {wave.bottleneck_broker}, {wave.bottleneck_direction}",
         needed=needed,
@@ -139,6 +140,14 @@ def is_scheduled(result: PlacementResult) -> bool:
     """Tell whether a result is worth a schedule: those of other placers are to compare with, and cost time."""
     moved = result.metrics.moved_replicas if result.metrics is not None else 0
     return result.diff is not None and (result.scenario.placer == SCHEDULED_PLACER or moved <= SCHEDULED_UP_TO)
+
+
+def scheduled(
+    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, settings: MoveSettings
+) -> tuple[PlacementResult, Schedule | None]:
+    """Plan the waves of a result that is worth it, and judge it by them; arguments are those of :func:`schedule_of`."""
+    schedule = schedule_of(snapshot, load, result, settings) if is_scheduled(result) else None
+    return judged_in_waves(result, schedule), schedule
 
 
 def move_settings_to_json(settings: MoveSettings) -> dict[str, Any]:

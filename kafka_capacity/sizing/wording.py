@@ -13,6 +13,11 @@ def shown_rate(bytes_per_second: float) -> str:
     return f"{_three_digits(bytes_per_second)} B/s"
 
 
+def shown_throttle(bytes_per_second: float) -> str:
+    """Write a throttle, in the decimal units that people set it in: ``12.3 MB/s``."""
+    return f"{bytes_per_second / 1e6:,.1f} MB/s" if bytes_per_second >= 1e5 else f"{bytes_per_second:,.0f} B/s"
+
+
 def shown_time(seconds: float | None) -> str:
     """Write a time: ``45 s``, ``4.2 min``; what is infinite or ``None`` has no end."""
     if seconds is None or math.isinf(seconds):

@@ -14,7 +14,7 @@ import pyarrow as pa
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.plan_tables import result_tables
 from kafka_capacity.sizing.evaluate import evaluate_placement
-from kafka_capacity.sizing.move_schedule import MoveSettings, is_scheduled, judged_in_waves, schedule_of
+from kafka_capacity.sizing.move_schedule import MoveSettings, scheduled
 from kafka_capacity.sizing.scenario import PlacementScenario
 
 MOVES_FOR_ALL_UP_TO = 24
@@ -40,9 +40,8 @@ def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, ha
     """Evaluate one scenario and give its tables; where its moves are listed, in what waves they are done as well."""
     result = evaluate_placement(inputs.snapshot, inputs.load, scenario)
     schedule = None
-    if has_moves and is_scheduled(result):
-        schedule = schedule_of(inputs.snapshot, inputs.load, result, inputs.move)
-    result = judged_in_waves(result, schedule)
+    if has_moves:
+        result, schedule = scheduled(inputs.snapshot, inputs.load, result, inputs.move)
     return result_tables(result, inputs.snapshot, has_moves=has_moves, schedule=schedule)
 
 

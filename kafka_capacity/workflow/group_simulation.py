@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot
@@ -34,9 +34,18 @@ class FoundGroups:
         return {"skipped": list(self.skipped)}
 
 
-def find_groups(raw: RawInventory, snapshot: Snapshot, request: GroupGridRequest) -> FoundGroups:
-    """Take the groups that are asked for out of an inventory."""
-    found = group_facts(raw, snapshot, broker_heap_bytes=request.broker_heap_bytes)
+def find_groups(
+    raw: RawInventory, snapshot: Snapshot, request: GroupGridRequest, *, load: PartitionLoad | None = None
+) -> FoundGroups:
+    """Take the groups that are asked for out of an inventory.
+
+    Args:
+        raw: the inventory.
+        snapshot: the same as arrays.
+        request: which groups.
+        load: the traffic of the snapshot, where it is known already.
+    """
+    found = group_facts(raw, snapshot, broker_heap_bytes=request.broker_heap_bytes, load=load)
     groups = wanted_groups(found.facts, request)
     reasons = {each.group_id: each.reason for each in found.skipped}
     reasons |= {

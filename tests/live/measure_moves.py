@@ -224,8 +224,9 @@ def _row(case: MoveCase) -> str:
     def seconds(value: float | None) -> str:
         return "never" if value is None else f"{value:.1f}"
 
-    both = case.predicted_seconds and case.measured_seconds
-    difference = f"{case.measured_seconds / case.predicted_seconds - 1:+.1%}" if both else ""  # type: ignore[operator]
+    difference = ""
+    if case.predicted_seconds and case.measured_seconds:
+        difference = f"{case.measured_seconds / case.predicted_seconds - 1:+.1%}"
     peaks = (case.predicted_peak_mb, case.measured_peak_mb, case.limit_mb)
     disks = "" if None in peaks else ", ".join(f"{each:.1f}" for each in peaks)
     cells = [

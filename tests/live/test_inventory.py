@@ -90,7 +90,7 @@ def test_brokers_have_their_racks_and_the_quorum_leader_is_the_controller(
     cluster: KafkaCluster, observed: Observed
 ) -> None:
     status = cluster.tool(QUORUM, "describe", "--status")
-    leader = int(re.search(r"LeaderId:\s+(\d+)", status)[1])  # type: ignore[index]
+    (leader,) = map(int, re.findall(r"LeaderId:\s+(\d+)", status))
     rows = observed.rows("brokers")
     assert {row["broker_id"]: row["rack"] for row in rows} == RACKS
     assert [row["broker_id"] for row in rows if row["is_controller"]] == [leader]

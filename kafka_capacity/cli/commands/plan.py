@@ -61,7 +61,9 @@ def plan(
     with progress_bar(is_quiet=is_quiet) as begin:
         planned = make_plan(snapshot, given, brokers, begin)
         begin("writing")
-        document, folders = plan_files(planned)
+        document: dict[str, Any] = {}
+        if is_json or out is not None:
+            document, folders = plan_files(planned)
         if out is not None:
             write_plan(out, planned, folders, began=began)
     if is_json:

@@ -9,7 +9,7 @@ from kafka_capacity.cli import planning
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.report.formats import format_percent
-from kafka_capacity.sizing import PlacementMetrics, evaluate_placement
+from kafka_capacity.sizing import PlacementMetrics, evaluate_placement, move_schedule
 from kafka_capacity.sizing.grid import scenario_from_json
 from kafka_capacity.workflow.simulation import inventory_facts
 from tests.builders import cluster, rows_of, with_rows
@@ -517,7 +517,7 @@ def slow(monkeypatch):
 
         monkeypatch.setattr(planning, "evaluate_placement", evaluate)
         # Its waves would have times of their own.
-        monkeypatch.setattr(planning, "is_scheduled", lambda result: False)
+        monkeypatch.setattr(move_schedule, "is_scheduled", lambda result: False)
 
     return let
 
