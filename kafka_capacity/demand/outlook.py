@@ -1,0 +1,103 @@
+"""What traffic is expected at each date: the one thing that sizing knows of the future.
+
+Topics that grow alike are a class. Each class has, for every date, how its traffic stands to today's: the middle
+estimate and a high one. A forecast fills this in where the history is long enough, a growth rate where it is not, and
+planned events (a launch, a change of retention) are folded in: a topic that an event names is a class of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Basis(StrEnum):
+    """What the growth of a class rests on."""
+
+    FORECAST = "forecast"
+    """A model fitted to its history, whose error on that history is told."""
+    GROWTH_RATE = "growth-rate"
+    """A yearly growth rate that was asked for, since the history is too short for a forecast."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassBasis:
+    """What the expectation for one class of topics rests on.
+
+    Attributes:
+        name: of the class.
+        basis: forecast or growth rate.
+        model: what was fitted, such as ``ETS(A,Ad,A)``; empty for a growth rate.
+        history_days: how many days of history there are.
+        reason: why it is this basis, a sentence with the figures.
+        error_ratio: mean absolute error of the forecasts in the backtest over the mean of the series; NaN where there
+            was none.
+        seasonal_naive_error_ratio: the same for repeating the last season.
+        coverage_ratio: share of the backtest's days inside their interval; NaN where there was none.
+        interval_ratio: what share should be inside, such as 0.8.
+    """
+
+    name: str
+    basis: Basis
+    model: str
+    history_days: int
+    reason: str
+    error_ratio: float
+    seasonal_naive_error_ratio: float
+    coverage_ratio: float
+    interval_ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedTopic:
+    """A topic that does not exist yet, from a planned event.
+
+    Attributes:
+        name: of the topic, which no topic of the snapshot has.
+        from_date: the first day of its traffic, ``YYYY-MM-DD``.
+        partitions: how many.
+        replication_factor: of each.
+        bytes_in_peak_bytes_per_second: produced to all its partitions together, at peak.
+        bytes_in_mean_bytes_per_second: the same, on average.
+        bytes_out_peak_bytes_per_second: read by consumers, at peak.
+        bytes_out_mean_bytes_per_second: the same, on average.
+        retention_seconds: infinite for no limit.
+    """
+
+    name: str
+    from_date: str
+    partitions: int
+    replication_factor: int
+    bytes_in_peak_bytes_per_second: float
+    bytes_in_mean_bytes_per_second: float
+    bytes_out_peak_bytes_per_second: float
+    bytes_out_mean_bytes_per_second: float
+    retention_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DemandOutlook:
+    """Traffic and retention at each date, against the day of the inventory.
+
+    Attributes:
+        dates: D days, ``YYYY-MM-DD``, ascending; the first is the day of the inventory, the last the horizon.
+        classes: C entries, what each rests on.
+        class_of: int32[P], the class of each partition, in the order of ``Snapshot.partitions``.
+        rate_ratio: float64[C, D], traffic (in and out alike) over today's, the middle estimate; 1 at the first date.
+        rate_ratio_high: float64[C, D], the high estimate, never below the middle one.
+        high_quantile: of the high estimate, such as 0.9.
+        retention_ratio: float64[C, D], retention over today's, for planned changes of it; else 1.
+        added: topics that do not exist yet.
+    """
+
+    dates: tuple[str, ...]
+    classes: tuple[ClassBasis, ...]
+    class_of: NDArray[np.int32]
+    rate_ratio: NDArray[np.float64]
+    rate_ratio_high: NDArray[np.float64]
+    high_quantile: float
+    retention_ratio: NDArray[np.float64]
+    added: tuple[AddedTopic, ...] = ()
