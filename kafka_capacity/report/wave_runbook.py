@@ -1,8 +1,12 @@
-"""The runbook, as the page shows it: what a team does, wave by wave, what it watches, and how it goes back."""
+"""The runbook in words: what a team does, wave by wave, what it watches, and how it goes back.
+
+Steps and commands are those that were stored with the plan. The page and ``runbook.md`` both show what is made here.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from kafka_capacity.report.formats import (
@@ -23,43 +27,55 @@ OPEN_PAGES = 2
 """Waves whose commands are not folded away."""
 
 _DOES = {
-    "leadership": "get another preferred leader, so that drained brokers send less; nothing is copied",
-    "drop": "lose replicas; nothing is copied",
-    "copy": "move",
-    "detour": "move, some by way of a third broker",
-    "reorder": "get another order of replicas; nothing is copied",
+    "leadership": ("get", " another preferred leader, so that drained brokers send less; nothing is copied"),
+    "drop": ("lose", " replicas; nothing is copied"),
+    "copy": ("move", ""),
+    "detour": ("move", ", some by way of a third broker"),
+    "reorder": ("get", " another order of replicas; nothing is copied"),
 }
+
+_ALWAYS = {
+    "check": "The files are those that were planned, and nothing else is being reassigned.",
+    "throttle": "These brokers have more room than the slowest one, whose throttle all have now.",
+    "verify": "Until it says that every partition is completed; it lifts the throttles, which nothing else does.",
+    "cancel": "While it runs: what is not done stays where it was, and the throttles are lifted; roll the rest back.",
+    "roll back": "Once it is done, and later waves are rolled back: every replica list as it was before this wave.",
+}
+"""Why a step is taken, whatever the wave."""
 
 
 def pages(move: MoveView) -> list[dict[str, Any]]:
-    """Give the pages of the first waves."""
-    return [_page(wave, at) for at, wave in enumerate(move.waves[:MAX_PAGES])]
+    """Give the pages of the first waves, for the report."""
+    return [
+        {"number": wave["wave"], "gist": _gist(wave), "is_open": at < OPEN_PAGES, **wave_page(wave)}
+        for at, wave in enumerate(move.waves[:MAX_PAGES])
+    ]
 
 
-def _page(wave: Row, at: int) -> dict[str, Any]:
-    page = json.loads(wave["runbook"])
-    own = {"execute": f"{_what(wave)}.", "watch": _watch(wave), "elect": _elects(wave)}
-    return {
-        "number": wave["wave"],
-        "gist": _gist(wave),
-        "is_open": at < OPEN_PAGES,
-        "steps": [_step(step, own.get(step["does"])) for step in page["steps"]],
-        "back": [_step(step) for step in page["back"]],
-    }
+def wave_page(wave: Row) -> dict[str, Any]:
+    """Give what to do for a wave as plain data: ``steps``, and ``back``; each ``does``, a ``text``, and ``commands``.
+
+    Args:
+        wave: a row of ``waves``.
+    """
+    stored = json.loads(wave["runbook"])
+    return {part: [_step(wave, step) for step in stored[part]] for part in ("steps", "back")}
 
 
-def _step(step: Row, text: str | None = None) -> dict[str, Any]:
-    """Give a step; ``text`` says why in the units of the report."""
-    return {
-        "does": str(step["does"]).capitalize(),
-        "text": text or str(step["why"]),
-        "commands": [str(command) for command in step["commands"]],
-    }
+def _step(wave: Row, step: Row) -> dict[str, Any]:
+    does = str(step["does"])
+    if step["seconds"] is not None:
+        text = f"The disk space of removed replicas is free after {format_duration(step['seconds'])}."
+    else:
+        text = _ALWAYS[does] if does in _ALWAYS else _OF_WAVE[does](wave)
+    return {"does": does.capitalize(), "text": text, "commands": [str(command) for command in step["commands"]]}
 
 
 def _what(wave: Row) -> str:
     amount = f", {format_bytes(wave['copied_bytes'])} to copy" if wave["copied_bytes"] else ""
-    return f"{plural(wave['partitions'], 'partition')} {_DOES.get(str(wave['kind']), str(wave['kind']))}{amount}"
+    verb, rest = _DOES[str(wave["kind"])]
+    ending = "s" if wave["partitions"] == 1 else ""
+    return f"{plural(wave['partitions'], 'partition')} {verb}{ending}{rest}{amount}."
 
 
 def _elects(wave: Row) -> str:
@@ -109,3 +125,6 @@ def bottleneck(wave: Row) -> str | None:
     direction = str(wave["bottleneck_direction"])
     by = {"in": "receiving", "out": "sending", "fetch": "its fetchers"}.get(direction, direction)
     return f"broker {wave['bottleneck_broker']} ({by})"
+
+
+_OF_WAVE: dict[str, Callable[[Row], str]] = {"execute": _what, "watch": _watch, "elect": _elects}

@@ -9,27 +9,25 @@ from typing import Any
 from kafka_capacity.reassignment.problem import BAND
 from kafka_capacity.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.report.formats import format_bytes, format_duration, format_throttle, format_throttle_above, plural
+from kafka_capacity.report.wave_runbook import wave_page
 
 RUNBOOK = "runbook.md"
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
-def runbook_markdown(
-    schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]], pages: Sequence[Mapping[str, Any]]
-) -> bytes:
+def runbook_markdown(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]]) -> bytes:
     """Write the runbook of a schedule.
 
     Args:
         schedule: the row of ``schedules``, its refusals as a list.
         waves: rows of ``waves``, in their order.
-        pages: :meth:`~kafka_capacity.reassignment.runbook.RunbookWave.as_dict` of each.
     """
     lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
     lines += _introduction(schedule, len(waves))
     lines += _left_out(schedule)
-    for wave, page in zip(waves, pages, strict=True):
-        lines += _wave(wave, page, len(waves))
+    for wave in waves:
+        lines += _wave(wave, len(waves))
     return ("\n".join(lines).rstrip() + "\n").encode()
 
 
@@ -37,12 +35,12 @@ def time_band(low: float | None, expected: float | None, high: float | None) -> 
     """Say how long something takes.
 
     >>> time_band(60.0, 90.0, None)
-    '1 min 30 s; 1 min if nobody writes, never ends at peak traffic'
+    '1 min 30 s; 1 min if nobody writes, never ends at peak rates'
     """
     times = [format_duration(seconds) for seconds in (low, expected, high)]
     if times[0] == times[1] == times[2]:
         return times[1]
-    return f"{times[1]}; {times[0]} if nobody writes, {times[2]} at peak traffic"
+    return f"{times[1]}; {times[0]} if nobody writes, {times[2]} at peak rates"
 
 
 def _introduction(schedule: Mapping[str, Any], count: int) -> list[str]:
@@ -90,7 +88,8 @@ def _left_out(schedule: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _wave(wave: Mapping[str, Any], page: Mapping[str, Any], count: int) -> list[str]:
+def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
+    page = wave_page(wave)
     start = format_duration(wave["start_expected_seconds"])
     begins = "Begins at once" if wave["wave"] == 1 else f"Begins after {start}"
     if wave["start_expected_seconds"] is None:
@@ -111,7 +110,7 @@ def _wave(wave: Mapping[str, Any], page: Mapping[str, Any], count: int) -> list[
 
 def _step(bullet: str, step: Mapping[str, Any]) -> list[str]:
     indent = " " * len(bullet)
-    lines = [f"{bullet}**{step['does'].capitalize()}.** {_plain(step['why'])}", ""]
+    lines = [f"{bullet}**{step['does']}.** {_plain(step['text'])}", ""]
     if step["commands"]:
         lines += [f"{indent}```sh", *(indent + command for command in step["commands"]), f"{indent}```", ""]
     return lines

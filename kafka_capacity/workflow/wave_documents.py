@@ -44,8 +44,7 @@ def wave_file_documents(waves: Iterable[WaveFiles]) -> dict[str, bytes]:
 
 def runbook_document(schedules: pa.Table, waves: pa.Table) -> bytes:
     """Write ``runbook.md`` of one scenario."""
-    rows = waves.to_pylist()
-    return runbook_markdown(schedule_facts(schedules), rows, [json.loads(row["runbook"]) for row in rows])
+    return runbook_markdown(schedule_facts(schedules), waves.to_pylist())
 
 
 def schedule_facts(schedules: pa.Table) -> dict[str, Any]:

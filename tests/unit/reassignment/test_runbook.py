@@ -24,10 +24,6 @@ def test_a_wave_is_executed_watched_and_verified():
     assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 1000"]
     assert commands(page.steps, "verify") == [f"{REASSIGN} waves/01-copy.json --verify"]
     assert commands(page.steps, "check")[0] == f'echo "{page.files[0][1]}  waves/01-copy.json" | sha256sum --check'
-    assert page.steps[2].why.startswith(
-        "Done after 999 s (999 s if nobody writes, 999 s at peak traffic); broker 3 decides (in). "
-        "Broker 1 holds up to 1.0 MB of replicas on the way."
-    )
 
 
 def test_it_can_be_cancelled_and_rolled_back():
@@ -47,20 +43,13 @@ def test_what_copies_nothing_has_no_throttle_and_elects():
     assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-reorder.json --execute"]
     assert commands(page.steps, "elect") == [f"{ELECT} waves/01-reorder-election.json"]
     assert page.throttle_bytes_per_second is None
-    assert page.steps[2].why == "It is over within seconds."
 
 
 def test_a_wave_waits_until_its_disk_space_is_free_unless_it_is_the_last():
     first, last = pages([[1, 2]] * 2, [[1, 3]] * 2, most_moves_per_broker=1, pause_seconds=60.0)
 
-    assert first.steps[-1].why == "The disk space of removed replicas is free after 60 s."
+    assert (first.steps[-1].does, first.steps[-1].seconds) == ("wait", 60.0)
     assert last.steps[-1].does == "verify"
-
-
-def test_what_never_ends_says_so():
-    (page,) = pages([[1, 2]], [[1, 3]], rate=5 * 10**6, size=10**6, throttle=10**6)
-
-    assert page.steps[2].why.startswith("It does not end with this throttle: it takes more than 10.0 MB/s; broker 1")
 
 
 def test_brokers_with_more_room_get_larger_throttles():

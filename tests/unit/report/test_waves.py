@@ -224,25 +224,6 @@ def test_nothing_that_can_move_is_still_told():
     assert pages(move) == []
 
 
-def test_the_runbook_has_the_commands_of_each_wave():
-    first, last = pages(two_waves(pause_seconds=60.0))
-    servers = "--bootstrap-server $BOOTSTRAP"
-    commands = {step["does"]: step["commands"] for step in [*first["steps"], *first["back"]]}
-    (execute,) = commands["Execute"]
-    assert execute.startswith(f"kafka-reassign-partitions.sh {servers} --reassignment-json-file ")
-    assert execute.endswith(".json --execute --throttle 10000000")
-    assert commands["Verify"][0].endswith(".json --verify")
-    assert commands["Cancel"][0].endswith(".json --cancel")
-    assert "-rollback.json --execute" in commands["Roll back"][0]
-    assert [step["does"] for step in first["steps"]] == ["Check", "Execute", "Watch", "Verify", "Wait"]
-    assert [step["does"] for step in last["steps"]] == ["Check", "Execute", "Watch", "Verify"]
-    watch = next(step["text"] for step in first["steps"] if step["does"] == "Watch")
-    assert watch.startswith(
-        "It is done after 12.5 s (10 s if nobody writes, 16.7 s at peak rates); broker 1 (sending) decides. Look at "
-    )
-    assert first["gist"] == "1 partition, 95.4 MiB, 12.5 s"
-
-
 def test_automatic_throttles_say_what_they_leave_free():
     throttle = Throttle(bytes_per_second=1.0 * MB, is_automatic=True, headroom_ratio=0.2)
     move = two_waves(throttle=throttle, network=[100.0 * MB, 100.0 * MB, 50.0 * MB])
@@ -259,14 +240,6 @@ def test_automatic_throttles_say_what_they_leave_free():
 def test_slower_at_once_has_its_reason():
     note = time_caveats(two_waves(), 3600.0)[0]["text"]
     assert note.endswith("would take 1 h, since what is produced to all that moves would then use up the throttle.")
-
-
-def test_an_election_is_a_step():
-    (page,) = pages(move_of([[1, 2]], [[2, 1]]))
-    elect = next(step for step in page["steps"] if step["does"] == "Elect")
-    assert elect["text"] == "1 partition has a new first replica while another one still leads."
-    assert elect["commands"][0].startswith("kafka-leader-election.sh ")
-    assert page["gist"] == "1 partition, nothing to copy"
 
 
 def test_the_section_is_complete():
