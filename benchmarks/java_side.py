@@ -13,17 +13,17 @@ HERE = Path(__file__).parent / "java"
 OPTIONS = ("-Xms2g", "-Xmx4g")
 
 
-def resolve_class_path(folder: Path) -> str:
-    """Let Maven fetch Kafka's jars, by the coordinates in ``java/pom.xml``; give their class path."""
+def resolve_class_path(folder: Path, source: Path = HERE) -> str:
+    """Let Maven fetch Kafka's jars, by the coordinates in ``source/pom.xml``; give their class path."""
     found = folder / "class-path.txt"
     goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-    subprocess.run(["mvn", "-q", "-B", "-f", HERE / "pom.xml", goal, f"-Dmdep.outputFile={found}"], check=True)
+    subprocess.run(["mvn", "-q", "-B", "-f", source / "pom.xml", goal, f"-Dmdep.outputFile={found}"], check=True)
     return found.read_text(encoding="utf-8").strip()
 
 
-def compile_driver(class_path: str, folder: Path) -> str:
-    """Compile the driver against Kafka's jars; give the class path of both."""
-    subprocess.run(["javac", "-cp", class_path, "-d", folder, HERE / "AssignorTimes.java"], check=True)
+def compile_driver(class_path: str, folder: Path, driver: Path = HERE / "AssignorTimes.java") -> str:
+    """Compile a driver against Kafka's jars; give the class path of both."""
+    subprocess.run(["javac", "-cp", class_path, "-d", folder, driver], check=True)
     return f"{folder}{os.pathsep}{class_path}"
 
 

@@ -9,7 +9,6 @@ needs Maven, which fetches Kafka's jars, and a JDK; ``--class-path`` takes jars 
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import statistics
 import subprocess
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.java_side import OPTIONS, compile_driver, resolve_class_path
 from benchmarks.placement_cases import PARTITIONS_A_TOPIC, Case
 from kafka_capacity.cluster.diff import diff_assignments
 from kafka_capacity.placement import Balance, PlacementProblem, placer
@@ -102,9 +102,8 @@ def _quality(problem: PlacementProblem) -> str:
 def _against_java(class_path: str | None, runs: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        jars = class_path or _fetch(folder)
-        subprocess.run(["javac", "-cp", jars, "-d", folder, JAVA / "PlacementTimes.java"], check=True)
-        command = ["java", "-Xms2g", "-Xmx4g", "-cp", f"{folder}{os.pathsep}{jars}", "PlacementTimes"]
+        driver = compile_driver(class_path or resolve_class_path(folder, JAVA), folder, JAVA / "PlacementTimes.java")
+        command = ["java", *OPTIONS, "-cp", driver, "PlacementTimes"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         ) as java:
@@ -114,13 +113,6 @@ def _against_java(class_path: str | None, runs: int) -> None:
                 for case in (CASES[2], CASES[7]):
                     _pairs(java, which, case, runs)
             java.kill()
-
-
-def _fetch(folder: Path) -> str:
-    found = folder / "class-path.txt"
-    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-    subprocess.run(["mvn", "-q", "-B", "-f", JAVA / "pom.xml", goal, f"-Dmdep.outputFile={found}"], check=True)
-    return found.read_text(encoding="utf-8").strip()
 
 
 def _pairs(java: subprocess.Popen[str], which: str, case: Case, runs: int) -> None:

@@ -5,7 +5,8 @@ Algorithm:
     the one whose turn it is: the rack that leads gives one broker, then every rack in turn gives one, again and
     again, the leading rack skipping the first round and used-up racks skipping the rest. So this is worked out once
     for every order and turn (a *pattern*), not for every partition. The broker then follows from how often its list
-    was used before: in every partition for most lists; otherwise the uses are counted.
+    was used before: in every partition for most lists. Until the first shuffle the turns repeat, so a table for each
+    first turn tells the uses; in longer topics they are counted.
 
 Limits:
     This holds as long as no list is used in one epoch, not at all until the epoch of the same number comes back
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from kafka_capacity.placement.striped_draws import StripeDraws
 from kafka_capacity.placement.striped_walk import StripeLayout
 
-_CHUNK_ROWS = 1 << 16  # keeps the working arrays in the cache
+_CHUNK_ROWS = 1 << 15  # keeps the working arrays in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -109,6 +110,9 @@ def place_stripes(
         int32[P, F], broker ids; and the topics, int64[any], whose rows do not hold and must be walked.
     """
     opening = draws.list_offsets
+    # Topics without a shuffle; a table larger than the partitions would not pay.
+    if layout.rack_count**2 <= len(rows.topic) and not rows.shuffle.any():
+        return _place_unshuffled(layout, draws, rows, patterns), np.empty(0, dtype=np.int64)
     uses: NDArray[np.int64] | None = None
     walked = np.empty(0, dtype=np.int64)
     if not _uses_lists_always(patterns, len(layout.sizes)):
@@ -122,6 +126,41 @@ def place_stripes(
         flat = rows.shuffle[chunk, None] * len(layout.brokers) + layout.starts[lists] + offset
         placed[chunk] = np.take(draws.brokers, flat)
     return placed, walked
+
+
+def _place_unshuffled(
+    layout: StripeLayout, draws: StripeDraws, rows: StripeRows, patterns: StripePatterns
+) -> NDArray[np.int32]:
+    """Place partitions of topics without a shuffle: the patterns are those of row 0, one for each turn."""
+    turns, list_count = layout.rack_count, len(layout.sizes)
+    is_used = np.zeros((turns, list_count), dtype=np.int32)
+    is_used[np.arange(turns)[:, None], patterns.lists[:turns]] = 1
+    # Row k: how often each list is used in the first k turns.
+    used = np.concatenate([np.zeros((1, list_count), np.int32), np.cumsum(np.tile(is_used, (2, 1)), 0, np.int32)])
+    first = np.repeat(np.arange(turns), turns)
+    reached = first + np.tile(np.arange(turns), turns)
+    lists = patterns.lists[reached % turns].astype(np.int32)
+    # A list is born in the epoch of ordinal 0, so a use there does not move it on.
+    moved = np.take_along_axis(used[reached + 1] - used[first + 1], lists, axis=1)
+    moved += patterns.taken[reached % turns].astype(np.int32)
+    moved_a_cycle = used[turns][lists]
+    sizes, starts = layout.sizes.astype(np.int32), layout.starts.astype(np.int32)
+    opening = draws.list_offsets.astype(np.int32).ravel()
+    placed = np.empty((len(rows.topic), lists.shape[1]), dtype=np.int32)
+    for begin in range(0, len(placed), _CHUNK_ROWS):
+        chunk = slice(begin, begin + _CHUNK_ROWS)
+        topic, ordinal = rows.topic[chunk], rows.ordinal[chunk].astype(np.int32)
+        cycle = ordinal // turns
+        key = draws.rack_offsets[topic] * turns + (ordinal - cycle * turns)
+        chosen = np.take(lists, key, axis=0)
+        offset = np.take(moved_a_cycle, key, axis=0)
+        offset *= cycle[:, None]
+        offset += np.take(moved, key, axis=0)
+        offset += np.take(opening, topic[:, None] * list_count + chosen)
+        offset %= np.take(sizes, chosen)
+        offset += np.take(starts, chosen)
+        np.take(layout.brokers, offset, out=placed[chunk], mode="clip")
+    return placed
 
 
 def _uses_lists_always(patterns: StripePatterns, list_count: int) -> bool:

@@ -84,6 +84,8 @@ def _permutations(layout: StripeLayout, drawn: NDArray[np.int64], values: NDArra
         int64[S, N + R], for each position the one whose item comes there.
     """
     joined = len(layout.brokers)
+    if not len(values):
+        return np.empty((0, joined + layout.rack_count), dtype=np.int64)
     spans = [(joined, layout.rack_count)]
     spans += [(int(layout.starts[index]), int(layout.sizes[index])) for index in drawn]
     columns = np.arange(len(values))

@@ -17,8 +17,11 @@ def topic_counts(problem: PlacementProblem) -> NDArray[np.int64]:
 
 def topic_factors(problem: PlacementProblem) -> NDArray[np.int64]:
     """Give the largest factor wanted in each topic, int64[T]: Kafka places a topic with one factor only."""
-    factors = np.zeros(len(problem.partitions.topics), dtype=np.int64)
-    np.maximum.at(factors, problem.partitions.topic, problem.replication_factor)
+    counts = topic_counts(problem)
+    factors = np.zeros(len(counts), dtype=np.int64)
+    # Rows are sorted by topic; a topic without any would make reduceat look at the next one's.
+    begins = (np.cumsum(counts) - counts)[counts > 0]
+    factors[counts > 0] = np.maximum.reduceat(problem.replication_factor, begins) if len(begins) else 0
     return factors
 
 
@@ -32,6 +35,8 @@ def cut_to_factor(replicas: NDArray[np.int32], factors: NDArray[np.int32]) -> ND
     Returns:
         int32[P, W], the same array if nothing had to go.
     """
+    if int(factors.min(initial=replicas.shape[1])) == replicas.shape[1]:
+        return replicas
     surplus = np.arange(replicas.shape[1]) >= factors[:, None]
     if not (surplus & (replicas >= 0)).any():
         return replicas

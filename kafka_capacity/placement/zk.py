@@ -40,7 +40,6 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.assignment import NO_BROKER
 from kafka_capacity.errors import PlacementError, RequestError
 from kafka_capacity.java.hashing import utf16_key
 from kafka_capacity.java.random import JavaRandom
@@ -48,9 +47,9 @@ from kafka_capacity.placement.problem import PlacementProblem
 from kafka_capacity.placement.refusals import check_factor_fits, check_factor_is_positive, check_partition_count
 from kafka_capacity.placement.registry import register
 from kafka_capacity.placement.topics import cut_to_factor, topic_counts, topic_factors
+from kafka_capacity.placement.zk_places import places_in_row
 
 _LARGEST_INT = 2**31 - 1
-_PATIENCE = 8  # places tried one by one before the next rack is looked up
 
 
 class ZkRelease(StrEnum):
@@ -94,19 +93,22 @@ def zk_placement(
     check_factor_is_positive(replication_factor)
     check_factor_fits(replication_factor, len(broker_ids))
     row, rack_of = _row_of_brokers(broker_ids, racks, release)
-    start, shift = _start_and_shift(len(row), fixed_start_index, random)
-    rack_count = int(rack_of.max()) + 1 if len(rack_of) else 1
+    if fixed_start_index >= 0:
+        start, shift = fixed_start_index, fixed_start_index
+    else:
+        if random is None:
+            raise RequestError("random: without a fixed start index there must be a source of draws")
+        start, shift = random.next_int_bound(len(row)), random.next_int_bound(len(row))
     partition = max(0, start_partition)
+    rack_count = int(rack_of.max()) + 1 if len(rack_of) else 1
     if (partition + partition_count + max(start, shift)) * rack_count > _LARGEST_INT:
         raise RequestError(
             f"partitions up to {partition + partition_count} from start index {start} exceed Kafka's integers"
         )
-    first, shifts = _first_and_shift(len(row), partition, min(partition_count, _period(len(row))), start, shift)
-    if len(rack_of):
-        positions = _spread_over_racks(first, shifts * rack_count, rack_of, replication_factor)
-    else:
-        positions = _one_after_another(first, shifts, len(row), replication_factor)
-    return np.resize(row[positions.T], (partition_count, replication_factor))
+    partitions = np.arange(partition, partition + partition_count, dtype=np.int64)
+    # Partition 0 begins the first round; every later multiple of the broker count begins another.
+    shifts = shift + partitions // len(row) - (max(partition, 1) - 1) // len(row)
+    return row[places_in_row((partitions + start) % len(row), shifts, len(row), rack_of, replication_factor)]
 
 
 def rack_alternated(broker_ids: NDArray[np.int32], racks: Sequence[str]) -> list[int]:
@@ -144,107 +146,6 @@ def _row_of_brokers(
     return np.array(row, dtype=np.int32), np.array(rack_of, dtype=np.int32)
 
 
-def _start_and_shift(broker_count: int, fixed_start_index: int, random: JavaRandom | None) -> tuple[int, int]:
-    if fixed_start_index >= 0:
-        return fixed_start_index, fixed_start_index
-    if random is None:
-        raise RequestError("random: without a fixed start index there must be a source of draws")
-    return random.next_int_bound(broker_count), random.next_int_bound(broker_count)
-
-
-def _period(broker_count: int) -> int:
-    """Tell after how many partitions the placement repeats: n first places, n - 1 shifts."""
-    return broker_count * max(1, broker_count - 1)
-
-
-def _first_and_shift(
-    broker_count: int, partition: int, count: int, start: int, shift: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the place of the first replica and the shift of each partition, both int64[count]."""
-    partitions = np.arange(partition, partition + count, dtype=np.int64)
-    # Partition 0 begins the first round; every later multiple of the broker count begins another.
-    rounds = partitions // broker_count - (max(partition, 1) - 1) // broker_count
-    return (partitions + start) % broker_count, shift + rounds
-
-
-def _one_after_another(
-    first: NDArray[np.int64], shifts: NDArray[np.int64], broker_count: int, replication_factor: int
-) -> NDArray[np.int64]:
-    positions = np.empty((replication_factor, len(first)), dtype=np.int64)
-    positions[0] = first
-    for replica in range(1, replication_factor):
-        positions[replica] = (first + 1 + (shifts + replica - 1) % (broker_count - 1)) % broker_count
-    return positions
-
-
-def _spread_over_racks(
-    first: NDArray[np.int64], shifts: NDArray[np.int64], rack_of: NDArray[np.int32], replication_factor: int
-) -> NDArray[np.int64]:
-    """Choose places for all partitions at once: each tries place after place until one will do.
-
-    Args:
-        first: int64[P], place of the first replica.
-        shifts: int64[P], the shift times the number of racks.
-        rack_of: int32[B], rack number of each place.
-        replication_factor: replicas of each partition.
-
-    Returns:
-        int64[replication_factor, P], places in the row of brokers.
-    """
-    broker_count, rack_count = len(rack_of), int(rack_of.max()) + 1
-    places = np.empty((replication_factor, len(first)), dtype=np.int64)
-    racks = np.empty((replication_factor, len(first)), dtype=np.int32)
-    places[0], racks[0] = first, rack_of[first]
-    distinct_racks = np.ones(len(first), dtype=np.int32)
-    tries = np.zeros(len(first), dtype=np.int64)
-    for replica in range(1, replication_factor):
-        waiting, patience = np.arange(len(first)), _PATIENCE
-        while len(waiting):
-            if not patience:
-                lacking = waiting[distinct_racks[waiting] < rack_count]
-                begin = (shifts[lacking] + tries[lacking]) % (broker_count - 1)
-                tries[lacking] += _tries_to_new_rack(first[lacking], begin, racks[:replica, lacking], rack_of)
-            patience -= 1
-            step = 1 + (shifts[waiting] + tries[waiting]) % (broker_count - 1)
-            place = (first[waiting] + step) % broker_count
-            tries[waiting] += 1
-            rack = rack_of[place]
-            is_new_rack = (racks[:replica, waiting] != rack).all(axis=0)
-            is_free = (places[:replica, waiting] != place).all(axis=0)
-            will_do = is_free & (is_new_rack | (distinct_racks[waiting] == rack_count))
-            placed = waiting[will_do]
-            places[replica, placed], racks[replica, placed] = place[will_do], rack[will_do]
-            distinct_racks[placed] += is_new_rack[will_do]
-            waiting = waiting[~will_do]
-    return places
-
-
-def _tries_to_new_rack(
-    first: NDArray[np.int64], begin: NDArray[np.int64], racks: NDArray[np.int32], rack_of: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """Count the places to pass over until one in a rack without a replica; small racks make this long.
-
-    Args:
-        first: int64[P], place of the first replica.
-        begin: int64[P], places between it and the one to be tried next.
-        racks: int32[replicas, P], the racks used so far; not all there are.
-        rack_of: int32[B], rack number of each place.
-
-    Returns:
-        int64[P].
-    """
-    broker_count = len(rack_of)
-    nearest = np.full(len(first), broker_count, dtype=np.int64)
-    for rack in range(int(rack_of.max()) + 1):
-        places = np.flatnonzero(rack_of == rack)
-        following = places[np.searchsorted(places, np.arange(broker_count)) % len(places)]
-        distance = (following[(first + 1 + begin) % broker_count] - first) % broker_count
-        tries = (distance - 1 - begin) % (broker_count - 1)
-        is_new = (racks != rack).all(axis=0)
-        nearest = np.where(is_new, np.minimum(nearest, tries), nearest)
-    return nearest
-
-
 @register("zk")
 class ZkPlacer:
     """Places every topic afresh, in the order of names, as if all had been created one after another.
@@ -258,13 +159,16 @@ class ZkPlacer:
 
     def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
         """Place all partitions; the rows of smaller factors are padded with -1."""
-        random = JavaRandom(problem.seed)
-        factors = topic_factors(problem)
-        width = int(factors.max(initial=0))
-        replicas = np.full((len(problem.partitions), width), NO_BROKER, dtype=np.int32)
-        target, row = problem.target, 0
-        for count, factor in zip(topic_counts(problem).tolist(), factors.tolist(), strict=True):
-            placed = zk_placement(target.ids, target.racks, count, factor, random=random)
-            replicas[row : row + count, :factor] = placed
-            row += count
-        return cut_to_factor(replicas, problem.replication_factor)
+        counts, factors = topic_counts(problem), topic_factors(problem)
+        check_partition_count(int(counts.min(initial=1)))
+        check_factor_is_positive(int(factors.min(initial=1)))
+        target = problem.target
+        check_factor_fits(int(factors.max(initial=0)), len(target))
+        row, rack_of = _row_of_brokers(target.ids, target.racks, ZkRelease.V3_9)
+        drawn = JavaRandom(problem.seed).next_ints_bound(np.full(2 * len(counts), len(row)))
+        # The number within the topic, from the start index and from the shift times the length of the row.
+        begins = np.cumsum(counts) - counts
+        turn = np.arange(len(problem.partitions)) + np.repeat(drawn[::2] - begins, counts)
+        rounds = (turn - np.repeat(drawn[::2], counts)) // len(row) + np.repeat(drawn[1::2], counts)
+        places = places_in_row(turn % len(row), rounds, len(row), rack_of, int(factors.max(initial=0)))
+        return cut_to_factor(row[places], problem.replication_factor)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import kafka_capacity
 from kafka_capacity.cluster.brokers import Brokers
@@ -86,6 +88,24 @@ def test_striped_and_zk_place_topics_by_name_with_one_generator():
 
     assert [[b for b in row if b >= 0] for row in placer("striped").place(asked).tolist()] == striped
     assert [[b for b in row if b >= 0] for row in placer("zk").place(asked).tolist()] == [row.tolist() for row in zk]
+
+
+@given(
+    st.lists(st.sampled_from("aaab"), min_size=4, max_size=12),
+    st.lists(st.tuples(st.integers(1, 90), st.integers(1, 4)), min_size=1, max_size=6),
+    st.booleans(),
+    st.integers(0, 2**48),
+)
+def test_zk_places_all_topics_at_once_as_one_by_one(racks, topics, has_racks, seed):
+    racks = racks if has_racks else [None] * len(racks)
+    before = {f"topic{number}": [[0] * factor] * count for number, (count, factor) in enumerate(topics)}
+    asked, random = problem(before, Brokers.of(range(len(racks)), racks), seed=seed), JavaRandom(seed)
+    one_by_one = [zk_placement(asked.target.ids, racks, count, factor, random=random) for count, factor in topics]
+
+    placed = placer("zk").place(asked)
+    assert [[b for b in row if b >= 0] for row in placed.tolist()] == [
+        row.tolist() for rows in one_by_one for row in rows
+    ]
 
 
 def test_striped_knows_fenced_brokers_and_generate_does_not():
