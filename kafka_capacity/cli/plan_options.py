@@ -33,6 +33,21 @@ def split_counts(text: str) -> list[int | str]:
     return [int(part) if part.isascii() and part.isdecimal() else part for part in split_names(text)]
 
 
+def pins_by_topic(typed: list[str]) -> dict[str, list[str]]:
+    """Read ``TOPIC=1,2,rack:a`` as often as it is typed; for one topic typed twice, the brokers of both.
+
+    Raises:
+        RequestError: there is no ``=``, or nothing on one side of it.
+    """
+    pins: dict[str, list[str]] = {}
+    for text in typed:
+        topic, equals, places = text.rpartition("=")
+        if not equals or not topic or not split_names(places):
+            raise RequestError(f"--pin: {text!r} is refused: write TOPIC=1,2,3 or TOPIC=rack:a")
+        pins.setdefault(topic, []).extend(split_names(places))
+    return pins
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldOption:
     """One field of the request as an option.
@@ -51,13 +66,13 @@ class FieldOption:
     kind: Any
     metavar: str | None = None
     more: str = ""
-    parse: Callable[[str], Any] | None = None
+    parse: Callable[[Any], Any] | None = None
 
     def annotation(self) -> Any:
         """Give what typer reads; not given, the model's default holds."""
         described = PlanRequest.model_fields[self.field]
         text = f"{described.description or ''} {self.more}".strip()
-        if described.default not in (None, ()):
+        if described.default not in (None, (), {}):
             default = described.default
             shown = ", ".join(default) if isinstance(default, tuple) else f"{default}"
             text += f" Default: {shown}."
@@ -83,6 +98,15 @@ PLACEMENT_OPTIONS = (
     FieldOption(field="balance", name="--balance", kind=Balance),
     FieldOption(field="tolerance_ratio", name="--tolerance", kind=float, metavar="RATIO"),
     FieldOption(field="disk_limit_ratio", name="--disk-limit", kind=float, metavar="RATIO"),
+    FieldOption(
+        field="pinned_topics",
+        name="--pin",
+        kind=list[str],
+        metavar="TOPIC=BROKER,…",
+        parse=pins_by_topic,
+        more="Here as audit=1,2,3 or 'payments.*=rack:a,rack:b'. May be repeated.",
+    ),
+    FieldOption(field="most_replicas_per_broker", name="--most-replicas", kind=int),
 )
 
 MOVE_OPTIONS = (
@@ -197,7 +221,7 @@ def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
 def in_names_of_options(text: str) -> str:
     """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on."""
     for field, option in OPTION_OF_FIELD.items():
-        text = re.sub(rf"^{field}\b(\.\d+)?", option, text, flags=re.MULTILINE)
+        text = re.sub(rf"^{field}\b(\.[^:\s]+)?", option, text, flags=re.MULTILINE)
         if "_" in field:  # the others are words
             text = re.sub(rf"\b{field}\b", option, text)
     return text

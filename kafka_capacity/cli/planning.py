@@ -15,7 +15,6 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
 from kafka_capacity.cli.plan_options import in_names_of_options, request_of
 from kafka_capacity.cluster.assignment import replication_factors
-from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.move_tables import schedule_tables
 from kafka_capacity.reassignment.schedule import Schedule
@@ -25,7 +24,7 @@ from kafka_capacity.sizing.grid import placement_grid, placement_scenario
 from kafka_capacity.sizing.move_schedule import MoveSettings, scheduled
 from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.sizing.topology import topology_warnings
-from kafka_capacity.workflow.pinned import check_new_racks
+from kafka_capacity.workflow.pinned import check_changes, check_new_racks
 from kafka_capacity.workflow.simulation import inventory_facts
 
 
@@ -81,7 +80,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     begin("reading the snapshot")
     found = read_plan_input(snapshot)
     request = request_of(found.snapshot.cluster, found.snapshot.ds, given)
-    scenarios = _scenarios(request, found.snapshot.brokers, brokers_file)
+    scenarios = _scenarios(request, found, brokers_file)
     read_seconds = time.perf_counter() - began
     judged = []
     for scenario in scenarios:
@@ -98,16 +97,19 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     )
 
 
-def _scenarios(request: PlanRequest, observed: Brokers, brokers_file: Path | None) -> tuple[PlacementScenario, ...]:
-    grid = request.grid()
+def _scenarios(request: PlanRequest, found: PlanInput, brokers_file: Path | None) -> tuple[PlacementScenario, ...]:
+    observed, grid = found.snapshot.brokers, request.grid()
     if brokers_file is not None:
         target = read_wanted_brokers(brokers_file, observed)
-        return tuple(placement_scenario(grid, target, placer) for placer in dict.fromkeys(grid.placers))
+        scenarios = tuple(placement_scenario(grid, target, placer) for placer in dict.fromkeys(grid.placers))
     try:
-        check_new_racks(request, observed)
+        if brokers_file is None:
+            check_new_racks(request, observed)
+            scenarios = placement_grid(observed, grid)
+        check_changes(request, found.snapshot.partitions.topics, scenarios)
     except RequestError as error:
         raise RequestError(in_names_of_options(str(error))) from None
-    return placement_grid(observed, grid)
+    return scenarios
 
 
 def _judge(found: PlanInput, scenario: PlacementScenario, move: MoveSettings) -> Judged:

@@ -55,13 +55,16 @@ class Layout:
         self.rack_count = int(self.rack.max()) + 1 if len(self.rack) else 0
         self.factor = problem.replication_factor
         self.spread = wanted_racks(self.factor, self.rack_count, problem.rack_rule)
+        self.usable = ~problem.target.is_fenced
+        self.allowed = problem.allowed_brokers
+        if self.allowed is not None:
+            # A topic cannot be on more racks than the brokers that it is pinned to: nothing moves for their sake.
+            self.spread = np.minimum(self.spread, self._racks_allowed()[problem.partitions.topic])
         self.home = problem.target.index_of(problem.before)
         self.home[problem.before < 0] = NOWHERE
         width = max(self.home.shape[1], int(self.factor.max(initial=0)))
         self.held = np.full((len(self.home), width), NOWHERE, dtype=np.int32)
         self.held[:, : self.home.shape[1]] = self.home
-        self.usable = ~problem.target.is_fenced
-        self.allowed = problem.allowed_brokers
         if self.allowed is not None:
             may_stay = self.allowed[problem.partitions.topic[:, None], self.held]
             self.held[~may_stay] = NOWHERE
@@ -69,6 +72,14 @@ class Layout:
         self.hard = [
             HardLimit(unit=unit, limit=limit, load=self.sum_by_broker(unit)) for unit, limit in problem.hard_limits()
         ]
+
+    def _racks_allowed(self) -> NDArray[np.int32]:
+        """Count the racks that each topic may be on: int32[T]."""
+        assert self.allowed is not None  # noqa: S101 - for the type checker
+        reach = np.zeros((len(self.allowed), self.rack_count), dtype=np.bool_)
+        for rack in range(self.rack_count):
+            reach[:, rack] = self.allowed[:, self.rack == rack].any(axis=1)
+        return np.asarray(reach.sum(axis=1, dtype=np.int32), dtype=np.int32)
 
     def sum_by_broker(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum what the brokers hold, a unit a replica: float64[B]."""

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
 from kafka_capacity.placement import Balance, RackRule, placer_names
 from kafka_capacity.sizing.grid import GridRequest
+from kafka_capacity.sizing.pins import RACK_PREFIX, pins_of
 
 PLACERS = placer_names()
 
 BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 RackName = Annotated[str, Field(min_length=1, max_length=255)]
+TopicPattern = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+def _broker_or_rack(value: Any) -> int | str:
+    """Read a broker id, or ``rack:NAME``."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        value = int(value)
+    is_id = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    is_rack = isinstance(value, str) and value.startswith(RACK_PREFIX) and len(value) > len(RACK_PREFIX)
+    if not is_id and not is_rack:
+        msg = f"write a broker id such as 3, or a rack as {RACK_PREFIX}NAME"
+        raise ValueError(msg)
+    return value  # type: ignore[no-any-return]  # one of the two, as was just looked at
+
+
+PinnedTo = Annotated[Any, BeforeValidator(_broker_or_rack), WithJsonSchema({"type": ["integer", "string"]})]
+"""A broker id, or a rack."""
 
 
 class PlacementParameters(BaseModel):
@@ -92,6 +110,22 @@ class PlacementParameters(BaseModel):
         description="How full a disk may be after the change: 0.85 is 85 %.",
         json_schema_extra={"section": "Rules"},
     )
+    pinned_topics: dict[TopicPattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = Field(
+        default={},
+        max_length=1_000,
+        title="Pinned topics",
+        description="Topics, or patterns of topics, with the brokers and racks that their replicas may be on: "
+        '{"audit": [1, 2, 3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name goes before a pattern.',
+        json_schema_extra={"section": "Rules"},
+    )
+    most_replicas_per_broker: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000_000,
+        title="Most replicas on a broker",
+        description="No broker may hold more. Empty: any number.",
+        json_schema_extra={"section": "Rules"},
+    )
     seed: int = Field(
         default=0,
         ge=0,
@@ -138,4 +172,6 @@ class PlacementParameters(BaseModel):
             tolerance_ratio=self.tolerance_ratio,
             disk_limit_ratio=self.disk_limit_ratio,
             seed=self.seed,
+            pins=pins_of(self.pinned_topics),
+            most_replicas_per_broker=self.most_replicas_per_broker,
         )

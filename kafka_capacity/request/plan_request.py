@@ -18,6 +18,9 @@ from kafka_capacity.request.placement_parameters import PlacementParameters
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
+_ADDED = frozenset({"pinned_topics", "most_replicas_per_broker"})
+"""Parameters that came later: left at their defaults they do not change the names of plans that were made before."""
+
 
 class PlanRequest(GroupParameters, MoveParameters, PlacementParameters):
     """What a plan is asked to answer: fields in the order of the form, those of the last base first."""
@@ -53,7 +56,8 @@ class PlanRequest(GroupParameters, MoveParameters, PlacementParameters):
             ds: the day of the inventory that was found.
             inventory_sha256: of its manifest.
         """
-        asked = self.model_dump(mode="json", exclude={"recipients", "is_approval_required", "ds"})
+        unasked = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
+        asked = self.model_dump(mode="json", exclude={"recipients", "is_approval_required", "ds", *unasked})
         basis = {"request": asked, "ds": ds, "inventory_sha256": inventory_sha256, "model_version": MODEL_VERSION}
         return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()[:16]
 

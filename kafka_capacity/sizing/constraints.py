@@ -73,6 +73,47 @@ def _disk(scenario: PlacementScenario, loads: BrokerLoads, limits: tuple[LimitSt
     return _relaxed(found, limits, "disk", scenario.disk_limit_ratio)
 
 
+def _replica_count(loads: BrokerLoads, most: int | None, limits: tuple[LimitState, ...]) -> list[Excuse]:
+    if most is None:
+        return []
+    available = np.full(len(loads.brokers), float(most))
+    found = [
+        Excuse(
+            constraint="replica_count",
+            where=f"broker {broker} (rack {rack})",
+            needed=needed,
+            available=float(most),
+            unit="replicas",
+            reason=f"broker {broker} (rack {rack}) would hold {needed:,.0f} replicas but may hold {most:,}",
+        )
+        for broker, rack, needed, _ in _over(loads, loads.replicas_after.astype(np.float64), available)
+    ]
+    state = next((one for one in limits if one.constraint == "replica_count" and one.is_passed), None)
+    if state is None or not found:
+        return found
+    higher = f"a limit of {found[0].needed:,.0f}"
+    text = state.relaxation().replace(f"a limit {state.rounded_ratio:.2f} times as high", higher)
+    return [dataclasses.replace(found[0], reason=f"{found[0].reason}; {text}"), *found[1:]]
+
+
+def _pins(off_pins: int) -> list[Excuse]:
+    if not off_pins:
+        return []
+    return [
+        Excuse(
+            constraint="pin",
+            where="the pinned topics",
+            needed=float(off_pins),
+            available=0.0,
+            unit="partitions",
+            reason=(
+                f"{off_pins:,} partition{' of a pinned topic' if off_pins == 1 else 's of pinned topics'} would be on "
+                "brokers that they may not be on; choose a placer that looks at pins, such as fewest-bytes"
+            ),
+        )
+    ]
+
+
 def _network(loads: BrokerLoads, limits: tuple[LimitState, ...]) -> list[Excuse]:
     every: list[Excuse] = []
     for direction, needed_by, limit in (
@@ -143,6 +184,9 @@ def _racks(scenario: PlacementScenario, narrow_partitions: int) -> list[Excuse]:
     if not narrow_partitions:
         return []
     one = narrow_partitions == 1
+    mend = "choose a placer that looks at racks, or another rule"
+    if scenario.pins:
+        mend = "pin topics to brokers of more racks, choose a placer that looks at racks, or another rule"
     return [
         Excuse(
             constraint="rack_rule",
@@ -152,7 +196,7 @@ def _racks(scenario: PlacementScenario, narrow_partitions: int) -> list[Excuse]:
             unit="partitions",
             reason=(
                 f"{narrow_partitions:,} partition{'' if one else 's'} would be on fewer racks than the rack rule "
-                f"{scenario.rack_rule} asks for; choose a placer that looks at racks, or another rule"
+                f"{scenario.rack_rule} asks for; {mend}"
             ),
         )
     ]
@@ -220,6 +264,7 @@ def placement_excuses(
     metrics: PlacementMetrics,
     *,
     narrow_partitions: int,
+    off_pins: int = 0,
     limits: tuple[LimitState, ...] = (),
     stale_partitions: int = 0,
     unknown_size_ratio: float = 0.0,
@@ -231,6 +276,7 @@ def placement_excuses(
         loads: each broker before and after.
         metrics: the figures of the scenario.
         narrow_partitions: how many partitions would be on fewer racks than the rack rule asks for.
+        off_pins: how many would be on brokers that their topics may not be on.
         limits: how the brokers stand to their hard limits, for what it would take to keep them.
         stale_partitions: how many would give up their only in-sync replicas.
         unknown_size_ratio: of how many partitions the size is not known, as a share of all.
@@ -238,8 +284,10 @@ def placement_excuses(
     return (
         *_sizes(unknown_size_ratio),
         *_racks(scenario, narrow_partitions),
+        *_pins(off_pins),
         *_disk(scenario, loads, limits),
         *_disk_on_the_way(loads),
+        *_replica_count(loads, scenario.most_replicas_per_broker, limits),
         *_network(loads, limits),
         *_throttle(scenario, metrics),
         *_leaderless(metrics),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
@@ -21,6 +22,7 @@ from kafka_capacity.reassignment.duration import MoveDuration, move_duration
 from kafka_capacity.sizing.constraints import placement_excuses
 from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.loads import broker_loads, network_in, network_out
+from kafka_capacity.sizing.pins import partitions_off_pins, pinned_brokers
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
 GENERATE_SEEDS = 20
@@ -45,6 +47,7 @@ def placement_problem(
         rack_rule=scenario.rack_rule,
         balance=scenario.balance,
         tolerance_ratio=scenario.tolerance_ratio,
+        allowed_brokers=pinned_brokers(scenario.pins, snapshot.partitions, scenario.target),
         broker_limits=broker_limits(scenario),
         limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
         limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
@@ -52,13 +55,14 @@ def placement_problem(
 
 
 def broker_limits(scenario: PlacementScenario) -> BrokerLimits:
-    """Give what no broker of a scenario may pass: the disks as far as they may be filled, and the networks."""
+    """Give what no broker of a scenario may pass: disks as far as they may be filled, networks, replicas."""
     target = scenario.target
     return BrokerLimits.of(
         len(target),
         disk_bytes=target.disk_capacity_bytes * scenario.disk_limit_ratio,
         network_in_bytes_per_second=target.network_in_bytes_per_second,
         network_out_bytes_per_second=target.network_out_bytes_per_second,
+        replica_count=scenario.most_replicas_per_broker,
     )
 
 
@@ -79,7 +83,7 @@ def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: Placem
     seeds = GENERATE_SEEDS if scenario.placer == "generate" else 1
     problem = placement_problem(snapshot, load, scenario, seed=scenario.seed)
     try:
-        diff, moved = _place(problem, scenario, snapshot, load, seeds)
+        diff, moved = _place(problem, scenario, seeds)
     except PlacementError as error:
         return _refused(scenario, problem, error)
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes)
@@ -92,6 +96,7 @@ def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: Placem
         metrics,
         limits=states,
         narrow_partitions=narrow,
+        off_pins=partitions_off_pins(problem, diff.after),
         stale_partitions=_without_in_sync(snapshot, diff),
         unknown_size_ratio=snapshot.unknown_size_partitions / max(1, len(snapshot.partitions)),
     )
@@ -113,16 +118,13 @@ def evaluate_all(
     return [evaluate_placement(snapshot, load, scenario) for scenario in scenarios]
 
 
-def _place(
-    problem: PlacementProblem, scenario: PlacementScenario, snapshot: Snapshot, load: PartitionLoad, seeds: int
-) -> tuple[AssignmentDiff, list[int]]:
+def _place(problem: PlacementProblem, scenario: PlacementScenario, seeds: int) -> tuple[AssignmentDiff, list[int]]:
     """Place with one seed, or with several and take the run whose moved bytes are the (lower) median."""
     chosen = placer(scenario.placer)
     runs: list[tuple[int, int, AssignmentDiff]] = []
     for offset in range(seeds):
-        if offset:
-            problem = placement_problem(snapshot, load, scenario, seed=scenario.seed + offset)
-        diff = diff_assignments(problem.before, chosen.place(problem))
+        seeded = dataclasses.replace(problem, seed=scenario.seed + offset)
+        diff = diff_assignments(problem.before, chosen.place(seeded))
         runs.append((diff.moved_bytes(problem.size_bytes), offset, diff))
     runs.sort(key=lambda run: run[:2])
     return runs[(len(runs) - 1) // 2][2], [run[0] for run in runs]

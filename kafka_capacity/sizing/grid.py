@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.placement.problem import Balance, RackRule
+from kafka_capacity.sizing.pins import Pin, pins_from_json, pins_to_json
 from kafka_capacity.sizing.scenario import PlacementScenario
 
 DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
@@ -43,6 +44,8 @@ class GridRequest:
     tolerance_ratio: float | None
     disk_limit_ratio: float
     seed: int
+    pins: tuple[Pin, ...] = ()
+    most_replicas_per_broker: int | None = None
 
 
 def default_broker_counts(observed: Brokers) -> tuple[int, ...]:
@@ -117,6 +120,8 @@ def placement_scenario(request: GridRequest, target: Brokers, placer: str) -> Pl
         tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
         disk_limit_ratio=request.disk_limit_ratio,
         seed=request.seed,
+        pins=request.pins,
+        most_replicas_per_broker=request.most_replicas_per_broker,
     )
 
 
@@ -146,11 +151,13 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
         "tolerance_ratio": scenario.tolerance_ratio,
         "disk_limit_ratio": scenario.disk_limit_ratio,
         "seed": scenario.seed,
+        "pins": pins_to_json(scenario.pins),
+        "most_replicas_per_broker": scenario.most_replicas_per_broker,
     }
 
 
 def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:
-    """Undo :func:`scenario_to_json`."""
+    """Undo :func:`scenario_to_json`; what an older version did not write is what it did not ask."""
     target = dict(data["target"])
     return PlacementScenario(
         **{
@@ -158,5 +165,6 @@ def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:
             "target": Brokers.of(target.pop("ids"), target.pop("racks"), **target),
             "rack_rule": RackRule(data["rack_rule"]),
             "balance": Balance(data["balance"]),
+            "pins": pins_from_json(data.get("pins", ())),
         }
     )

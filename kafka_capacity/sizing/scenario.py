@@ -12,6 +12,7 @@ from kafka_capacity.cluster.diff import AssignmentDiff
 from kafka_capacity.placement.problem import Balance, RackRule
 from kafka_capacity.placement.relaxing import LimitState
 from kafka_capacity.sizing.excuse import Excuse
+from kafka_capacity.sizing.pins import Pin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,6 +30,8 @@ class PlacementScenario:
         tolerance_ratio: how far from its share a broker may be.
         disk_limit_ratio: how full a disk may be after the change.
         seed: of every random draw.
+        pins: which topics may be on some brokers only.
+        most_replicas_per_broker: how many replicas a broker may hold, ``None`` for any number.
     """
 
     scenario_id: str
@@ -41,6 +44,8 @@ class PlacementScenario:
     tolerance_ratio: float
     disk_limit_ratio: float
     seed: int
+    pins: tuple[Pin, ...] = ()
+    most_replicas_per_broker: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.grid import placement_grid, scenario_from_json, scenario_to_json
 from kafka_capacity.sizing.group_grid import GroupGridRequest, group_request_from_json, group_request_to_json
 from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
+from kafka_capacity.sizing.pins import check_pins
 from kafka_capacity.sizing.scenario import PlacementScenario
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
@@ -86,6 +87,9 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
     observed = brokers_of(read_table(store, manifest, "brokers"))
     check_new_racks(request, observed)
+    scenarios = placement_grid(observed, request.grid())
+    topics = read_table(store, manifest, "topics").column("topic").to_pylist()
+    check_changes(request, topics, scenarios)
     group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
     check_groups(request.groups, group_ids, cluster=request.cluster)
     pinned = PinnedPlan(
@@ -97,7 +101,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     document = {
         "pinned": pinned.as_dict(),
         "request": request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}),
-        "scenarios": [scenario_to_json(scenario) for scenario in placement_grid(observed, request.grid())],
+        "scenarios": [scenario_to_json(scenario) for scenario in scenarios],
         "move": move_settings_to_json(request.move_settings()),
         "group_grid": group_request_to_json(request.group_grid(seed=request.seed)),
         "code_version": __version__,
@@ -119,6 +123,20 @@ def check_new_racks(request: PlanRequest, observed: Brokers) -> None:
             f"{request.cluster!r} has a rack, and Kafka places by racks only when all have one; leave it empty"
         )
         raise RequestError(msg)
+
+
+def check_changes(request: PlanRequest, topics: Collection[str], scenarios: Sequence[PlacementScenario]) -> None:
+    """Refuse changes of topics and brokers that there are not.
+
+    Args:
+        request: what is asked.
+        topics: of the cluster.
+        scenarios: of the request.
+
+    Raises:
+        RequestError: naming the field, each name that is wrong, and the mend.
+    """
+    check_pins(request.grid().pins, topics, [scenario.target for scenario in scenarios])
 
 
 def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str) -> None:

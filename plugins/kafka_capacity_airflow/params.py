@@ -35,9 +35,9 @@ def plan_params() -> dict[str, Param]:
     for name, schema in schemas.items():
         field = PlanRequest.model_fields[name]
         default = None if field.is_required() else _plain(field.get_default())
-        if default == []:
-            # A list that may be empty may be left out; without this the form marks it as required.
-            schema["type"] = ["array", "null"]
+        if default in ([], {}):
+            # What may be empty may be left out; without this the form marks it as required.
+            schema["type"] = [schema["type"], "null"]
         title = schema.pop("title", name.replace("_", " ").capitalize())
         description = schema.pop("description", None)
         params[name] = Param(default, title=title, description_md=description, **schema)

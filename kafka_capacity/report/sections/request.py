@@ -39,7 +39,7 @@ def build(view: PlanView) -> dict[str, Any]:
 
 def _parameter(name: str, value: Any) -> dict[str, Any]:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is None or value in ("", [], ()):
+    if value is None or value in ("", [], (), {}):
         return {"label": name, "value": "left to the default", "format": "text"}
     if is_number and name.endswith("throttle_bytes_per_second"):
         return {"label": name, "value": value, "format": "throttle"}

@@ -16,6 +16,7 @@ from tests.builders import cluster, rows_of, with_rows
 
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
 MOVES = {"moves.json", "moves-rollback.json"}
+FEWEST_AS_NOW = ("--broker-counts", "6", "--placer", "fewest-bytes")
 FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json", "runbook.md", *MOVES}
 
 
@@ -417,6 +418,36 @@ def test_wrong_options_are_told_by_their_name_and_without_a_traceback(run, snaps
     assert done.stderr.startswith(message)
     assert "Traceback" not in done.output
     assert done.stdout == ""
+
+
+def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_path):
+    out = tmp_path / "pinned"
+    pins = ["--pin", "audit=1,2", "--pin", "audit=6", "--pin", "ord*=rack:a,rack:b,rack:c"]
+    done = run("plan", "--snapshot", snapshot, *FEWEST_AS_NOW, *pins, "--most-replicas", "9", "--out", out)
+
+    assert done.exit_code == 0, done.output
+    target = read(out / "reassignment.json")["partitions"]
+    assert {b for row in target if row["topic"] == "audit" for b in row["replicas"]} <= {1, 2, 6}
+    assert {b for row in target if row["topic"] == "orders" for b in row["replicas"]} == {1, 2, 3, 4, 5, 6}
+    plan = read(out / "plan.json")
+    assert plan["most_replicas_per_broker"] == 9
+    assert plan["pins"][0] == {"topics": "audit", "broker_ids": [1, 2, 6], "racks": []}
+
+
+@pytest.mark.parametrize(
+    ("pin", "message"),
+    [
+        ("audit", "--pin: 'audit' is refused: write TOPIC=1,2,3 or TOPIC=rack:a"),
+        ("audit=a", "--pin: 'a' is refused: write a broker id such as 3, or a rack as rack:NAME"),
+        ("adit=1,2", "--pin: 'adit' is no topic of the cluster; mend the name or leave it out"),
+        ("audit=1,9", "--pin: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3, 4"),
+    ],
+)
+def test_wrong_pins_are_told(run, snapshot, pin, message):
+    done = run("plan", "--snapshot", snapshot, *FEWEST_AS_NOW, "--pin", pin)
+
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
 
 
 def test_racks_without_racks_are_refused(run, tmp_path):

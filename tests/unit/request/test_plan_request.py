@@ -15,6 +15,7 @@ from kafka_capacity.rebalance.settings import GroupSettings
 from kafka_capacity.request import PlanRequest, parse_plan_request
 from kafka_capacity.request.plan_request import parameter_schemas
 from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
+from kafka_capacity.sizing.pins import Pin, pins_of
 from tests.properties.strategies import repeatable
 
 MINIMAL = {"cluster": "shop"}
@@ -29,6 +30,8 @@ OTHER_VALUES = {
     "balance": "replicas",
     "tolerance_ratio": 0.3,
     "disk_limit_ratio": 0.5,
+    "pinned_topics": {"audit": [1, 2], "pay.*": ["rack:a"]},
+    "most_replicas_per_broker": 4000,
     "throttle_bytes_per_second": 1e6,
     "seed": 7,
 }
@@ -120,6 +123,21 @@ def refusal(**values):
             "throttle_bytes_per_second",
             float("inf"),
             "throttle_bytes_per_second: inf is refused: input should be less than or equal to 1000000000000",
+        ),
+        (
+            "pinned_topics",
+            {"audit": [1, "a"]},
+            "pinned_topics.audit.1: 'a' is refused: write a broker id such as 3, or a rack as rack:NAME",
+        ),
+        (
+            "pinned_topics",
+            {"audit": []},
+            "pinned_topics.audit: [] is refused: tuple should have at least 1 item after validation, not 0",
+        ),
+        (
+            "most_replicas_per_broker",
+            0,
+            "most_replicas_per_broker: 0 is refused: input should be greater than or equal to 1",
         ),
         ("seed", -1, "seed: -1 is refused: input should be greater than or equal to 0"),
         (
@@ -293,8 +311,16 @@ def test_the_grid_holds_what_was_asked(values):
     grid = request.grid()
 
     for name in OTHER_VALUES:
-        if name != "cluster":
+        if name == "pinned_topics":
+            assert grid.pins == pins_of(request.pinned_topics)
+        elif name != "cluster":
             assert getattr(grid, name) == getattr(request, name)
+
+
+def test_brokers_and_racks_of_a_pin_may_be_mixed_and_a_rack_may_be_a_number():
+    request = parse_plan_request({**MINIMAL, "pinned_topics": {"audit": ["2", 1, "rack:1"]}})
+
+    assert request.grid().pins == (Pin(topics="audit", broker_ids=(1, 2), racks=("1",)),)
 
 
 @pytest.mark.parametrize("field", MOVE_VALUES)

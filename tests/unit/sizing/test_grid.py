@@ -18,6 +18,7 @@ from kafka_capacity.sizing.grid import (
     scenario_from_json,
     scenario_to_json,
 )
+from kafka_capacity.sizing.pins import Pin
 from tests.properties.strategies import repeatable
 
 SIX = Brokers.of(
@@ -134,16 +135,29 @@ def test_a_scenario_comes_back_from_json_whole(ids, count, racks):
         disk_capacity_bytes=[None if i % 2 else 1e12 for i in ids],
         memory_bytes=[None if i % 3 else float(i + 1) for i in ids],
     )
-    grid = placement_grid(observed, replace(REQUEST, broker_counts=(count,), new_broker_racks=tuple(racks)))
+    pins = (Pin(topics="a*", broker_ids=(1, 2), racks=("ü/<",)),)
+    asked = replace(REQUEST, broker_counts=(count,), new_broker_racks=tuple(racks), pins=pins)
+    grid = placement_grid(observed, replace(asked, most_replicas_per_broker=count))
     for scenario in grid:
         written = json.dumps(scenario_to_json(scenario), allow_nan=False)
         back = scenario_from_json(json.loads(written))
 
         assert json.dumps(scenario_to_json(back), allow_nan=False) == written
         assert back.rack_rule is RackRule.STRICT
+        assert (back.pins, back.most_replicas_per_broker) == (pins, count)
         assert back.target.ids.dtype == np.int32
         assert len(back.target) == count
         assert np.array_equal(back.target.memory_bytes, scenario.target.memory_bytes, equal_nan=True)
+
+
+def test_a_scenario_from_before_there_were_pins_is_read():
+    (scenario, *_) = placement_grid(SIX, REQUEST)
+    data = scenario_to_json(scenario)
+    for name in ("pins", "most_replicas_per_broker"):
+        del data[name]
+
+    back = scenario_from_json(data)
+    assert (back.pins, back.most_replicas_per_broker) == ((), None)
 
 
 def test_a_scenario_from_before_memory_was_told_is_read():
