@@ -166,7 +166,7 @@ class ZkPlacer:
         check_factor_fits(int(factors.max(initial=0)), len(target))
         row, rack_of = _row_of_brokers(target.ids, target.racks, ZkRelease.V3_9)
         drawn = JavaRandom(problem.seed).next_ints_bound(np.full(2 * len(counts), len(row)))
-        # The number within the topic, from the start index and from the shift times the length of the row.
+        # Each partition's number within its topic plus the start index; then its shift.
         begins = np.cumsum(counts) - counts
         turn = np.arange(len(problem.partitions)) + np.repeat(drawn[::2] - begins, counts)
         rounds = (turn - np.repeat(drawn[::2], counts)) // len(row) + np.repeat(drawn[1::2], counts)

@@ -100,6 +100,23 @@ def test_arrays_place_as_one_replica_after_another(brokers, topics, seed):
     assert placer._random.next_long() == random.next_long()
 
 
+@given(
+    st.lists(st.sampled_from("aaabc"), min_size=6, max_size=12),
+    st.lists(st.integers(1, 6), min_size=8, max_size=20),
+    st.integers(1, 5),
+    st.integers(0, 2**48),
+)
+def test_many_short_topics_are_placed_as_one_replica_after_another(racks, counts, factor, seed):
+    # None is shuffled, and there are more partitions than turns squared: the uses come from a table.
+    brokers = [(broker_id, rack, False) for broker_id, rack in enumerate(racks)]
+    expected, random = [], JavaRandom(seed)
+    for count in counts:
+        expected += placed_plainly(brokers, count, factor, random)
+
+    placer = StripedReplicaPlacer(range(len(racks)), racks, random=JavaRandom(seed))
+    assert placer.place_topics(np.array(counts), np.full(len(counts), factor)).tolist() == expected
+
+
 def test_racks_that_few_partitions_reach_are_taken_for_used_up_after_a_shuffle():
     # Two racks of one broker: when the epoch of a rack comes back before its next turn, Kafka passes it over.
     placed = StripedReplicaPlacer([0, 1], ["a", "b"], random=JavaRandom(0)).place(400, 1)
