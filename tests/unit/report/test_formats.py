@@ -9,9 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kafka_capacity.report import formats, names, palette
+from kafka_capacity.report import names, palette
 from kafka_capacity.report.formats import (
     FORMATS,
+    amounts,
+    figures,
     format_byte_delta,
     format_bytes,
     format_count,
@@ -23,6 +25,8 @@ from kafka_capacity.report.formats import (
     format_throttle,
     format_throttle_above,
     iec_unit,
+    times,
+    words,
 )
 
 IEC = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
@@ -39,7 +43,7 @@ def read_duration(text: str) -> float:
     return sum(float(words[i]) * SECONDS[words[i + 1]] for i in range(0, len(words), 2))
 
 
-@pytest.mark.parametrize("module", [formats, names, palette], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [amounts, figures, times, words, names, palette], ids=lambda module: module.__name__)
 def test_the_examples_in_docstrings_are_true(module):
     assert doctest.testmod(module).failed == 0
 
