@@ -17,6 +17,7 @@ class Excuse:
         needed: how much it would take, in the unit of the constraint.
         available: how much there is.
         unit: what the two figures count, such as ``bytes`` or ``brokers``.
+        when: the day from which on it is broken, ``YYYY-MM-DD``; ``None`` where time plays no part.
     """
 
     reason: str
@@ -25,9 +26,11 @@ class Excuse:
     needed: float
     available: float
     unit: str
+    when: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Give plain data for tables and JSON."""
+        when = {} if self.when is None else {"when": self.when}
         return {
             "reason": self.reason,
             "constraint": self.constraint,
@@ -35,4 +38,5 @@ class Excuse:
             "needed": self.needed,
             "available": self.available,
             "unit": self.unit,
+            **when,
         }

@@ -1,0 +1,123 @@
+"""What must not be passed: resources, the conditions under which they are judged, and how far each may be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafka_capacity.errors import RequestError
+
+
+class Resource(StrEnum):
+    """What a broker can run out of."""
+
+    NETWORK_IN = "network_in"
+    NETWORK_OUT = "network_out"
+    CLIENT_IN = "client_in"
+    CLIENT_OUT = "client_out"
+    CPU = "cpu"
+    DISK = "disk"
+    DISK_IO = "disk_io"
+    REPLICAS = "replicas"
+
+
+RESOURCES = tuple(Resource)
+UNITS = {
+    Resource.NETWORK_IN: "bytes_per_second",
+    Resource.NETWORK_OUT: "bytes_per_second",
+    Resource.CLIENT_IN: "bytes_per_second",
+    Resource.CLIENT_OUT: "bytes_per_second",
+    Resource.CPU: "cores",
+    Resource.DISK: "bytes",
+    Resource.DISK_IO: "bytes_per_second",
+    Resource.REPLICAS: "replicas",
+}
+
+
+class Condition(StrEnum):
+    """When a load is judged; all at peak."""
+
+    NORMAL = "normal"
+    BROKER_LOST = "broker-lost"
+    """After the loss of the one broker whose loss is the worst for the one that is looked at."""
+    RACK_LOST = "rack-lost"
+    """The same for racks."""
+    MOVING = "moving"
+    """A reassignment uses its whole throttle in both directions on every broker."""
+    BROKER_RETURNS = "broker-returns"
+    """A broker that was away fetches what it missed, as fast as the throttle lets it, from whoever leads."""
+    REREADING = "re-reading"
+    """Somebody reads everything once more, as fast as it is produced, from disk."""
+
+
+CONDITIONS = tuple(Condition)
+
+
+class FailureTolerance(StrEnum):
+    """What may fail while everything goes on."""
+
+    NONE = "none"
+    ONE_BROKER = "one-broker"
+    ONE_RACK = "one-rack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far each resource may be used, as a share of what there is.
+
+    Attributes:
+        network_ratio: 0.7 leaves bursts within the hour, of which hourly means know nothing, their room.
+        cpu_ratio: 0.6: Amazon MSK's best practices keep CpuUser + CpuSystem below 60 %.
+        disk_ratio: 0.85 of the space: a disk that is full stops its broker.
+        disk_io_ratio: 0.8 of the disk's throughput.
+        client_ratio: 0.75 of the client throughput that a provider names: Amazon's MSK sizing script uses that share
+            of the ingress of Express brokers.
+        lost_ratio: of network, CPU, disk and client throughput while something has failed, is moved or caught up.
+            Space on disk keeps its limit: it does not come back by waiting.
+        tolerance: which failures must fit.
+        is_move_included: whether it must also fit while a reassignment runs.
+        is_catch_up_included: whether it must also fit while a broker or a reader catches up.
+    """
+
+    network_ratio: float = 0.7
+    cpu_ratio: float = 0.6
+    disk_ratio: float = 0.85
+    disk_io_ratio: float = 0.8
+    client_ratio: float = 0.75
+    lost_ratio: float = 0.9
+    tolerance: FailureTolerance = FailureTolerance.ONE_BROKER
+    is_move_included: bool = False
+    is_catch_up_included: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("network_ratio", "cpu_ratio", "disk_ratio", "disk_io_ratio", "client_ratio", "lost_ratio"):
+            value = getattr(self, name)
+            if not 0.0 < value <= 1.0:
+                raise RequestError(f"{name}: {value!r} is no share of a resource; give one above 0 and at most 1")
+
+    def ratio(self, resource: Resource, condition: Condition) -> float:
+        """Give how far a resource may be used under a condition; 1 for replicas, whose limit is a recommendation."""
+        if resource is Resource.REPLICAS:
+            return 1.0
+        if resource is Resource.DISK:
+            return self.disk_ratio
+        normal = {
+            Resource.CPU: self.cpu_ratio,
+            Resource.DISK_IO: self.disk_io_ratio,
+            Resource.CLIENT_IN: self.client_ratio,
+            Resource.CLIENT_OUT: self.client_ratio,
+        }.get(resource, self.network_ratio)
+        return normal if condition is Condition.NORMAL else max(normal, self.lost_ratio)
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """Give the conditions that an option must stand; losing a rack includes losing a broker."""
+        wanted = {Condition.NORMAL}
+        if self.tolerance is not FailureTolerance.NONE:
+            wanted.add(Condition.BROKER_LOST)
+        if self.tolerance is FailureTolerance.ONE_RACK:
+            wanted.add(Condition.RACK_LOST)
+        if self.is_move_included:
+            wanted.add(Condition.MOVING)
+        if self.is_catch_up_included:
+            wanted |= {Condition.BROKER_RETURNS, Condition.REREADING}
+        return tuple(condition for condition in CONDITIONS if condition in wanted)
