@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
@@ -91,17 +91,34 @@ def parameter_schemas() -> dict[str, dict[str, Any]]:
     ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used, as Airflow's form
     expects. Defaults are left out: they are the model's.
     """
-    document = PlanRequest.model_json_schema()
+    return flat_schemas(PlanRequest)
+
+
+def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    """Give the JSON schema of each field of a model, each whole by itself, without defaults."""
+    document = model.model_json_schema()
     definitions = document.get("$defs", {})
     return {name: _flattened(schema, definitions) for name, schema in document["properties"].items()}
 
 
 def _flattened(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    flat = {key: value for key, value in schema.items() if key not in {"default", "anyOf", "$ref"}}
-    if "$ref" in schema:
-        referred = definitions[schema["$ref"].rpartition("/")[2]]
-        flat = {**{k: v for k, v in referred.items() if k not in {"title", "description"}}, **flat}
+    flat = {key: value for key, value in schema.items() if key not in {"default", "anyOf"}}
     if "anyOf" in schema:
         options = [option for option in schema["anyOf"] if option.get("type") != "null"]
         flat = {**options[0], **flat, "type": [options[0]["type"], "null"]}
-    return flat
+    inlined: dict[str, Any] = _inlined(flat, definitions)
+    return inlined
+
+
+def _inlined(part: Any, definitions: dict[str, Any]) -> Any:
+    """Put definitions where they are used, whole: a form has each parameter's schema and nothing beside it."""
+    if isinstance(part, list):
+        return [_inlined(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        referred = definitions[part["$ref"].rpartition("/")[2]]
+        own = {key: value for key, value in part.items() if key != "$ref"}
+        part = {**{key: value for key, value in referred.items() if key not in {"title", "description"}}, **own}
+    # The discriminator of a union only names its definitions once more.
+    return {key: _inlined(value, definitions) for key, value in part.items() if key != "discriminator"}

@@ -1,0 +1,120 @@
+"""Planned events: what is known to come and no history can tell.
+
+A launch multiplies the traffic of some topics, a new topic brings its own, a change of retention makes the logs of some
+topics longer or shorter. An event that is past is in the measured traffic already, and one beyond the horizon is not
+asked for: both are left out and told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kafka_capacity.demand.calendar_days import days_between, days_later
+from kafka_capacity.demand.outlook import AddedTopic
+
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """Traffic of some topics is multiplied.
+
+    Attributes:
+        topics: which, a pattern of names such as ``orders.*``; ``*`` and ``?`` stand for any letters and one.
+        from_date: the first day of it, ``YYYY-MM-DD``.
+        factor: the traffic is so many times what it would be without the event.
+        to_date: the last day of it; ``None`` where it stays.
+    """
+
+    topics: str
+    from_date: str
+    factor: float
+    to_date: str | None = None
+
+    def factor_at(self, date: str) -> float:
+        """Give by how much traffic is multiplied on a day."""
+        is_on = self.from_date <= date and (self.to_date is None or date <= self.to_date)
+        return self.factor if is_on else 1.0
+
+    def label(self) -> str:
+        """Say it in a few words."""
+        until = "" if self.to_date is None else f" to {self.to_date}"
+        return f"launch ×{self.factor:g} from {self.from_date}{until}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionChange:
+    """Records of some topics are kept for another time.
+
+    Attributes:
+        topics: which, a pattern as in :class:`Launch`.
+        from_date: the day of the change, ``YYYY-MM-DD``.
+        retention_seconds: how long records are kept from then on.
+    """
+
+    topics: str
+    from_date: str
+    retention_seconds: float
+
+    def label(self) -> str:
+        """Say it in a few words."""
+        return f"retention {self.retention_seconds / _DAY_SECONDS:g} days from {self.from_date}"
+
+
+def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionChange]) -> float:
+    """Give the time that a log spans on a day.
+
+    A shorter retention deletes at once. A longer one deletes nothing until the log is as long as it may be, so the log
+    grows by a day each day.
+
+    Args:
+        date: the day.
+        before_seconds: the retention before all changes.
+        changes: of this log, by date.
+    """
+    spanned = allowed = before_seconds
+    since = date
+    for change in changes:
+        if change.from_date > date:
+            break
+        spanned = min(allowed, spanned + max(0, days_between(since, change.from_date)) * _DAY_SECONDS)
+        allowed, since = change.retention_seconds, change.from_date
+        spanned = min(spanned, allowed)
+    return min(allowed, spanned + days_between(since, date) * _DAY_SECONDS)
+
+
+def full_log_date(change: RetentionChange, before_seconds: float) -> str:
+    """Give the first day on which logs are as long as they get."""
+    return days_later(change.from_date, math.ceil(max(0.0, change.retention_seconds - before_seconds) / _DAY_SECONDS))
+
+
+PlannedEvent: TypeAlias = Launch | RetentionChange | AddedTopic
+
+EVENT_KINDS: dict[str, type[PlannedEvent]] = {
+    "launch": Launch,
+    "retention": RetentionChange,
+    "new-topic": AddedTopic,
+}
+"""Every kind of event by the name that users type."""
+
+
+def event_to_json(event: PlannedEvent) -> dict[str, Any]:
+    """Give plain data; no limit of the retention is ``None``."""
+    kind = next(name for name, made in EVENT_KINDS.items() if isinstance(event, made))
+    fields = dataclasses.asdict(event)
+    if fields.get("retention_seconds") == math.inf:
+        fields["retention_seconds"] = None
+    return {"kind": kind, **fields}
+
+
+def event_from_json(data: Mapping[str, Any]) -> PlannedEvent:
+    """Undo :func:`event_to_json`."""
+    fields = dict(data)
+    kind = fields.pop("kind")
+    if "retention_seconds" in fields and fields["retention_seconds"] is None:
+        fields["retention_seconds"] = math.inf
+    return EVENT_KINDS[kind](**fields)

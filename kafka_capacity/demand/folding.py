@@ -1,0 +1,94 @@
+"""Fold planned events into what is expected of classes: what an event names becomes a class of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
+from kafka_capacity.demand.growth import ExpectedPath
+from kafka_capacity.demand.outlook import ClassBasis, DemandOutlook
+from kafka_capacity.demand.planned import PlannedEvents
+from kafka_capacity.demand.topic_classes import TopicClasses
+
+_Key = tuple[int, tuple[int, ...], float]
+"""The class of a topic, the events that name it, and its retention where one of them changes that."""
+
+
+def fold_events(
+    snapshot: Snapshot,
+    classes: TopicClasses,
+    paths: Sequence[ExpectedPath],
+    planned: PlannedEvents,
+    dates: Sequence[str],
+    high_quantile: float,
+) -> DemandOutlook:
+    """Give the outlook of a cluster.
+
+    Args:
+        snapshot: of the cluster.
+        classes: of its topics.
+        paths: one a class.
+        planned: the events that count.
+        dates: D days, ascending, the first that of the snapshot.
+        high_quantile: of the paths' high estimates.
+    """
+    keys = [_key(topic, snapshot, classes, planned) for topic in range(len(snapshot.partitions.topics))]
+    chosen = sorted(set(keys))
+    place = {key: index for index, key in enumerate(chosen)}
+    of_topic = np.array([place[key] for key in keys], dtype=np.int32)
+    launched = np.array([_launch_ratio(key, planned, dates) for key in chosen]).reshape(len(chosen), len(dates))
+    retained = np.array([_retention_ratio(key, planned, dates) for key in chosen]).reshape(launched.shape)
+    middle = np.array([paths[key[0]].middle for key in chosen]).reshape(launched.shape)
+    high = np.array([paths[key[0]].high for key in chosen]).reshape(launched.shape)
+    return DemandOutlook(
+        dates=tuple(dates),
+        classes=tuple(_basis(key, paths[key[0]].basis, planned) for key in chosen),
+        class_of=of_topic[snapshot.partitions.topic],
+        rate_ratio=middle * launched,
+        rate_ratio_high=high * launched,
+        high_quantile=high_quantile,
+        retention_ratio=retained,
+        added=planned.added,
+    )
+
+
+def _key(topic: int, snapshot: Snapshot, classes: TopicClasses, planned: PlannedEvents) -> _Key:
+    events = tuple(index for index, item in enumerate(planned.of_topics) if topic in item.topics)
+    changes_retention = any(isinstance(planned.of_topics[index].event, RetentionChange) for index in events)
+    before = float(snapshot.topics.retention_seconds[topic]) if changes_retention else 0.0
+    return int(classes.class_of_topic[topic]), events, before
+
+
+def _launch_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> NDArray[np.float64]:
+    ratio = np.ones(len(dates))
+    for index in key[1]:
+        event = planned.of_topics[index].event
+        if isinstance(event, Launch):
+            ratio *= [event.factor_at(date) for date in dates]
+    return ratio
+
+
+def _retention_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> NDArray[np.float64]:
+    events = [planned.of_topics[index].event for index in key[1]]
+    changes = [event for event in events if isinstance(event, RetentionChange)]
+    if not changes:
+        return np.ones(len(dates))
+    before = key[2]
+    return np.array([retention_at(date, before, changes) / before for date in dates])
+
+
+def _basis(key: _Key, basis: ClassBasis, planned: PlannedEvents) -> ClassBasis:
+    if not key[1]:
+        return basis
+    labels = "; ".join(planned.of_topics[index].event.label() for index in key[1])
+    before = f", {key[2] / 86_400:g} days today" if key[2] else ""
+    return dataclasses.replace(
+        basis,
+        name=f"{basis.name} ({labels}{before})",
+        reason=f"{basis.reason} Planned on top: {labels}.",
+    )

@@ -1,0 +1,71 @@
+"""Expected traffic by a yearly growth rate: what there is where no forecast can be made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.calendar_days import DAYS_PER_YEAR, days_between
+from kafka_capacity.demand.outlook import Basis, ClassBasis
+from kafka_capacity.demand.settings import DemandSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExpectedPath:
+    """Traffic of one class over today's, and what that rests on.
+
+    Attributes:
+        basis: of the class.
+        middle: float64[D], 1 at the first date.
+        high: float64[D], never below the middle.
+    """
+
+    basis: ClassBasis
+    middle: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDArray[np.float64]:
+    """Give float64[D], traffic over that of day 0: the same share more each year, also within it."""
+    return np.asarray((1.0 + growth_per_year_ratio) ** (days / DAYS_PER_YEAR), dtype=np.float64)
+
+
+def days_from_first(dates: Sequence[str]) -> NDArray[np.float64]:
+    """Give float64[D], how many days each date is after the first."""
+    return np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
+
+
+def growth_path(
+    name: str, dates: Sequence[str], settings: DemandSettings, *, history_days: int, why: str
+) -> ExpectedPath:
+    """Let a class grow by the rates that were asked for.
+
+    Args:
+        name: of the class.
+        dates: D days, ascending.
+        settings: with the rates.
+        history_days: how many days of history there are.
+        why: there is no forecast, a sentence without its stop.
+    """
+    days = days_from_first(dates)
+    middle = growth_ratio(days, settings.growth_per_year_ratio)
+    high = np.maximum(middle, growth_ratio(days, settings.growth_high_per_year_ratio))
+    rates = (
+        f"traffic grows by {settings.growth_per_year_ratio:.0%} a year, and by "
+        f"{settings.growth_high_per_year_ratio:.0%} in the high estimate, as was asked for"
+    )
+    basis = ClassBasis(
+        name=name,
+        basis=Basis.GROWTH_RATE,
+        model="",
+        history_days=history_days,
+        reason=f"{why}: {rates}.",
+        error_ratio=float("nan"),
+        seasonal_naive_error_ratio=float("nan"),
+        coverage_ratio=float("nan"),
+        interval_ratio=float("nan"),
+    )
+    return ExpectedPath(basis=basis, middle=middle, high=high)

@@ -1,0 +1,149 @@
+"""Which planned events count for a cluster, and which topics and partitions they are about."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.demand.calendar_days import months_later
+from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange, full_log_date
+from kafka_capacity.demand.outlook import AddedTopic
+from kafka_capacity.demand.topic_classes import matching
+from kafka_capacity.errors import RequestError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicEvent:
+    """A launch or a change of retention, and the places of the topics that it is about."""
+
+    event: Launch | RetentionChange
+    topics: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedEvents:
+    """The events that count.
+
+    Attributes:
+        of_topics: launches and changes of retention, by their first day, then as given.
+        added: topics that do not exist yet, by name.
+        turns: days on which something becomes different.
+        notes: a sentence for each event that does not count.
+    """
+
+    of_topics: tuple[TopicEvent, ...]
+    added: tuple[AddedTopic, ...]
+    turns: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def planned_events(events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizon_months: int) -> PlannedEvents:
+    """Choose the events that count, and find their topics.
+
+    Args:
+        events: as the user gave them.
+        snapshot: of the cluster they are about.
+        horizon_months: later ones are left out.
+
+    Raises:
+        RequestError: one line for each mistake, with the event, the field, the value and the mend.
+    """
+    horizon = months_later(snapshot.ds, horizon_months)
+    mistakes: list[str] = []
+    of_topics: list[TopicEvent] = []
+    added: list[AddedTopic] = []
+    notes: list[str] = []
+    for index, event in enumerate(events):
+        note = _left_out(event, snapshot.ds, horizon)
+        if note is not None:
+            notes.append(f"planned_events.{index} is left out: {note}")
+        elif isinstance(event, AddedTopic):
+            mistakes += _topic_mistakes(index, event, snapshot, added)
+            added.append(event)
+        else:
+            topics = matching(snapshot.partitions.topics, event.topics)
+            mistakes += _pattern_mistakes(index, event, snapshot, topics)
+            of_topics.append(TopicEvent(event=event, topics=frozenset(topics)))
+    if mistakes:
+        raise RequestError("\n".join(mistakes))
+    return PlannedEvents(
+        of_topics=tuple(sorted(of_topics, key=lambda item: item.event.from_date)),
+        added=tuple(sorted(added, key=lambda topic: topic.name)),
+        turns=_turns(of_topics, added, snapshot),
+        notes=tuple(notes),
+    )
+
+
+def _left_out(event: PlannedEvent, ds: str, horizon: str) -> str | None:
+    if isinstance(event, Launch) and event.to_date is not None and event.to_date <= ds:
+        return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
+    if event.from_date <= ds:
+        return f"its first day, {event.from_date}, is not after the day of the inventory, {ds}, which has its effect"
+    if event.from_date > horizon:
+        return f"its first day, {event.from_date}, is after the horizon, {horizon}"
+    return None
+
+
+def _topic_mistakes(index: int, event: AddedTopic, snapshot: Snapshot, added: Sequence[AddedTopic]) -> list[str]:
+    field = f"planned_events.{index}.name: {event.name!r} is refused"
+    if event.name in snapshot.partitions.topics:
+        return [f"{field}: cluster {snapshot.cluster!r} has this topic; use a launch to change its traffic"]
+    if event.name in {topic.name for topic in added}:
+        return [f"{field}: another event adds this topic; keep one of the two"]
+    return []
+
+
+def _pattern_mistakes(
+    index: int, event: Launch | RetentionChange, snapshot: Snapshot, topics: Sequence[int]
+) -> list[str]:
+    names = snapshot.partitions.topics
+    if not topics:
+        near = difflib.get_close_matches(event.topics, names, n=3)
+        mend = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else "write a name, or a start and *"
+        return [f"planned_events.{index}.topics: {event.topics!r} is refused: it matches no topic; {mend}"]
+    if isinstance(event, Launch):
+        return []
+    return _retention_mistakes(index, event, snapshot, topics)
+
+
+def _retention_mistakes(index: int, event: RetentionChange, snapshot: Snapshot, topics: Sequence[int]) -> list[str]:
+    """Refuse topics whose logs do not follow their retention, since nobody could say what becomes of them."""
+    names, settings = snapshot.partitions.topics, snapshot.topics
+    compacted = [names[topic] for topic in topics if settings.is_compacted[topic]]
+    endless = [
+        names[topic]
+        for topic in topics
+        if not settings.is_compacted[topic] and not np.isfinite(settings.retention_seconds[topic])
+    ]
+    field = f"planned_events.{index}.topics: {event.topics!r} is refused"
+    mistakes = []
+    if compacted:
+        mistakes.append(
+            f"{field}: {_named(compacted)} compacted, and what they hold follows their keys, not their retention; "
+            "write a pattern without them"
+        )
+    if endless:
+        mistakes.append(
+            f"{field}: {_named(endless)} without a time limit today, or none is known, so nobody can say what another "
+            "one makes of what they hold; write a pattern without them"
+        )
+    return mistakes
+
+
+def _named(topics: Sequence[str]) -> str:
+    shown = ", ".join(topics[:3]) + (f" and {len(topics) - 3:,} more" if len(topics) > 3 else "")
+    return f"{shown} {'is' if len(topics) == 1 else 'are'}"
+
+
+def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapshot: Snapshot) -> tuple[str, ...]:
+    turns = {topic.from_date for topic in added}
+    for item in of_topics:
+        turns.add(item.event.from_date)
+        if isinstance(item.event, RetentionChange):
+            before = snapshot.topics.retention_seconds[sorted(item.topics)]
+            turns |= {full_log_date(item.event, float(seconds)) for seconds in np.unique(before)}
+    return tuple(sorted(turns))

@@ -1,0 +1,63 @@
+"""What is asked of the future: the horizon, the growth rate where no forecast can be made, and planned events."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity.demand.events import PlannedEvent, event_from_json, event_to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassPattern:
+    """Topics that the user says grow alike.
+
+    Attributes:
+        name: of the class.
+        topics: a pattern of names such as ``orders.*``.
+    """
+
+    name: str
+    topics: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandSettings:
+    """What is asked of the future.
+
+    Attributes:
+        horizon_months: how far ahead, in months.
+        growth_per_year_ratio: growth in a year where the history is too short for a forecast; 0.3 is 30 % a year.
+        growth_high_per_year_ratio: the same for the high estimate; never below the middle one.
+        high_quantile: of the high estimate where there is a forecast.
+        is_forecast: whether forecasts are made at all; without, the growth rate holds for all.
+        topic_classes: topics that grow alike, the first pattern that matches counts; topics that none matches are
+            classed by the start of their name.
+        events: planned events.
+    """
+
+    horizon_months: int = 12
+    growth_per_year_ratio: float = 0.3
+    growth_high_per_year_ratio: float = 0.6
+    high_quantile: float = 0.9
+    is_forecast: bool = True
+    topic_classes: tuple[ClassPattern, ...] = ()
+    events: tuple[PlannedEvent, ...] = ()
+
+
+def demand_settings_to_json(settings: DemandSettings) -> dict[str, Any]:
+    """Give plain data."""
+    return {**dataclasses.asdict(settings), "events": [event_to_json(event) for event in settings.events]}
+
+
+def demand_settings_from_json(data: Mapping[str, Any]) -> DemandSettings:
+    """Undo :func:`demand_settings_to_json`."""
+    return DemandSettings(
+        **{
+            **data,
+            "topic_classes": tuple(ClassPattern(**item) for item in data["topic_classes"]),
+            "events": tuple(event_from_json(item) for item in data["events"]),
+        }
+    )

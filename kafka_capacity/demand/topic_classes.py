@@ -1,0 +1,75 @@
+"""Topics that grow alike: by the user's patterns, else by the start of their names."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.settings import ClassPattern
+
+INTERNAL_CLASS = "internal"
+OTHER_CLASS = "other"
+SMALLEST_SHARE = 0.02
+"""A class with less of the cluster's traffic is pooled: its own noise would be larger than what it adds."""
+
+_SEPARATOR = re.compile(r"[._-]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TopicClasses:
+    """Which topics grow alike.
+
+    Attributes:
+        names: of the C classes, sorted.
+        class_of_topic: int32[T], in the order of ``Partitions.topics``.
+    """
+
+    names: tuple[str, ...]
+    class_of_topic: NDArray[np.int32]
+
+
+def class_topics(
+    topics: Sequence[str], rate_bytes_per_second: NDArray[np.float64], patterns: Sequence[ClassPattern] = ()
+) -> TopicClasses:
+    """Class topics.
+
+    A topic belongs to the first pattern that matches, an internal one (``__…``) to ``internal``, any other to the class
+    named by its name up to the first ``.``, ``-`` or ``_``. Classes that no pattern made and that carry less than
+    :data:`SMALLEST_SHARE` of all traffic are pooled as ``other``.
+
+    Args:
+        topics: T names.
+        rate_bytes_per_second: float64[T], what is produced to each on average.
+        patterns: the user's own.
+    """
+    asked = {pattern.name for pattern in patterns}
+    label = np.array([_label(topic, patterns) for topic in topics], dtype=object)
+    total = float(rate_bytes_per_second.sum())
+    small = {
+        str(name)
+        for name in set(label) - asked
+        if float(rate_bytes_per_second[label == name].sum()) < SMALLEST_SHARE * total
+    }
+    label = np.array([OTHER_CLASS if name in small else str(name) for name in label], dtype=object)
+    names = tuple(sorted(set(label)))
+    place = {name: index for index, name in enumerate(names)}
+    return TopicClasses(names=names, class_of_topic=np.array([place[name] for name in label], dtype=np.int32))
+
+
+def matching(topics: Sequence[str], pattern: str) -> list[int]:
+    """Give the places of the topics whose whole name matches; capital and small letters differ, as in Kafka."""
+    return [index for index, topic in enumerate(topics) if fnmatch.fnmatchcase(topic, pattern)]
+
+
+def _label(topic: str, patterns: Sequence[ClassPattern]) -> str:
+    for pattern in patterns:
+        if fnmatch.fnmatchcase(topic, pattern.topics):
+            return pattern.name
+    if topic.startswith("__"):
+        return INTERNAL_CLASS
+    return _SEPARATOR.split(topic, maxsplit=1)[0] or OTHER_CLASS

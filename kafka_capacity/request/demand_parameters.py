@@ -1,0 +1,199 @@
+"""What is expected of the traffic: the section of the form about the horizon, growth and planned events."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+
+from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
+from kafka_capacity.demand.outlook import AddedTopic
+from kafka_capacity.demand.settings import ClassPattern, DemandSettings
+
+DEMAND_SECTION = "Demand"
+
+_DEFAULT = DemandSettings()
+
+Pattern = Annotated[str, Field(min_length=1, max_length=249, description="of topic names; * stands for any letters")]
+Rate = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
+Growth = Annotated[float, Field(ge=-0.9, le=100.0, allow_inf_nan=False)]
+Retention = Annotated[float, Field(ge=1.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
+
+
+def _here(**more: Any) -> dict[str, Any]:
+    return {"section": DEMAND_SECTION, **more}
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    from_date: datetime.date = Field(description="the first day of it")
+
+
+class LaunchEvent(_Event):
+    """Traffic of some topics is multiplied, for a time or for good."""
+
+    kind: Literal["launch"]
+    topics: Pattern
+    factor: float = Field(gt=0.0, le=1000.0, allow_inf_nan=False, description="traffic is so many times what it was")
+    to_date: datetime.date | None = Field(default=None, description="the last day of it; null: it stays")
+
+    @field_validator("to_date")
+    @classmethod
+    def _ends_after_it_begins(cls, value: datetime.date | None, info: ValidationInfo) -> datetime.date | None:
+        begins = info.data.get("from_date")
+        if value is not None and begins is not None and value < begins:
+            msg = f"it is before from_date, {begins}; swap them"
+            raise ValueError(msg)
+        return value
+
+    def planned(self) -> PlannedEvent:
+        """Give what the outlook is made with."""
+        return Launch(
+            topics=self.topics,
+            from_date=self.from_date.isoformat(),
+            factor=self.factor,
+            to_date=None if self.to_date is None else self.to_date.isoformat(),
+        )
+
+
+class RetentionEvent(_Event):
+    """Records of some topics are kept for another time."""
+
+    kind: Literal["retention"]
+    topics: Pattern
+    retention_seconds: Retention
+
+    def planned(self) -> PlannedEvent:
+        """Give what the outlook is made with."""
+        return RetentionChange(
+            topics=self.topics, from_date=self.from_date.isoformat(), retention_seconds=self.retention_seconds
+        )
+
+
+class NewTopicEvent(_Event):
+    """A topic that does not exist yet."""
+
+    kind: Literal["new-topic"]
+    name: str = Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$")
+    partitions: int = Field(ge=1, le=100_000)
+    replication_factor: int = Field(ge=1, le=100)
+    bytes_in_peak_bytes_per_second: Rate = Field(description="produced to all partitions together, at peak")
+    bytes_in_mean_bytes_per_second: Rate
+    bytes_out_peak_bytes_per_second: Rate = Field(description="read by all consumers together, at peak")
+    bytes_out_mean_bytes_per_second: Rate
+    retention_seconds: Retention | None = Field(description="null: no limit")
+
+    @field_validator("bytes_in_mean_bytes_per_second", "bytes_out_mean_bytes_per_second")
+    @classmethod
+    def _is_at_most_the_peak(cls, value: float, info: ValidationInfo) -> float:
+        name = str(info.field_name).replace("_mean_", "_peak_")
+        peak = info.data.get(name)
+        if peak is not None and value > peak:
+            msg = f"it is above {name}, {peak:g}; a mean is at most the peak"
+            raise ValueError(msg)
+        return value
+
+    def planned(self) -> PlannedEvent:
+        """Give what the outlook is made with."""
+        retention = math.inf if self.retention_seconds is None else self.retention_seconds
+        fields = self.model_dump(exclude={"kind", "from_date", "retention_seconds"})
+        return AddedTopic(from_date=self.from_date.isoformat(), retention_seconds=retention, **fields)
+
+
+EventParameter = Annotated[LaunchEvent | RetentionEvent | NewTopicEvent, Field(discriminator="kind")]
+
+
+class DemandParameters(BaseModel):
+    """How far ahead, how traffic grows where no forecast can be made, and what is planned."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    horizon_months: int = Field(
+        default=_DEFAULT.horizon_months,
+        ge=1,
+        le=60,
+        title="Horizon (months)",
+        description="How far ahead the cluster is sized.",
+        json_schema_extra=_here(),
+    )
+    is_forecast: bool = Field(
+        default=_DEFAULT.is_forecast,
+        title="Forecast from history",
+        description="Forecast each class of topics from its history where that is long enough. Off: the growth rates "
+        "hold for all.",
+        json_schema_extra=_here(),
+    )
+    growth_per_year_ratio: Growth = Field(
+        default=_DEFAULT.growth_per_year_ratio,
+        title="Growth in a year",
+        description="Of traffic, where there is no forecast: 0.3 is 30 % a year, -0.1 is 10 % less.",
+        json_schema_extra=_here(),
+    )
+    growth_high_per_year_ratio: Growth = Field(
+        default=_DEFAULT.growth_high_per_year_ratio,
+        validate_default=True,
+        title="Growth in a year, high estimate",
+        description="The same for the high estimate; not below the growth above.",
+        json_schema_extra=_here(),
+    )
+    high_quantile: float = Field(
+        default=_DEFAULT.high_quantile,
+        ge=0.5,
+        le=0.99,
+        allow_inf_nan=False,
+        title="Quantile of the high estimate",
+        description="0.9: in nine of ten cases traffic stays below the high estimate of a forecast.",
+        json_schema_extra=_here(),
+    )
+    topic_classes: tuple[str, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Classes of topics",
+        description="Topics that grow alike, one class a line as name=pattern, such as payments=pay*; the first that "
+        "matches counts. Others are classed by their name up to the first dot, dash or underscore.",
+        json_schema_extra=_here(),
+    )
+    planned_events: tuple[EventParameter, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Planned events",
+        description='A list of objects with a kind: {"kind": "launch", "topics": "orders.*", "from_date": '
+        '"2027-03-01", "factor": 1.5}, and of the kinds retention (topics, from_date, retention_seconds) and new-topic '
+        "(name, from_date, partitions, replication_factor, the four rates, retention_seconds).",
+        json_schema_extra=_here(),
+    )
+
+    @field_validator("topic_classes")
+    @classmethod
+    def _are_classes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for item in value:
+            name, _, pattern = item.partition("=")
+            if not name.strip() or not pattern.strip():
+                msg = f"{item!r} is no class; write name=pattern, such as payments=pay*"
+                raise ValueError(msg)
+        return value
+
+    @field_validator("growth_high_per_year_ratio")
+    @classmethod
+    def _is_at_least_the_middle(cls, value: float, info: ValidationInfo) -> float:
+        middle = info.data.get("growth_per_year_ratio")
+        if middle is not None and value < middle:
+            msg = f"it is below growth_per_year_ratio, {middle:g}; the high estimate is at least as much"
+            raise ValueError(msg)
+        return value
+
+    def demand_settings(self) -> DemandSettings:
+        """Give what the outlook is made with."""
+        pairs = [item.partition("=") for item in self.topic_classes]
+        return DemandSettings(
+            horizon_months=self.horizon_months,
+            is_forecast=self.is_forecast,
+            growth_per_year_ratio=self.growth_per_year_ratio,
+            growth_high_per_year_ratio=self.growth_high_per_year_ratio,
+            high_quantile=self.high_quantile,
+            topic_classes=tuple(ClassPattern(name=name.strip(), topics=pattern.strip()) for name, _, pattern in pairs),
+            events=tuple(event.planned() for event in self.planned_events),
+        )

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_capacity.demand.calendar_days import months_later, outlook_dates
+from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
+from kafka_capacity.demand.expectation import expect_demand
+from kafka_capacity.demand.outlook import AddedTopic, Basis
+from kafka_capacity.demand.settings import (
+    ClassPattern,
+    DemandSettings,
+    demand_settings_from_json,
+    demand_settings_to_json,
+)
+from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from tests.builders import cluster, topic
+
+DAY = 86_400.0
+WEEK = 7 * DAY
+NEW = AddedTopic(
+    name="fraud.scores",
+    from_date="2027-03-01",
+    partitions=12,
+    replication_factor=3,
+    bytes_in_peak_bytes_per_second=2e6,
+    bytes_in_mean_bytes_per_second=1e6,
+    bytes_out_peak_bytes_per_second=4e6,
+    bytes_out_mean_bytes_per_second=2e6,
+    retention_seconds=math.inf,
+)
+
+
+def shop():
+    raw = cluster(
+        topics=[
+            topic("orders.created", partitions=2, bytes_in=500.0, settings={"retention_ms": int(WEEK * 1000)}),
+            topic("orders.closed", partitions=2, bytes_in=500.0, settings={"retention_ms": int(3 * DAY * 1000)}),
+            topic("payments", partitions=1, bytes_in=1000.0, settings={"retention_ms": -1}),
+            topic("state", partitions=1, bytes_in=300.0, settings={"cleanup_policy": "compact"}),
+            topic("tiny", partitions=1, bytes_in=1.0),
+            topic("__consumer_offsets", partitions=1, bytes_in=200.0),
+        ]
+    )
+    snapshot = build_snapshot(raw)
+    return snapshot, partition_load(raw, snapshot)
+
+
+def outlook_of(**settings):
+    return expect_demand(*shop(), DemandSettings(**settings)).outlook
+
+
+def place_of(outlook, snapshot, name):
+    of_topic = snapshot.partitions.topics.index(name)
+    return int(outlook.class_of[snapshot.partitions.topic.tolist().index(of_topic)])
+
+
+def test_growth_compounds_over_the_year():
+    outlook = outlook_of(horizon_months=12, growth_per_year_ratio=0.3, growth_high_per_year_ratio=0.6)
+    assert outlook.dates[0] == "2026-11-20"
+    assert outlook.dates[-1] == "2027-11-20"
+    assert len(outlook.dates) == 13
+    # 365 of the 365.25 days of a year.
+    assert outlook.rate_ratio[:, -1] == pytest.approx(1.3 ** (365 / 365.25))
+    assert outlook.rate_ratio_high[:, -1] == pytest.approx(1.6 ** (365 / 365.25))
+    assert (outlook.rate_ratio[:, 0] == 1).all()
+    assert (outlook.retention_ratio == 1).all()
+    assert {basis.basis for basis in outlook.classes} == {Basis.GROWTH_RATE}
+    assert outlook.classes[0].reason == (
+        "The history has 7 days, too few for a forecast: traffic grows by 30% a year, and by 60% in the high estimate, "
+        "as was asked for."
+    )
+
+
+def test_topics_are_classed_by_the_start_of_their_names():
+    outlook = outlook_of()
+    assert [basis.name for basis in outlook.classes] == ["internal", "orders", "other", "payments", "state"]
+    snapshot, _ = shop()
+    assert place_of(outlook, snapshot, "orders.closed") == place_of(outlook, snapshot, "orders.created") == 1
+    assert place_of(outlook, snapshot, "tiny") == 2
+
+
+def test_the_users_patterns_come_first_and_are_never_pooled():
+    outlook = outlook_of(
+        topic_classes=(ClassPattern(name="small", topics="t*"), ClassPattern(name="no", topics="tiny"))
+    )
+    assert [basis.name for basis in outlook.classes] == ["internal", "orders", "payments", "small", "state"]
+
+
+def test_a_launch_multiplies_its_topics_alone_and_only_while_it_lasts():
+    event = Launch(topics="orders.c*d", from_date="2027-01-05", to_date="2027-02-01", factor=2.0)
+    outlook = outlook_of(events=(event,), horizon_months=3, growth_per_year_ratio=0.0, growth_high_per_year_ratio=0.0)
+    snapshot, _ = shop()
+    assert outlook.dates == ("2026-11-20", "2026-12-20", "2027-01-05", "2027-01-20", "2027-02-20")
+    launched, untouched = place_of(outlook, snapshot, "orders.created"), place_of(outlook, snapshot, "payments")
+    assert outlook.rate_ratio[launched].tolist() == [1, 1, 2, 2, 1]
+    assert outlook.rate_ratio_high[launched].tolist() == [1, 1, 2, 2, 1]
+    assert outlook.rate_ratio[untouched].tolist() == [1, 1, 1, 1, 1]
+    assert outlook.classes[launched].name == "orders (launch ×2 from 2027-01-05 to 2027-02-01)"
+    assert outlook.classes[launched].reason.endswith(" Planned on top: launch ×2 from 2027-01-05 to 2027-02-01.")
+
+
+def test_a_longer_retention_fills_up_day_by_day_from_each_topics_own():
+    event = RetentionChange(topics="orders.*", from_date="2026-12-20", retention_seconds=14 * DAY)
+    outlook = outlook_of(events=(event,), horizon_months=2)
+    snapshot, _ = shop()
+    assert outlook.dates == ("2026-11-20", "2026-12-20", "2026-12-27", "2026-12-31", "2027-01-20")
+    created, closed = place_of(outlook, snapshot, "orders.created"), place_of(outlook, snapshot, "orders.closed")
+    assert created != closed
+    assert outlook.retention_ratio[created].tolist() == [1, 1, 2, 2, 2]
+    assert outlook.retention_ratio[closed] == pytest.approx([1, 1, 10 / 3, 14 / 3, 14 / 3])
+    assert outlook.classes[closed].name == "orders (retention 14 days from 2026-12-20, 3 days today)"
+
+
+def test_a_shorter_retention_deletes_at_once_and_a_later_one_starts_from_what_is_there():
+    shorter = RetentionChange(topics="*", from_date="2027-01-10", retention_seconds=2 * DAY)
+    longer = RetentionChange(topics="*", from_date="2027-01-15", retention_seconds=10 * DAY)
+    spans = [
+        retention_at(f"2027-01-{day:02d}", WEEK, [shorter, longer]) / DAY for day in (9, 10, 14, 15, 16, 22, 23, 30)
+    ]
+    assert spans == [7, 2, 2, 2, 3, 9, 10, 10]
+
+
+def test_a_new_topic_is_added_from_its_day():
+    outlook = outlook_of(events=(NEW,))
+    assert outlook.added == (NEW,)
+    assert "2027-03-01" in outlook.dates
+
+
+def test_events_that_are_past_or_beyond_the_horizon_are_told():
+    events = (
+        Launch(topics="no.such", from_date="2026-11-20", factor=2.0),
+        Launch(topics="orders.*", from_date="2026-01-01", to_date="2026-02-01", factor=2.0),
+        replace(NEW, from_date="2029-01-01"),
+    )
+    expectation = expect_demand(*shop(), DemandSettings(events=events))
+    assert expectation.notes == (
+        "planned_events.0 is left out: its first day, 2026-11-20, is not after the day of the inventory, 2026-11-20, "
+        "which has its effect",
+        "planned_events.1 is left out: its last day, 2026-02-01, is not after the day of the inventory, 2026-11-20",
+        "planned_events.2 is left out: its first day, 2029-01-01, is after the horizon, 2027-11-20",
+    )
+    assert expectation.outlook.added == ()
+
+
+def test_all_impossible_events_are_refused_at_once():
+    events = (
+        Launch(topics="ordrs.created", from_date="2027-01-01", factor=2.0),
+        replace(NEW, name="payments"),
+        NEW,
+        NEW,
+        RetentionChange(topics="*a*t*", from_date="2027-01-01", retention_seconds=DAY),
+    )
+    with pytest.raises(RequestError) as refused:
+        expect_demand(*shop(), DemandSettings(events=events))
+    assert str(refused.value).splitlines() == [
+        "planned_events.0.topics: 'ordrs.created' is refused: it matches no topic; did you mean 'orders.created' or "
+        "'orders.closed'?",
+        "planned_events.1.name: 'payments' is refused: cluster 'payments' has this topic; use a launch to change its "
+        "traffic",
+        "planned_events.3.name: 'fraud.scores' is refused: another event adds this topic; keep one of the two",
+        "planned_events.4.topics: '*a*t*' is refused: state is compacted, and what they hold follows their keys, not "
+        "their retention; write a pattern without them",
+        "planned_events.4.topics: '*a*t*' is refused: payments is without a time limit today, or none is known, so "
+        "nobody can say what another one makes of what they hold; write a pattern without them",
+    ]
+
+
+@given(
+    growth=st.floats(-0.5, 3.0),
+    more=st.floats(0.0, 2.0),
+    months=st.integers(1, 36),
+    factor=st.floats(0.1, 10.0),
+    start=st.integers(1, 900),
+)
+def test_high_is_never_below_the_middle_and_today_is_one(growth, more, months, factor, start):
+    day = (np.datetime64("2026-11-20") + start).astype(str)
+    outlook = outlook_of(
+        horizon_months=months,
+        growth_per_year_ratio=growth,
+        growth_high_per_year_ratio=growth + more,
+        events=(Launch(topics="orders.*", from_date=day, factor=factor),),
+    )
+    assert (outlook.rate_ratio_high >= outlook.rate_ratio).all()
+    assert (outlook.rate_ratio > 0).all()
+    assert (outlook.rate_ratio[:, 0] == 1).all()
+    assert (outlook.rate_ratio_high[:, 0] == 1).all()
+    assert list(outlook.dates) == sorted(set(outlook.dates))
+    assert outlook.dates[-1] == months_later("2026-11-20", months)
+    assert outlook.class_of.min() >= 0
+    assert outlook.class_of.max() < len(outlook.classes) == len(outlook.rate_ratio) == len(outlook.retention_ratio)
+
+
+def test_a_month_too_short_for_the_day_ends_earlier():
+    assert outlook_dates("2027-10-31", 4, ("2028-01-15", "2027-10-31", "2029-01-01")) == (
+        "2027-10-31",
+        "2027-11-30",
+        "2027-12-31",
+        "2028-01-15",
+        "2028-01-31",
+        "2028-02-29",
+    )
+
+
+def test_settings_survive_json():
+    settings = DemandSettings(
+        topic_classes=(ClassPattern(name="a", topics="a*"),),
+        events=(
+            NEW,
+            Launch(topics="x", from_date="2027-01-01", factor=2.0),
+            RetentionChange(topics="x", from_date="2027-01-01", retention_seconds=5.0),
+        ),
+    )
+    text = json.dumps(demand_settings_to_json(settings), allow_nan=False)
+    assert demand_settings_from_json(json.loads(text)) == settings
