@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from kafka_capacity.cli.app import load_commands
 from kafka_capacity.inventory.files import write_snapshot_files
 from tests.builders import cluster, topic
+from tests.unit.cli.plan_folders import NINE
 
 
 @pytest.fixture
@@ -42,3 +43,12 @@ def broker_list(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def planned(run, snapshot, broker_list, tmp_path):
+    """Plan for three more brokers into a folder."""
+    out = tmp_path / "out"
+    done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--placer", "fewest-bytes", "--out", out)
+    assert done.exit_code == 0, done.output
+    return out

@@ -1,0 +1,22 @@
+"""What a plan leaves in its folder."""
+
+import json
+
+NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
+
+FEWEST_AS_NOW = ("--broker-counts", "6", "--placer", "fewest-bytes")
+MOVES = {"moves.json", "moves-rollback.json"}
+FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json", "runbook.md", *MOVES}
+
+
+def names(folder):
+    """The files below a folder, those of waves left out."""
+    return {name for name in all_names(folder) if "waves/" not in name}
+
+
+def all_names(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def read(path):
+    return json.loads(path.read_text())

@@ -1,0 +1,229 @@
+"""``kafka-capacity plan``: what its options lead to, and what it refuses."""
+
+import dataclasses
+import json
+
+import pytest
+
+from kafka_capacity.cli import planning
+from kafka_capacity.inventory.files import write_snapshot_files
+from kafka_capacity.workflow.simulation import inventory_facts
+from tests.builders import cluster, rows_of, with_rows
+from tests.unit.cli.plan_folders import FEWEST_AS_NOW, FILES, MOVES, NINE, all_names, read
+
+
+def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, snapshot, broker_list):
+    done = run(
+        "plan", "--snapshot", snapshot, "--brokers", broker_list(NINE[:2]), "--placer", "generate", "--out", planned
+    )
+    plan = read(planned / "plan.json")
+
+    assert done.exit_code == 0
+    assert all_names(planned) == FILES - MOVES - {"reassignment.json", "runbook.md"}
+    assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
+    assert plan["excuses"][0]["constraint"] == "placement"
+    assert "refused" in done.stdout
+    assert "it does not fit" in done.stdout
+
+
+def test_what_does_not_fit_ends_with_0_unless_that_is_asked_for(run, snapshot):
+    arguments = ("plan", "--snapshot", snapshot, "--broker-counts", "6", "--placer", "zk", "--disk-limit", "0.000001")
+
+    assert run(*arguments).exit_code == 0
+    unfit = run(*arguments, "--fail-if-unfit")
+    assert unfit.exit_code == 3
+    assert "of its disk" in unfit.stdout
+    assert run(*arguments[:-2], "--fail-if-unfit").exit_code == 0
+
+
+def test_every_option_reaches_the_scenario(run, snapshot, tmp_path):
+    done = run(
+        "plan", "--snapshot", snapshot, "--broker-counts", "8", "--placer", "fewest-bytes", "--throttle", "1e6",
+        "--replication-factor", "2", "--rack-rule", "two-racks", "--balance", "replicas", "--tolerance", "0.25",
+        "--new-broker-racks", "a, d", "--seed", "11", "--disk-limit", "0.5", "--json",
+    )  # fmt: skip
+    plan = json.loads(done.stdout)
+
+    assert done.exit_code == 0
+    assert plan["scenario_id"] == "008-brokers.fewest-bytes"
+    assert plan["target"]["racks"][6:] == ["a", "d"]
+    wanted = {
+        "throttle_bytes_per_second": 1e6,
+        "replication_factor": 2,
+        "rack_rule": "two-racks",
+        "balance": "replicas",
+        "tolerance_ratio": 0.25,
+        "seed": 11,
+        "disk_limit_ratio": 0.5,
+    }
+    assert {key: plan[key] for key in wanted} == wanted
+
+
+def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(run, snapshot):
+    plan = json.loads(run("plan", "--snapshot", snapshot, "--json").stdout)
+
+    assert [(s["broker_count"], s["placer"], s["seeds_tried"]) for s in plan["scenarios"]] == [
+        (6, "fewest-bytes", 1),
+        (6, "generate", 20),
+        (9, "fewest-bytes", 1),
+        (9, "generate", 20),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--throttle", "0"), "error: --throttle: 0.0 is refused: input should be greater than 0"),
+        (("--placer", "best"), "error: --placer: ['best'] is refused: 'best' is no placer; choose from fewest-bytes, "),
+        (("--broker-counts", "12,x"), "error: --broker-counts: 'x' is refused: input should be a valid integer"),
+        (("--disk-limit", "85"), "error: --disk-limit: 85.0 is refused: input should be less than or equal to 1"),
+        (("--tolerance", "nan"), "error: --tolerance: nan is refused: "),
+        (
+            ("--snapshot", "/nowhere"),
+            "error: /nowhere/cluster.json is missing; a snapshot is a folder with cluster.json",
+        ),
+    ],
+)
+def test_wrong_options_are_told_by_their_name_and_without_a_traceback(run, snapshot, arguments, message):
+    done = run("plan", "--snapshot", snapshot, *arguments)
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith(message)
+    assert "Traceback" not in done.output
+    assert done.stdout == ""
+
+
+def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_path):
+    out = tmp_path / "pinned"
+    pins = ["--pin", "audit=1,2", "--pin", "audit=6", "--pin", "ord*=rack:a,rack:b,rack:c"]
+    done = run("plan", "--snapshot", snapshot, *FEWEST_AS_NOW, *pins, "--most-replicas", "9", "--out", out)
+
+    assert done.exit_code == 0, done.output
+    target = read(out / "reassignment.json")["partitions"]
+    assert {b for row in target if row["topic"] == "audit" for b in row["replicas"]} <= {1, 2, 6}
+    assert {b for row in target if row["topic"] == "orders" for b in row["replicas"]} == {1, 2, 3, 4, 5, 6}
+    plan = read(out / "plan.json")
+    assert plan["most_replicas_per_broker"] == 9
+    assert plan["pins"][0] == {"topics": "audit", "broker_ids": [1, 2, 6], "racks": []}
+
+
+@pytest.mark.parametrize(
+    ("pin", "message"),
+    [
+        ("audit", "--pin: 'audit' is refused: write TOPIC=1,2,3 or TOPIC=rack:a"),
+        ("audit=a", "--pin: 'a' is refused: write a broker id such as 3, or a rack as rack:NAME"),
+        ("adit=1,2", "--pin: 'adit' is no topic of the cluster; mend the name or leave it out"),
+        ("audit=1,9", "--pin: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3, 4"),
+    ],
+)
+def test_wrong_pins_are_told(run, snapshot, pin, message):
+    done = run("plan", "--snapshot", snapshot, *FEWEST_AS_NOW, "--pin", pin)
+
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_racks_without_racks_are_refused(run, tmp_path):
+    write_snapshot_files(cluster(racks=None, hours=0), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "7", "--new-broker-racks", "a")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --new-broker-racks: ['a'] is refused: no broker of cluster 'payments'")
+
+
+def test_a_list_and_counts_exclude_each_other(run, snapshot, broker_list):
+    done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--broker-counts", "9")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --brokers: lists every broker already; leave out --broker-counts")
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([], "brokers.json: "),
+        ([{"id": 1}, {"id": 1}], "brokers.json: "),
+        ([{"id": "x"}], "entry 0 (id x): id is 'x': "),
+        ({"brokers": []}, "is not a list of brokers"),
+    ],
+)
+def test_a_wrong_list_is_told_with_its_file(run, snapshot, broker_list, entries, message):
+    done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(entries))
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: ")
+    assert message in done.stderr
+
+
+def test_an_inventory_with_fatal_findings_is_not_planned_on(run, tmp_path):
+    raw = cluster(hours=0)
+    rows = rows_of(raw, "replicas")
+    rows[0]["size_bytes"] = -5
+    write_snapshot_files(with_rows(raw, "replicas", rows), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: ")
+    assert "sizes below 0 on 1 partition (orders-0)" in done.stderr
+
+
+def test_hostile_names_are_spelled_and_steer_nothing(run, tmp_path):
+    raw = dataclasses.replace(cluster(hours=0), cluster="[red]evil[/red]")
+    rows = [row | {"rack": f"\x1b[2J[b]{row['rack']}"} for row in rows_of(raw, "brokers")]
+    write_snapshot_files(with_rows(raw, "brokers", rows), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "zk", "--disk-limit", "0.0001")
+
+    assert "\x1b" not in done.output
+    assert "[red]evil[/red] on 2026-11-20" in done.stdout
+    assert r"(rack \x1b[2J[b]a)" in done.stdout
+
+
+def test_errors_spell_what_is_not_printable(run, tmp_path):
+    write_snapshot_files(dataclasses.replace(cluster(hours=0), cluster="a\x1b[2J"), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s")
+
+    assert done.exit_code == 2
+    assert "\x1b" not in done.output
+
+
+def test_the_same_seed_moves_the_same_and_another_one_does_not(run, snapshot):
+    def moved(seed):
+        arguments = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "striped", "--json")
+        return json.loads(run(*arguments, "--seed", seed).stdout)["moved_bytes_low"]
+
+    assert moved(1) == moved(1)
+    assert len({moved(seed) for seed in range(6)}) > 1
+
+
+@pytest.fixture
+def doubtful(monkeypatch):
+    """Let the inventory lack sizes and have several log dirs a broker."""
+
+    def facts(*given):
+        found = inventory_facts(*given)
+        more = {"unknown_size_partitions": 3, "brokers_with_several_log_dirs": 1}
+        return {**found, "snapshot": {**found["snapshot"], **more}}
+
+    monkeypatch.setattr(planning, "inventory_facts", facts)
+
+
+def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):
+    said = [
+        "The size of 3 of 16 partitions is not known and counts as nothing: copied bytes, disks and time are too low.",
+        "1 broker has several log dirs, which are judged as one disk here: a full one beside an empty one is not seen.",
+    ]
+    start = ("--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    plan, report = run("plan", *start), run("report", *start, "--out", tmp_path / "report")
+
+    for text in said:
+        assert f"warning: {text}" in plan.stdout.splitlines()
+        assert f"warning: {text}" in report.stderr.splitlines()
+        assert text in (tmp_path / "report" / "email.txt").read_text()
+    assert json.loads(run("plan", *start, "--json").stdout)["serious_caveats"] == said
+
+
+def test_what_an_inventory_lacks_is_a_warning(run, tmp_path):
+    write_snapshot_files(cluster(hours=0), tmp_path / "s")
+    done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "fewest-bytes")
+
+    assert "warning: There is no traffic history: times leave out" in done.stdout

@@ -1,0 +1,144 @@
+"""One broken inventory for each thing that can be found of a cluster, its brokers and directories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.builders import cluster, rows_of, with_rows
+from tests.unit.inventory.broken import FAULT, assert_found, change, drop, ids, repeat
+
+PIB = 2**50
+
+CASES = [
+    # cluster and day
+    (replace(cluster(), cluster=""), "fatal", "cluster_name", "the name of the cluster is empty; give it one"),
+    (
+        replace(cluster(), cluster="x" * 256),
+        "fatal",
+        "cluster_name",
+        "the name of the cluster has 256 characters; shorten it to 255 or fewer",
+    ),
+    (
+        replace(cluster(), cluster="a\nb"),
+        "fatal",
+        "cluster_name",
+        "the name of the cluster, 'a\\nb', has control characters; remove them",
+    ),
+    (replace(cluster(), ds="20.11."), "fatal", "day", "ds '20.11.' is not a day; write it as YYYY-MM-DD"),
+    (
+        replace(cluster(), captured_at="noon"),
+        "fatal",
+        "captured_at",
+        "captured_at 'noon' is not a moment in UTC; write it as 2026-11-20T03:00:00Z",
+    ),
+    # brokers
+    (drop(cluster(), "brokers", *range(6)), "fatal", "no_brokers", "there is no broker; list at least one"),
+    (
+        repeat(cluster(), "brokers", 2),
+        "fatal",
+        "duplicate_broker",
+        "1 broker id given more than once (3); keep one entry each",
+    ),
+    (
+        change(cluster(), "brokers", 0, broker_id=-1),
+        "fatal",
+        "negative_broker_id",
+        "1 broker id below 0 (-1); Kafka's start at 0",
+    ),
+    (
+        change(cluster(), "brokers", 1, rack=None),
+        "warning",
+        "rack_missing",
+        "1 of 6 brokers without a rack (2): Kafka's rack-aware placement refuses such a mix; set broker.rack on all or "
+        "on none",
+    ),
+    (
+        cluster(brokers=5, racks=2),
+        "warning",
+        "uneven_racks",
+        "racks of unequal size ('a' 3, 'b' 2): where the replication factor is 2 or more, each rack holds every "
+        "partition, so a broker of 'b' carries 1/2 of them and one of 'a' 1/3; make the racks equal",
+    ),
+    (
+        change(cluster(), "brokers", 0, network_in_bytes_per_second=0.0),
+        "fatal",
+        "capacity_not_positive",
+        "network_in_bytes_per_second must be above 0, got 0 on broker 1; mend or drop it",
+    ),
+    (
+        change(cluster(), "brokers", 0, cpu_cores=float("nan")),
+        "fatal",
+        "capacity_not_positive",
+        "cpu_cores must be above 0, got nan on broker 1; mend or drop it",
+    ),
+    (
+        change(cluster(), "brokers", 2, memory_bytes=-64.0),
+        "fatal",
+        "capacity_not_positive",
+        "memory_bytes must be above 0, got -64 on broker 3; mend or drop it",
+    ),
+    (
+        change(cluster(), "brokers", 2, memory_bytes=2.0**50),
+        "warning",
+        "absurd_capacity",
+        "memory_bytes above 7.03687e+13: 1.1259e+15 on broker 3; check its unit",
+    ),
+    (
+        change(cluster(), "brokers", 0, disk_capacity_bytes=4e18),
+        "warning",
+        "absurd_capacity",
+        "disk_capacity_bytes above 1.15292e+18: 4e+18 on broker 1; check its unit",
+    ),
+    (
+        change(cluster(), "brokers", 5, disk_capacity_bytes=None),
+        "info",
+        "disk_capacity_unknown",
+        "1 broker without disk_capacity_bytes (6): the sizes of their log dirs are used where known, and nobody "
+        "can say when the disk of the others is full",
+    ),
+    # log dirs
+    (
+        repeat(cluster(), "log_dirs", 0),
+        "fatal",
+        "duplicate_log_dir",
+        "log dirs listed more than once: '/data' of broker 1; keep one row each",
+    ),
+    (
+        with_rows(cluster(), "log_dirs", [*rows_of(cluster(), "log_dirs"), {"broker_id": 99, "path": "/data"}]),
+        "warning",
+        "log_dir_of_unknown_broker",
+        "1 log dir of brokers that are not listed: '/data' of broker 99; they are left out",
+    ),
+    (
+        change(cluster(), "log_dirs", 3, error="KafkaStorageException"),
+        "warning",
+        "log_dir_offline",
+        "1 log dir offline: '/data' of broker 4; their replicas cannot be read, replace the disks before "
+        "anything moves",
+    ),
+    (
+        change(cluster(), "log_dirs", 0, total_bytes=0, usable_bytes=0),
+        "fatal",
+        "log_dir_size",
+        "total_bytes must be above 0: '/data' of broker 1; leave it out where unknown",
+    ),
+    (
+        change(cluster(), "log_dirs", 0, usable_bytes=-1),
+        "fatal",
+        "log_dir_size",
+        "usable_bytes below 0: '/data' of broker 1; leave it out where unknown",
+    ),
+    (
+        change(cluster(), "log_dirs", 0, usable_bytes=5 * 10**12),
+        "warning",
+        "log_dir_usable_above_total",
+        "usable_bytes above total_bytes: '/data' of broker 1; check both",
+    ),
+]
+
+
+@pytest.mark.parametrize(FAULT, CASES, ids=ids(CASES))
+def test_every_fault_of_brokers_is_found_and_said(raw, severity, code, message):
+    assert_found(raw, severity, code, message)

@@ -1,0 +1,251 @@
+"""One broken inventory for each thing that can be found of topics, replicas, leaders and sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builders import GIB, cluster, topic
+from tests.unit.inventory.broken import FAULT, assert_found, change, change_all, drop, ids, repeat
+
+PIB = 2**50
+
+CASES = [
+    # topics
+    (
+        repeat(cluster(), "topics", 0),
+        "fatal",
+        "duplicate_topic",
+        "1 topic given more than once (orders); keep one row each",
+    ),
+    (
+        cluster(topics=[topic("a/b"), topic(".."), topic("x\n"), topic("é"), topic("y" * 249)]),
+        "fatal",
+        "illegal_topic_name",
+        "4 topic names that Kafka cannot have ('..', 'a/b', 'x\\n', 'é'): 1 to 249 of the characters a-z, A-Z, "
+        "0-9, '.', '_' and '-', and not '.' or '..'",
+    ),
+    (
+        cluster(topics=[topic("orders"), topic("empty", partitions=0)]),
+        "warning",
+        "topic_without_replicas",
+        "1 topic without any replica (empty); they are left out",
+    ),
+    (
+        cluster(topics=[topic("orders"), topic("log", rf=1, min_insync_replicas=1)]),
+        "warning",
+        "single_replica",
+        "1 topic with a single replica (log): the loss of one broker takes them offline and may lose their data",
+    ),
+    (
+        cluster(topics=[topic("orders", min_insync_replicas=0)]),
+        "fatal",
+        "min_isr_not_positive",
+        "min.insync.replicas below 1 on 1 topic: orders (0 of 3); Kafka's least is 1",
+    ),
+    (
+        cluster(topics=[topic("orders", min_insync_replicas=4)]),
+        "warning",
+        "min_isr_above_rf",
+        "min.insync.replicas above the replication factor on 1 topic: orders (4 of 3): no write with acks=all can "
+        "succeed; lower it or add replicas",
+    ),
+    (
+        cluster(topics=[topic("orders", min_insync_replicas=3)]),
+        "warning",
+        "min_isr_equals_rf",
+        "min.insync.replicas equals the replication factor on 1 topic: orders (3 of 3): one lost broker stops writes "
+        "with acks=all; lower it by one or add a replica",
+    ),
+    (
+        cluster(topics=[topic("orders", min_insync_replicas=1)]),
+        "info",
+        "min_isr_one",
+        "min.insync.replicas is 1 on 1 topic: orders (1 of 3): the leader alone may acknowledge a write, and be lost "
+        "with it",
+    ),
+    (
+        cluster(topics=[topic("orders", min_insync_replicas=None)]),
+        "info",
+        "min_isr_assumed",
+        "min.insync.replicas is not known of 1 topic; Kafka's default, 1, is assumed",
+    ),
+    (
+        cluster(topics=[topic("orders", settings={"retention_ms": -5})]),
+        "warning",
+        "absurd_retention",
+        "retention_ms below -1 on 1 topic (orders); it is taken for -1, no limit",
+    ),
+    # replicas
+    (
+        change(cluster(), "replicas", 0, broker_id=77),
+        "fatal",
+        "unknown_broker",
+        "1 replica on brokers that are not listed (77), of 1 partition (orders-0); add them to the list",
+    ),
+    (
+        change(cluster(), "topics", 0, topic="other"),
+        "fatal",
+        "unknown_topic",
+        "replicas of 1 topic that the table of topics lacks (orders); add a row for each",
+    ),
+    (
+        cluster(topics=[]),
+        "fatal",
+        "no_replicas",
+        "there is no replica; an inventory needs at least one partition",
+    ),
+    (
+        drop(cluster(), "replicas", 3, 4, 5),
+        "fatal",
+        "partition_gap",
+        "partition numbers of 1 topic do not run from 0 without a gap (orders); export every partition of a topic",
+    ),
+    (
+        change(cluster(), "replicas", 0, partition=-1),
+        "fatal",
+        "partition_gap",
+        "partition numbers of 1 topic do not run from 0 without a gap (orders); export every partition of a topic",
+    ),
+    (
+        change(cluster(), "replicas", 2, position=5),
+        "fatal",
+        "replica_positions",
+        "positions do not run from 0 without a gap or a repeat in 1 partition (orders-0); give each its place in "
+        "Kafka's list",
+    ),
+    (
+        change(cluster(), "replicas", 2, broker_id=1),
+        "fatal",
+        "duplicate_replica",
+        "a broker holds more than one replica of 1 partition (orders-0); Kafka allows one each",
+    ),
+    (
+        drop(cluster(), "replicas", 2),
+        "warning",
+        "rf_mismatch",
+        "partitions of unequal replication factor in 1 topic (orders): a reassignment may be under way; each partition "
+        "keeps its own",
+    ),
+    (
+        drop(cluster(brokers=3), "brokers", 2),
+        "fatal",
+        "rf_above_brokers",
+        "more replicas than the 2 listed brokers on 6 partitions (orders-0, orders-1, orders-2, orders-3, "
+        "orders-4 and 1 more); list them all",
+    ),
+    (
+        cluster(racks=2, topics=[topic("orders", partitions=1)]),
+        "warning",
+        "rf_above_racks",
+        "more replicas than racks (2) on 1 partition (orders-0): some racks hold two, and losing one may lose the "
+        "majority",
+    ),
+    # leaders and in-sync replicas
+    (
+        change(cluster(), "replicas", 1, is_leader=True),
+        "fatal",
+        "many_leaders",
+        "more than one leader on 1 partition (orders-0); flag the one that leads",
+    ),
+    (
+        change(cluster(), "replicas", 0, is_leader=False),
+        "warning",
+        "leader_missing",
+        "no leader on 1 partition (orders-0): they are offline now; their size is taken from the largest replica",
+    ),
+    (
+        change_all(cluster(), "replicas", is_leader=None),
+        "info",
+        "leader_assumed",
+        "the leader of 6 partitions is not known; the first replica is assumed to lead",
+    ),
+    (
+        change(cluster(), "replicas", 0, is_in_sync=False),
+        "warning",
+        "leader_not_in_isr",
+        "the leader is not in the ISR of 1 partition (orders-0): the snapshot was taken during a change; take it again",
+    ),
+    (
+        change(cluster(), "replicas", 1, is_in_sync=False),
+        "warning",
+        "under_replicated",
+        "replicas out of sync on 1 partition (orders-0): a reassignment now adds load to brokers that are behind "
+        "already",
+    ),
+    (
+        change_all(cluster(topics=[topic("orders", partitions=1)]), "replicas", is_in_sync=False),
+        "warning",
+        "isr_empty",
+        "no replica in sync on 1 partition (orders-0): no leader can be elected there without losing records",
+    ),
+    (
+        change_all(cluster(), "replicas", is_in_sync=None),
+        "info",
+        "isr_assumed",
+        "the ISR of 6 partitions is not known; all replicas are assumed in sync",
+    ),
+    # sizes
+    (
+        change(cluster(), "replicas", 0, size_bytes=None),
+        "warning",
+        "missing_sizes",
+        "the size of 1 replica (5.6%) is not known; they count as 0 bytes, so disk use and moves are "
+        "underestimated: add the output of kafka-log-dirs",
+    ),
+    (
+        cluster(topics=[topic("orders", size_bytes=None)]),
+        "warning",
+        "missing_sizes",
+        "the size of 18 replicas (all) is not known; they count as 0 bytes, so disk use and moves are underestimated: "
+        "add the output of kafka-log-dirs",
+    ),
+    (
+        change(cluster(), "replicas", 0, size_bytes=-5),
+        "fatal",
+        "negative_size",
+        "sizes below 0 on 1 partition (orders-0); leave them out where unknown",
+    ),
+    (
+        change(cluster(), "replicas", 0, size_bytes=PIB + 1),
+        "fatal",
+        "absurd_size",
+        "replicas above 1 PiB on 1 partition (orders-0); check the unit",
+    ),
+    (
+        change(cluster(), "replicas", 0, size_bytes=4 * 10**12),
+        "warning",
+        "size_above_capacity",
+        "replicas larger than disk_capacity_bytes on 1 broker (broker 1: 4002147483648 of 4000000000000); check the "
+        "capacity",
+    ),
+    (
+        change(cluster(), "replicas", 0, size_bytes=4 * 10**12),
+        "warning",
+        "size_above_log_dir",
+        "replicas larger than total_bytes in 1 log dir ('/data' of broker 1: 4002147483648 of 4000000000000); check "
+        "total_bytes",
+    ),
+    (
+        change(cluster(), "replicas", 1, size_bytes=3 * GIB),
+        "info",
+        "follower_size_differs",
+        "a follower's size is more than half off its leader's on 1 partition (orders-0); it may be catching up",
+    ),
+    (
+        change(cluster(), "replicas", 1, offset_lag=-1),
+        "warning",
+        "negative_offset_lag",
+        "offset_lag below 0 on 1 partition (orders-0); it counts as 0",
+    ),
+    (
+        change(cluster(), "replicas", 1, log_dir="/gone"),
+        "warning",
+        "unknown_log_dir",
+        "replicas in log dirs that are not listed, of 1 partition (orders-0); add the log dirs of their brokers",
+    ),
+]
+
+
+@pytest.mark.parametrize(FAULT, CASES, ids=ids(CASES))
+def test_every_fault_of_partitions_is_found_and_said(raw, severity, code, message):
+    assert_found(raw, severity, code, message)
