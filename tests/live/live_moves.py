@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import shlex
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,16 +22,24 @@ from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.reassignment.kafka_json import WaveFiles, wave_files
+from kafka_capacity.reassignment.kafka_json import wave_files
 from kafka_capacity.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
+from kafka_capacity.reassignment.runbook import WAVES_FOLDER, RunbookStep, runbook_page
 from kafka_capacity.reassignment.schedule import Schedule, Wave
 from kafka_capacity.reassignment.waves import plan_waves
 from tests.live.clients import produce
 from tests.live.cluster import KafkaCluster
 
-REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
-ELECT = "org.apache.kafka.tools.LeaderElectionCommand"
+TOOLS = {
+    "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-leader-election.sh": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka-configs.sh": "kafka.admin.ConfigCommand",
+}
+"""What the scripts of a runbook start."""
+HEADROOM_RATIO = 0.25
 RECORD_BYTES = 10_000
+FILLED_BYTES = 20_000_000
+"""What is written to a partition before its size is looked at."""
 SMALL_FETCHES = {"replica.fetch.max.bytes": 262144, "replica.fetch.response.max.bytes": 1048576}
 """Kafka looks at a quota before a fetch, not within: fetches are as small beside it as they are at real throttles."""
 Assignment = Mapping[int, Sequence[int]]
@@ -101,12 +111,14 @@ class WaveRun:
         wave: as planned.
         seconds: from the moment that it is under way until it is not, ``None`` where it was cancelled.
         levels: of the disks, on the way.
+        most_copies: that a broker received at once.
         verified: what ``--verify`` said last.
     """
 
     wave: Wave
     seconds: float | None = None
     levels: list[DiskLevel] = field(default_factory=list)
+    most_copies: int = 0
     verified: str = ""
 
     def predicted_seconds(self) -> float | None:
@@ -149,9 +161,19 @@ class LiveMoves:
         throttle_bytes_per_second: float,
         rates: Mapping[str, Mapping[int, float]] | None = None,
         limits: Mapping[int, float] | None = None,
+        network: Mapping[int, float] | None = None,
         settings: WaveSettings | None = None,
     ) -> MoveProblem:
-        """Put a target as a problem, with what is known to be written; ``limits`` are bytes by broker."""
+        """Put a target as a problem, with what is known to be written.
+
+        Args:
+            targets: replica lists by topic and partition.
+            throttle_bytes_per_second: of every broker.
+            rates: what is produced, by topic and partition.
+            limits: how many bytes a broker may hold.
+            network: what each broker takes a second, in and out; where it is given, throttles are automatic.
+            settings: how to cut waves.
+        """
         snapshot = self.snapshot()
         lists, written = replica_lists(snapshot.replicas), np.zeros(len(snapshot.partitions))
         for row in range(len(snapshot.partitions)):
@@ -160,6 +182,7 @@ class LiveMoves:
             lists[row] = list(targets.get(topic, {}).get(number, lists[row]))
             written[row] = (rates or {}).get(topic, {}).get(number, 0.0)
         nothing = np.zeros(len(written))
+        speeds = [(network or {}).get(broker) for broker in self.racks]
         load = PartitionLoad(
             bytes_in_mean_bytes_per_second=written,
             bytes_in_peak_bytes_per_second=written,
@@ -174,18 +197,24 @@ class LiveMoves:
                 list(self.racks),
                 list(self.racks.values()),
                 disk_capacity_bytes=[(limits or {}).get(broker) for broker in self.racks],
+                network_in_bytes_per_second=speeds,
+                network_out_bytes_per_second=speeds,
             ),
             after=replica_matrix(lists),
-            throttle=Throttle(bytes_per_second=throttle_bytes_per_second),
+            throttle=Throttle(
+                bytes_per_second=throttle_bytes_per_second,
+                is_automatic=network is not None,
+                headroom_ratio=HEADROOM_RATIO,
+            ),
             disk_limit_ratio=1.0,
             settings=settings or WaveSettings(pause_seconds=0.0),
         )
 
     def fill(self, topic: str, bytes_by_partition: Mapping[int, int]) -> None:
-        """Write until every partition has as much as is wanted of it; a busy machine may take several turns."""
+        """Write until every partition has as much as is wanted of it, a part at a time; a machine may be busy."""
         missing = dict(bytes_by_partition)
-        for turn in range(10):
-            produce(self.cluster, topic, missing, seed=turn)
+        for turn in range(40):
+            produce(self.cluster, topic, {n: min(want, FILLED_BYTES) for n, want in missing.items()}, seed=turn)
             held = {n: 0 for n in bytes_by_partition}
             with self.cluster.admin() as admin:
                 for (name, partition, _), size in self._sizes(admin).items():
@@ -215,43 +244,48 @@ class LiveMoves:
         return [self.run_wave(schedule, wave, most_seconds=most_seconds) for wave in schedule.waves]
 
     def run_wave(self, schedule: Schedule, wave: Wave, *, most_seconds: float = 600.0) -> WaveRun:
-        """Execute, watch, verify, elect."""
-        files = wave_files(schedule, wave)
+        """Do what its page of the runbook says: execute, raise throttles, watch, verify, elect."""
+        page = runbook_page(schedule, wave, wave_files(schedule, wave))
         done = WaveRun(wave)
         begun = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(done, begun, most_seconds), daemon=True)
         watcher.start()
-        limit = ("--throttle", str(int(wave.throttle_bytes_per_second))) if wave.copied_bytes else ()
-        said = self._reassign(files, "--execute", *limit)
+        said = self._do(page.steps, "execute")
         assert "Successfully started" in said, said
         begun.set()
+        self._do(page.steps, "throttle")
         watcher.join()
         if done.seconds is not None:
-            done.verified = self._reassign(files, "--verify")
-            self._elect(files.election.name if files.election else None)
+            done.verified = self._do(page.steps, "verify")
+            self._do(page.steps, "elect")
         return done
 
     def cancel(self, schedule: Schedule, wave: Wave) -> str:
         """Cancel a wave that is under way."""
-        return self._reassign(wave_files(schedule, wave), "--cancel")
+        return self._do(runbook_page(schedule, wave, wave_files(schedule, wave)).back, "cancel")
 
-    def roll_back(self, schedule: Schedule) -> None:
-        """Undo all waves, the last one first, without a throttle."""
+    def roll_back(self, schedule: Schedule, *, is_throttled: bool = True) -> None:
+        """Undo all waves, the last one first."""
         for wave in reversed(schedule.waves):
-            files = wave_files(schedule, wave)
-            path = str(self.folder / files.rollback.name)
-            self.cluster.tool(REASSIGN, "--reassignment-json-file", path, "--execute")
-            self.cluster.wait_for(lambda: not self._under_way(), "the way back", seconds=120)
-            self.cluster.tool(REASSIGN, "--reassignment-json-file", path, "--verify")
-            self._elect(files.rollback_election.name if files.rollback_election else None)
+            page = runbook_page(schedule, wave, wave_files(schedule, wave))
+            self._do(page.back, "roll back", is_throttled=is_throttled)
 
-    def _reassign(self, files: WaveFiles, *words: str) -> str:
-        return self.cluster.tool(REASSIGN, "--reassignment-json-file", str(self.folder / files.execute.name), *words)
-
-    def _elect(self, name: str | None) -> None:
-        if name is not None:
-            file = str(self.folder / name)
-            self.cluster.tool(ELECT, "--election-type", "preferred", "--path-to-json-file", file)
+    def _do(self, steps: Sequence[RunbookStep], does: str, *, is_throttled: bool = True) -> str:
+        """Run the commands of a step, where there is one, and give what they said."""
+        said = []
+        for command in (command for step in steps if step.does == does for command in step.commands):
+            script, option, servers, *words = shlex.split(command)
+            assert (option, servers) == ("--bootstrap-server", "$BOOTSTRAP"), command
+            words = [
+                str(self.folder / w.removeprefix(WAVES_FOLDER)) if w.startswith(WAVES_FOLDER) else w for w in words
+            ]
+            if not is_throttled and "--throttle" in words:
+                at = words.index("--throttle")
+                del words[at : at + 2]
+            said.append(self.cluster.tool(TOOLS[script], *words))
+            if does == "roll back" and "--execute" in words:
+                self.cluster.wait_for(lambda: not self._under_way(), "the way back", seconds=120)
+        return "\n".join(said)
 
     def _under_way(self) -> bool:
         with self.cluster.admin() as admin:
@@ -263,7 +297,10 @@ class LiveMoves:
             start: float | None = None
             while True:
                 asked = time.monotonic()
-                is_under_way = bool(admin.list_partition_reassignments())
+                moving = admin.list_partition_reassignments()
+                is_under_way = bool(moving)
+                copies = Counter(broker for each in moving.values() for broker in each["adding_replicas"])
+                done.most_copies = max(done.most_copies, *copies.values(), 0)
                 if is_under_way and start is None:
                     start = asked
                 if start is not None:

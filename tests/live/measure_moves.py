@@ -1,6 +1,6 @@
 """Measure how long real moves take under real throttles; long, for by hand.
 
-    python -m tests.live.measure_moves OUT                 all cases, some fifteen minutes
+    python -m tests.live.measure_moves OUT                 all cases, some twenty-five minutes
     python -m tests.live.measure_moves OUT add never       some of them
 
 Writes ``OUT/moves.json``, plain data, and ``OUT/moves.md``, a table of what was predicted and what came. Fails where a
@@ -16,8 +16,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from kafka_capacity.reassignment.problem import WaveSettings
 from tests.live.cluster import KafkaCluster
@@ -127,8 +129,62 @@ def drain(moves: LiveMoves) -> list[MoveCase]:
         remark = "" if outcome is None else f"{outcome.plain_seconds:.0f} s predicted without"
         cases.append(_timed(name, runs, throttle, 0.12 * MB, remark))
         if not tries:
-            moves.roll_back(schedule)
+            moves.roll_back(schedule, is_throttled=False)
     moves.forget("drained")
+    return cases
+
+
+def automatic(moves: LiveMoves) -> list[MoveCase]:
+    """A fourth broker with the fastest network: each has a throttle of its own, raised as the runbook says.
+
+    With the throttle of the slowest alone, which ``--throttle`` sets everywhere, the move would take twice as long.
+    """
+    before = {n: [n % 3 + 1, (n + 1) % 3 + 1] for n in range(6)}
+    make_topic(moves.cluster, "quick", before)
+    moves.fill("quick", dict.fromkeys(before, 80 * MB))
+    target = {n: [brokers[0], 4] if n < 4 else brokers for n, brokers in before.items()}
+    rates = dict.fromkeys(before, 0.1 * MB)
+    with SteadyWriter(moves.cluster, "quick", rates):
+        problem = moves.problem(
+            {"quick": target},
+            throttle_bytes_per_second=MB,
+            rates={"quick": rates},
+            network={1: 4.0 * MB, 2: 4.0 * MB, 3: 4.0 * MB, 4: 12.0 * MB},
+        )
+        schedule = moves.plan(problem)
+        runs = moves.run(schedule)
+    moves.forget("quick")
+    (wave,) = schedule.waves
+    slowest = wave.throttle_bytes_per_second
+    fastest = float(schedule.throttles.in_bytes_per_second[problem.brokers.index_of(np.array([4]))[0]])
+    remark = f"{slowest / MB:.1f} MB/s for the slowest, {fastest / MB:.1f} for broker 4"
+    return [_timed("automatic throttles", runs, slowest, 0.4 * MB, remark)]
+
+
+def limits(moves: LiveMoves) -> list[MoveCase]:
+    """The fourth broker of ``add`` takes two copies at once, and then waves of at most 35 s."""
+    before = {n: [n % 3 + 1, (n + 1) % 3 + 1] for n in range(6)}
+    make_topic(moves.cluster, "limited", before)
+    moves.fill("limited", dict.fromkeys(before, 60 * MB))
+    target = {n: [brokers[0], 4] if n < 4 else brokers for n, brokers in before.items()}
+    rates, throttle, longest, most = dict.fromkeys(before, 0.1 * MB), 4.0 * MB, 35.0, 2
+    cases = []
+    for name, settings in (
+        ("at most 2 copies at once", WaveSettings(pause_seconds=0.0, most_moves_per_broker=most)),
+        ("waves of at most 35 s", WaveSettings(pause_seconds=0.0, longest_wave_seconds=longest)),
+    ):
+        with SteadyWriter(moves.cluster, "limited", rates):
+            problem = moves.problem(
+                {"limited": target}, throttle_bytes_per_second=throttle, rates={"limited": rates}, settings=settings
+            )
+            schedule = moves.plan(problem)
+            runs = moves.run(schedule)
+        seconds, copies = max(run.seconds or 0.0 for run in runs), max(run.most_copies for run in runs)
+        case = _timed(name, runs, throttle, 0.4 * MB, f"longest {seconds:.1f} s, at most {copies} copies at once")
+        is_within = copies <= most if settings.most_moves_per_broker else seconds <= longest * (1 + ALLOWED_RATIO)
+        cases.append(replace(case, holds=case.holds and is_within and len(runs) > 1))
+        moves.roll_back(schedule, is_throttled=False)
+    moves.forget("limited")
     return cases
 
 
@@ -206,6 +262,8 @@ def disk(moves: LiveMoves) -> list[MoveCase]:
 CASES: Mapping[str, Callable[[LiveMoves], list[MoveCase]]] = {
     "add": add,
     "drain": drain,
+    "automatic": automatic,
+    "limits": limits,
     "never": never,
     "disk": disk,
 }
