@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka_capacity.report.formats import (
+    ENDLESS,
     format_bytes,
     format_count,
     format_duration,
     format_rate,
+    format_wait,
     plural,
 )
-from kafka_capacity.report.groups import GroupsView, GroupView
+from kafka_capacity.report.groups import GroupsView, GroupView, catch_up
 from kafka_capacity.report.names import clipped
 from kafka_capacity.sizing.group_advice import Row
 
@@ -106,12 +108,21 @@ def risk_phrase(group: GroupView) -> str:
         when, allowed = event_phrase(worst.event), format_duration(row["lag_slo_seconds"])
         if worst.seconds is None:
             return f"falls behind without end {when}, allowed {allowed}"
-        return f"falls {format_duration(worst.seconds)} behind {when}, allowed {allowed}"
+        said = f"falls {format_duration(worst.seconds)} behind {when}, allowed {allowed}"
+        return said + _caught_up(group.outcome(row, worst.event))
     if "lag_now" in broken:
         limit = format_duration(row["catch_up_limit_seconds"])
         return f"is {format_duration(row['start_lag_seconds'])} behind today, {_gone(row)}, allowed {limit}"
     excuses = excuses_of(row)
     return str(excuses[0]["reason"]) if excuses else "does not fit"
+
+
+def _caught_up(outcome: Row | None) -> str:
+    """Say when nothing of an event is left to read any more, where that is known."""
+    seconds = None if outcome is None else catch_up(outcome)
+    if seconds is None:
+        return ""
+    return ", never caught up" if seconds == ENDLESS else f", caught up after {format_wait(seconds)}"
 
 
 def sentence(reason: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from kafka_capacity.report.data import build_report
@@ -28,7 +29,7 @@ from tests.report.group_plans import (
 from tests.report.plans import ClusterSpec, make_inputs
 
 SMALL = ClusterSpec(partitions=4)
-ORDERS = "falls 4 min 12 s behind in a crash, allowed 2 min"
+ORDERS = "falls 4 min 12 s behind in a crash, allowed 2 min, caught up after 12 min 36 s"
 
 
 def report_of(groups, **more):
@@ -103,6 +104,20 @@ def test_each_constraint_has_its_words(constraint, metrics, phrase):
     made = unfit(result("a", 2, is_today=True, events=EVENTS), "the assignor keeps taking partitions back", constraint)
     line = section_of(group_tables([with_metrics(made, **metrics)]))["at_risk"]
     assert line == f"1 of 1 consumer group at risk: a ({phrase})."
+
+
+@pytest.mark.parametrize(
+    ("catch_up", "keeps_up", "ending"),
+    [(None, False, ", never caught up"), (None, None, ""), (90.0, True, ", caught up after 1 min 30 s")],
+)
+def test_when_the_worst_lag_is_gone_is_said_where_it_is_known(catch_up, keeps_up, ending):
+    made = lagging(result("a", 2, is_today=True, events=EVENTS), {EVENTS[2]: 252.0})
+    tables = group_tables([unfit(made, "x")])
+    churn = tables["group_churn"]
+    rows = [row | {"catch_up_seconds": catch_up, "keeps_up": keeps_up} for row in churn.to_pylist()]
+    tables["group_churn"] = pa.Table.from_pylist(rows, schema=churn.schema)
+    line = section_of(tables)["at_risk"]
+    assert line.endswith(f"a (falls 4 min 12 s behind in a crash, allowed 2 min{ending}).")
 
 
 def test_a_lag_without_end_is_said_so():
