@@ -1,0 +1,82 @@
+"""Topics that an outlook adds: nobody has placed them yet, so every broker may get the largest share there is.
+
+The replicas of a topic with p partitions and replication factor f, placed evenly on B brokers, are at most ⌈p·f / B⌉ on
+one, and its leaders at most ⌈p / B⌉. Each broker is charged with that: more than all of it together, and what the
+fullest one will have.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.outlook import AddedTopic
+from kafka_capacity.sizing.capacity.disk import DEFAULT_SEGMENT_BYTES, date_seconds
+from kafka_capacity.sizing.capacity.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AddedLoad:
+    """What added topics put on the fullest broker, float64[D] each.
+
+    Attributes:
+        client_in, follower_in, client_out, replication_out: bytes per second at peak.
+        disk_bytes: stored.
+        replicas: how many.
+    """
+
+    client_in: NDArray[np.float64]
+    follower_in: NDArray[np.float64]
+    client_out: NDArray[np.float64]
+    replication_out: NDArray[np.float64]
+    disk_bytes: NDArray[np.float64]
+    replicas: NDArray[np.float64]
+
+
+def added_load(workload: Workload, broker_count: int, replication_factor: int | None) -> AddedLoad:
+    """Charge the topics to one broker of so many.
+
+    Args:
+        workload: with the outlook that adds them.
+        broker_count: over how many brokers they are spread, at least 1.
+        replication_factor: of all topics; ``None`` keeps each topic's own.
+    """
+    dates = workload.outlook.dates
+    totals = np.zeros((6, len(dates)))
+    for topic in workload.outlook.added:
+        totals += _one(topic, dates, broker_count, replication_factor or topic.replication_factor)
+    return AddedLoad(
+        client_in=totals[0],
+        follower_in=totals[1],
+        client_out=totals[2],
+        replication_out=totals[3],
+        disk_bytes=totals[4],
+        replicas=totals[5],
+    )
+
+
+def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor: int) -> NDArray[np.float64]:
+    factor = min(wanted_factor, brokers)
+    leaders = math.ceil(topic.partitions / brokers)
+    replicas = math.ceil(topic.partitions * factor / brokers)
+    led, held = leaders / topic.partitions, replicas / topic.partitions
+    age = date_seconds((topic.from_date, *dates))[1:]
+    is_there = age >= 0
+    produced = topic.bytes_in_peak_bytes_per_second * is_there
+    mean = topic.bytes_in_mean_bytes_per_second
+    kept = np.minimum(age.clip(min=0), topic.retention_seconds)
+    # One more segment a partition, once segments are deleted: Kafka deletes whole ones.
+    stored = np.minimum(mean * kept + topic.partitions * DEFAULT_SEGMENT_BYTES, mean * age.clip(min=0))
+    return np.stack(
+        [
+            produced * led,
+            produced * max(0.0, held - led),
+            topic.bytes_out_peak_bytes_per_second * is_there * led,
+            produced * led * (factor - 1),
+            stored * held,
+            replicas * is_there.astype(np.float64),
+        ]
+    )
