@@ -33,6 +33,22 @@ def split_counts(text: str) -> list[int | str]:
     return [int(part) if part.isascii() and part.isdecimal() else part for part in split_names(text)]
 
 
+def split_pairs(option: str) -> Callable[[list[str]], dict[str, str]]:
+    """Give what reads ``OLD=NEW`` as often as it is typed for an option."""
+
+    def parse(typed: list[str]) -> dict[str, str]:
+        pairs: dict[str, str] = {}
+        for text in typed:
+            old, equals, new = (part.strip() for part in text.partition("="))
+            if not equals or not old or not new:
+                raise RequestError(f"{option}: {text!r} is refused: write OLD=NEW")
+            if pairs.setdefault(old, new) != new:
+                raise RequestError(f"{option}: {old!r} is refused: it is given {pairs[old]!r} and {new!r}; choose one")
+        return pairs
+
+    return parse
+
+
 def pins_by_topic(typed: list[str]) -> dict[str, list[str]]:
     """Read ``TOPIC=1,2,rack:a`` as often as it is typed; for one topic typed twice, the brokers of both.
 
@@ -82,6 +98,13 @@ class FieldOption:
 
 _COMMAS = "Here with commas between them."
 _REPEATED = "May be repeated."
+_REPEATED_PAIRS = "Here as OLD=NEW. May be repeated."
+
+
+def _pairs(field: str, name: str) -> FieldOption:
+    parse = split_pairs(name)
+    return FieldOption(field=field, name=name, kind=list[str], metavar="OLD=NEW", parse=parse, more=_REPEATED_PAIRS)
+
 
 SEED_OPTION = FieldOption(field="seed", name="--seed", kind=int)
 
@@ -92,6 +115,11 @@ PLACEMENT_OPTIONS = (
     FieldOption(
         field="new_broker_racks", name="--new-broker-racks", kind=str, metavar="RACK,…", parse=split_names, more=_COMMAS
     ),
+    FieldOption(
+        field="removed_brokers", name="--remove-brokers", kind=str, metavar="ID,…", parse=split_counts, more=_COMMAS
+    ),
+    _pairs("replaced_brokers", "--replace-broker"),
+    _pairs("rack_names", "--rename-rack"),
     FieldOption(field="placers", name="--placer", kind=list[str], metavar="NAME", more=_REPEATED),
     FieldOption(field="replication_factor", name="--replication-factor", kind=int),
     FieldOption(field="rack_rule", name="--rack-rule", kind=RackRule),
@@ -111,16 +139,26 @@ PLACEMENT_OPTIONS = (
 
 MOVE_OPTIONS = (
     FieldOption(field="throttle_bytes_per_second", name="--throttle", kind=float, metavar="BYTES/S"),
+    FieldOption(
+        field="throttles_bytes_per_second",
+        name="--throttles",
+        kind=str,
+        metavar="BYTES/S,…",
+        parse=split_names,
+        more=_COMMAS,
+    ),
     FieldOption(field="is_throttle_automatic", name="--throttle-auto", kind=bool),
     FieldOption(field="headroom_ratio", name="--headroom", kind=float, metavar="RATIO"),
     FieldOption(field="disk_bytes_per_second", name="--disk-rate", kind=float, metavar="BYTES/S"),
     FieldOption(field="most_moves_per_broker", name="--moves-per-broker", kind=int),
     FieldOption(field="longest_wave_hours", name="--wave-hours", kind=float, metavar="HOURS"),
+    FieldOption(field="most_traffic_ratio", name="--most-traffic", kind=float, metavar="RATIO"),
     FieldOption(field="pause_seconds", name="--pause", kind=float, metavar="SECONDS"),
     FieldOption(field="fetchers", name="--fetchers", kind=int),
     FieldOption(field="fetcher_bytes_per_second", name="--fetcher-rate", kind=float, metavar="BYTES/S"),
     FieldOption(field="wave_order", name="--wave-order", kind=WaveOrder),
     FieldOption(field="is_leadership_first_tried", name="--leadership-first/--no-leadership-first", kind=bool),
+    FieldOption(field="are_detours_allowed", name="--detours/--no-detours", kind=bool),
 )
 
 

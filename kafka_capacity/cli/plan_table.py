@@ -9,9 +9,10 @@ from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import band, explanation_lines
 from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
-from kafka_capacity.cli.planning import Judged, Planned
+from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.reassignment.schedule import Schedule
+from kafka_capacity.report.asked import asked_sentence
 from kafka_capacity.report.formats import format_bytes, format_duration, format_percent, format_percent_change
 from kafka_capacity.sizing.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.workflow.runbook_page import RUNBOOK
@@ -46,7 +47,9 @@ def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool =
     if is_explained:
         print_lines([*explanation_lines(planned), ""])
     chosen = recommended(planned.results)
-    lines = verdict_lines(planned.results, chosen)
+    asked = asked_sentence(requested(planned))
+    lines = [asked] if asked else []
+    lines += verdict_lines(planned.results, chosen)
     caveats = plan_caveats(planned)
     lines += [f"warning: {text}" for text in caveats.cluster]
     lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]

@@ -13,19 +13,22 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
-from kafka_capacity.cli.plan_options import in_names_of_options, request_of
+from kafka_capacity.cli.plan_options import OPTION_OF_FIELD, in_names_of_options, request_of
 from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.move_tables import schedule_tables
 from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.evaluate import evaluate_placement
-from kafka_capacity.sizing.grid import placement_grid, placement_scenario
+from kafka_capacity.sizing.grid import placement_grid, placement_key, target_scenarios
 from kafka_capacity.sizing.move_schedule import MoveSettings, scheduled
 from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.sizing.topology import topology_warnings
-from kafka_capacity.workflow.pinned import check_changes, check_new_racks
+from kafka_capacity.workflow.pinned import DELIVERY_FIELDS, check_brokers, check_changes
 from kafka_capacity.workflow.simulation import inventory_facts
+
+BROKER_FIELDS = ("broker_counts", "new_broker_racks", "removed_brokers", "replaced_brokers", "rack_names")
+"""Parameters that a list of all brokers stands instead of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,8 +76,9 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
         KafkaCapacityError: an option, the snapshot or the list is wrong.
     """
     # Wrong options are told before a large snapshot is read.
-    if brokers_file is not None and (given.get("broker_counts") or given.get("new_broker_racks")):
-        raise RequestError("--brokers: lists every broker already; leave out --broker-counts and --new-broker-racks")
+    instead = [OPTION_OF_FIELD[name] for name in BROKER_FIELDS if given.get(name)]
+    if brokers_file is not None and instead:
+        raise RequestError(f"--brokers: lists every broker already; leave out {' and '.join(instead)}")
     request_of("not read yet", "2000-01-01", given)
     began = time.perf_counter()
     begin("reading the snapshot")
@@ -82,10 +86,10 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     request = request_of(found.snapshot.cluster, found.snapshot.ds, given)
     scenarios = _scenarios(request, found, brokers_file)
     read_seconds = time.perf_counter() - began
-    judged = []
+    judged, placed = [], dict[str, PlacementResult]()
     for scenario in scenarios:
         begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
-        judged.append(_judge(found, scenario, request.move_settings()))
+        judged.append(_judge(found, scenario, request.move_settings(), placed))
     facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings.to_json())
     return Planned(
         request=request,
@@ -97,14 +101,23 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     )
 
 
+def requested(planned: Planned) -> dict[str, Any]:
+    """Give the request as plain data, the list of brokers in place of what it stands for."""
+    request = planned.request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
+    if planned.has_broker_list:
+        request = {name: value for name, value in request.items() if name not in BROKER_FIELDS}
+        request["brokers"] = planned.results[0].scenario.target.ids.tolist()
+    return request
+
+
 def _scenarios(request: PlanRequest, found: PlanInput, brokers_file: Path | None) -> tuple[PlacementScenario, ...]:
     observed, grid = found.snapshot.brokers, request.grid()
     if brokers_file is not None:
         target = read_wanted_brokers(brokers_file, observed)
-        scenarios = tuple(placement_scenario(grid, target, placer) for placer in dict.fromkeys(grid.placers))
+        scenarios = target_scenarios(grid, target)
     try:
         if brokers_file is None:
-            check_new_racks(request, observed)
+            check_brokers(request, observed)
             scenarios = placement_grid(observed, grid)
         check_changes(request, found.snapshot.partitions.topics, scenarios)
     except RequestError as error:
@@ -112,9 +125,14 @@ def _scenarios(request: PlanRequest, found: PlanInput, brokers_file: Path | None
     return scenarios
 
 
-def _judge(found: PlanInput, scenario: PlacementScenario, move: MoveSettings) -> Judged:
+def _judge(
+    found: PlanInput, scenario: PlacementScenario, move: MoveSettings, placed: dict[str, PlacementResult]
+) -> Judged:
+    """Judge one scenario; placements that it can share with others are taken from ``placed``, and added to it."""
     began = time.perf_counter()
-    result = evaluate_placement(found.snapshot, found.load, scenario)
+    key = placement_key(scenario)
+    result = evaluate_placement(found.snapshot, found.load, scenario, placed.get(key))
+    placed.setdefault(key, result)
     result, schedule = scheduled(found.snapshot, found.load, result, move)
     factors = replication_factors(found.snapshot.replicas)
     if scenario.replication_factor is not None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.group_planning import PlannedGroups
-from kafka_capacity.cli.planning import Judged, Planned
+from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
@@ -24,7 +24,6 @@ from kafka_capacity.sizing.group_grid import group_request_to_json
 from kafka_capacity.sizing.move_schedule import move_settings_to_json
 from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.workflow.evaluation import wants_moves
-from kafka_capacity.workflow.pinned import DELIVERY_FIELDS
 
 if TYPE_CHECKING:
     from kafka_capacity.report.render import RenderedReport
@@ -53,10 +52,6 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
     found = planned.found
     scenarios = [result.scenario for result in planned.results]
     sha256 = snapshot_sha256(snapshot)
-    request = planned.request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
-    if planned.has_broker_list:
-        request = {name: value for name, value in request.items() if name not in {"broker_counts", "new_broker_racks"}}
-        request["brokers"] = scenarios[0].target.ids.tolist()
     asked = {
         "scenarios": [scenario_to_json(s) for s in scenarios],
         "move": move_settings_to_json(planned.request.move_settings()),
@@ -73,7 +68,7 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
         cluster=found.snapshot.cluster,
         ds=found.snapshot.ds,
         plan_id=plan_id,
-        request=request,
+        request=requested(planned),
         snapshot_facts={**planned.facts["snapshot"], "skipped_groups": list(groups.skipped)},
         findings=planned.facts["findings"],
         provenance={

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.formats import plural
+from kafka_capacity.report.formats import format_throttle, plural
 from kafka_capacity.report.groups import GroupsView, read_groups
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.waves import MoveView, read_move, read_schedules
@@ -72,6 +72,11 @@ class Option:
         """What part of all replica bytes is copied."""
         total = self.figures["total_bytes"]
         return self.figures["moved_bytes"] / total if total else (None if self.is_refused else 0.0)
+
+    def is_same_placement(self, other: Option) -> bool:
+        """Tell whether another option is the same but for its throttle."""
+        asked = ("target_broker_ids", "target_racks", "placer", "replication_factor")
+        return all(self.figures[name] == other.figures[name] for name in asked)
 
     def is_same_change(self, other: Option) -> bool:
         """Tell whether another option asks for the same brokers and factor, under the same throttle."""
@@ -147,19 +152,25 @@ def view_plan(inputs: ReportInputs) -> PlanView:
 def read_options(scenarios: pa.Table) -> tuple[Option, ...]:
     """Read rows of ``scenarios``, in the order in which they are shown."""
     rows = scenarios.to_pylist()
-    bare = Counter(_bare_label(row) for row in rows)
-    options = [_read(row, is_unique=bare[_bare_label(row)] == 1) for row in rows]
+    has_throttles = len({row["throttle_bytes_per_second"] for row in rows}) > 1
+    labels = [_bare_label(row, has_throttles=has_throttles) for row in rows]
+    known = Counter(labels)
+    options = [
+        _read(row, label if known[label] == 1 else f"{label} ({row['scenario_id']})")
+        for row, label in zip(rows, labels, strict=True)
+    ]
     return tuple(sorted(options, key=_rank))
 
 
-def _bare_label(row: Mapping[str, Any]) -> str:
-    return f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}"
+def _bare_label(row: Mapping[str, Any], *, has_throttles: bool) -> str:
+    throttle = f", {format_throttle(row['throttle_bytes_per_second'])}" if has_throttles else ""
+    return f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}{throttle}"
 
 
-def _read(row: Mapping[str, Any], *, is_unique: bool) -> Option:
+def _read(row: Mapping[str, Any], label: str) -> Option:
     return Option(
         scenario_id=row["scenario_id"],
-        label=_bare_label(row) if is_unique else f"{_bare_label(row)} ({row['scenario_id']})",
+        label=label,
         placer=row["placer"],
         broker_count=row["target_broker_count"],
         broker_ids=tuple(row["target_broker_ids"]),

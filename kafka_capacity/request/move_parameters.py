@@ -67,6 +67,16 @@ class MoveParameters(BaseModel):
         "longest of its wave. Empty: any.",
         json_schema_extra=_here(),
     )
+    most_traffic_ratio: float = Field(
+        default=1.0 if _WAVES.most_traffic_ratio is None else _WAVES.most_traffic_ratio,
+        gt=0.0,
+        le=1.0,
+        allow_inf_nan=False,
+        title="Most traffic in a wave",
+        description="The share of a throttle that what is produced to the moving partitions may take, since it is what "
+        "the copies lose: 0.5 is half. 1 is no limit: fewer waves, which take longer, or never end at a peak.",
+        json_schema_extra=_here(),
+    )
     pause_seconds: float = Field(
         default=_WAVES.pause_seconds,
         ge=0.0,
@@ -108,6 +118,14 @@ class MoveParameters(BaseModel):
         json_schema_extra=_here(),
     )
 
+    are_detours_allowed: bool = Field(
+        default=_WAVES.allows_detours,
+        title="Allow detours",
+        description="Where full disks wait for each other a partition may go by way of a third broker, and is copied "
+        "twice. Without it such partitions stay where they are.",
+        json_schema_extra=_here(),
+    )
+
     def move_settings(self) -> MoveSettings:
         """Give what schedules are made with."""
         hours = self.longest_wave_hours
@@ -118,10 +136,12 @@ class MoveParameters(BaseModel):
             waves=WaveSettings(
                 most_moves_per_broker=self.most_moves_per_broker,
                 longest_wave_seconds=None if hours is None else hours * 3600.0,
+                most_traffic_ratio=None if self.most_traffic_ratio == 1.0 else self.most_traffic_ratio,
                 pause_seconds=self.pause_seconds,
                 fetchers=self.fetchers,
                 fetcher_bytes_per_second=self.fetcher_bytes_per_second,
                 orders=_WAVES.orders if self.wave_order is WaveOrder.AUTO else (Order(self.wave_order),),
                 tries_leadership_first=self.is_leadership_first_tried,
+                allows_detours=self.are_detours_allowed,
             ),
         )

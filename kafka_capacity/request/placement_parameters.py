@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
 from kafka_capacity.placement import Balance, RackRule, placer_names
+from kafka_capacity.sizing.broker_changes import BrokerChanges
 from kafka_capacity.sizing.grid import GridRequest
 from kafka_capacity.sizing.pins import RACK_PREFIX, pins_of
 
@@ -15,6 +16,8 @@ PLACERS = placer_names()
 
 BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 RackName = Annotated[str, Field(min_length=1, max_length=255)]
+Throttle = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
+BrokerId = Annotated[int, Field(ge=0, le=2**31 - 1)]
 TopicPattern = Annotated[str, Field(min_length=1, max_length=255)]
 
 
@@ -64,6 +67,29 @@ class PlacementParameters(BaseModel):
         max_length=1000,
         title="Racks of new brokers",
         description="One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers.",
+        json_schema_extra={"section": "What to try"},
+    )
+    removed_brokers: tuple[BrokerId, ...] = Field(
+        default=(),
+        max_length=2_000,
+        title="Brokers to remove",
+        description="Ids of brokers that go: they are drained. Counts are of what is left, new brokers included.",
+        json_schema_extra={"section": "What to try"},
+    )
+    replaced_brokers: dict[BrokerId, BrokerId] = Field(
+        default={},
+        max_length=2_000,
+        title="Brokers to replace",
+        description='Old id and new id, {"3": 13}: the new one has the rack and the hardware of the old one, which is '
+        "drained.",
+        json_schema_extra={"section": "What to try"},
+    )
+    rack_names: dict[RackName, RackName] = Field(
+        default={},
+        max_length=1_000,
+        title="Racks to rename",
+        description='Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new '
+        "name become one.",
         json_schema_extra={"section": "What to try"},
     )
     placers: tuple[str, ...] = Field(
@@ -142,6 +168,15 @@ class PlacementParameters(BaseModel):
         json_schema_extra={"section": "The move"},
     )
 
+    throttles_bytes_per_second: tuple[Throttle, ...] = Field(
+        default=(),
+        max_length=20,
+        title="Throttles to compare (bytes per second)",
+        description="Several in place of the one above: every option is scheduled with each. For example "
+        "[50000000, 100000000].",
+        json_schema_extra={"section": "The move"},
+    )
+
     @field_validator("placers")
     @classmethod
     def _are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,6 +207,10 @@ class PlacementParameters(BaseModel):
             tolerance_ratio=self.tolerance_ratio,
             disk_limit_ratio=self.disk_limit_ratio,
             seed=self.seed,
+            throttles_bytes_per_second=self.throttles_bytes_per_second,
+            broker_changes=BrokerChanges.of(
+                removed=self.removed_brokers, replaced=self.replaced_brokers, rack_names=self.rack_names
+            ),
             pins=pins_of(self.pinned_topics),
             most_replicas_per_broker=self.most_replicas_per_broker,
         )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
@@ -18,7 +18,18 @@ from kafka_capacity.request.placement_parameters import PlacementParameters
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
-_ADDED = frozenset({"pinned_topics", "most_replicas_per_broker"})
+_ADDED = frozenset(
+    {
+        "removed_brokers",
+        "replaced_brokers",
+        "rack_names",
+        "pinned_topics",
+        "most_replicas_per_broker",
+        "throttles_bytes_per_second",
+        "most_traffic_ratio",
+        "are_detours_allowed",
+    }
+)
 """Parameters that came later: left at their defaults they do not change the names of plans that were made before."""
 
 
@@ -37,6 +48,14 @@ class PlanRequest(GroupParameters, MoveParameters, PlacementParameters):
         description="Release the reassignment files only after somebody has approved the report.",
         json_schema_extra={"section": "Delivery"},
     )
+
+    @field_validator("is_throttle_automatic")
+    @classmethod
+    def _is_one_kind_of_throttle(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("throttles_bytes_per_second"):
+            msg = "it leaves nothing to compare; leave out this or throttles_bytes_per_second"
+            raise ValueError(msg)
+        return value
 
     @field_validator("recipients")
     @classmethod

@@ -66,13 +66,26 @@ def broker_limits(scenario: PlacementScenario) -> BrokerLimits:
     )
 
 
-def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> PlacementResult:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Placed:
+    """A placement, and what the seeds that were tried would copy."""
+
+    diff: AssignmentDiff
+    low_bytes: int
+    high_bytes: int
+    seeds: int
+
+
+def evaluate_placement(
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, like: PlacementResult | None = None
+) -> PlacementResult:
     """Say what a scenario would move, how long it would take, and whether it fits.
 
     Args:
         snapshot: the cluster as it is.
         load: its traffic, in the order of ``snapshot.partitions``.
         scenario: what if.
+        like: the result of a scenario that has another throttle and is the same in all else: its placement is taken.
 
     Returns:
         The result; a placement that Kafka itself would refuse is a result with an excuse, not an error.
@@ -80,14 +93,16 @@ def evaluate_placement(snapshot: Snapshot, load: PartitionLoad, scenario: Placem
     Raises:
         RequestError: the scenario names a placer that does not exist.
     """
-    seeds = GENERATE_SEEDS if scenario.placer == "generate" else 1
+    if like is not None and like.diff is None:
+        return dataclasses.replace(like, scenario=scenario)
     problem = placement_problem(snapshot, load, scenario, seed=scenario.seed)
     try:
-        diff, moved = _place(problem, scenario, seeds)
+        placed = _place(problem, scenario) if like is None else _placed_as(like)
     except PlacementError as error:
         return _refused(scenario, problem, error)
+    diff = placed.diff
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes)
-    metrics = _metrics(snapshot, load, scenario, problem, diff, moved, loads)
+    metrics = _metrics(snapshot, load, scenario, problem, placed, loads)
     narrow = narrow_partitions(problem, diff.after)
     states = limit_states(problem, diff.after)
     excuses = placement_excuses(
@@ -118,16 +133,25 @@ def evaluate_all(
     return [evaluate_placement(snapshot, load, scenario) for scenario in scenarios]
 
 
-def _place(problem: PlacementProblem, scenario: PlacementScenario, seeds: int) -> tuple[AssignmentDiff, list[int]]:
+def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
     """Place with one seed, or with several and take the run whose moved bytes are the (lower) median."""
     chosen = placer(scenario.placer)
+    seeds = GENERATE_SEEDS if scenario.placer == "generate" else 1
     runs: list[tuple[int, int, AssignmentDiff]] = []
     for offset in range(seeds):
         seeded = dataclasses.replace(problem, seed=scenario.seed + offset)
         diff = diff_assignments(problem.before, chosen.place(seeded))
         runs.append((diff.moved_bytes(problem.size_bytes), offset, diff))
     runs.sort(key=lambda run: run[:2])
-    return runs[(len(runs) - 1) // 2][2], [run[0] for run in runs]
+    middle = runs[(len(runs) - 1) // 2]
+    return _Placed(diff=middle[2], low_bytes=runs[0][0], high_bytes=runs[-1][0], seeds=seeds)
+
+
+def _placed_as(like: PlacementResult) -> _Placed:
+    """Give the placement of a result that has one."""
+    assert like.diff is not None and like.metrics is not None  # noqa: S101, PT018 - for the type checker
+    low, high = like.metrics.moved_bytes_low, like.metrics.moved_bytes_high
+    return _Placed(diff=like.diff, low_bytes=low, high_bytes=high, seeds=like.metrics.seeds_tried)
 
 
 def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: PlacementError) -> PlacementResult:
@@ -189,10 +213,10 @@ def _metrics(
     load: PartitionLoad,
     scenario: PlacementScenario,
     problem: PlacementProblem,
-    diff: AssignmentDiff,
-    moved: list[int],
+    placed: _Placed,
     loads: BrokerLoads,
 ) -> PlacementMetrics:
+    diff = placed.diff
     size = problem.size_bytes
     limits = balance_limits(problem)
     now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
@@ -212,9 +236,9 @@ def _metrics(
         broker_count=len(scenario.target),
         moved_replicas=diff.moved_replicas,
         moved_bytes=moved_bytes,
-        moved_bytes_low=moved[0],
-        moved_bytes_high=moved[-1],
-        seeds_tried=len(moved),
+        moved_bytes_low=placed.low_bytes,
+        moved_bytes_high=placed.high_bytes,
+        seeds_tried=placed.seeds,
         changed_partitions=diff.changed_partitions,
         leaders_changed=diff.preferred_leaders_changed,
         total_replicas=int((diff.after >= 0).sum()),

@@ -3,13 +3,17 @@
 A new broker gets the next free id and the median hardware of the observed ones. Its rack is the next of the racks that
 were asked for, in turn, or else the rack with the fewest brokers. Where brokers must go, the one with the highest id of
 the rack with the most brokers goes, again and again.
+
+Brokers that are named to go or to be replaced, and racks that are renamed, come first: counts are of what is then
+there. With such changes and without counts the plan is for just what is then there.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.placement.problem import Balance, RackRule
+from kafka_capacity.sizing.broker_changes import BrokerChanges
 from kafka_capacity.sizing.pins import Pin, pins_from_json, pins_to_json
 from kafka_capacity.sizing.scenario import PlacementScenario
 
@@ -32,6 +37,8 @@ class GridRequest:
         broker_counts: target counts; empty means today's, and today's plus one broker in every rack.
         new_broker_racks: the racks of new brokers, in turn; empty means the racks with the fewest brokers.
         placers: names of placers.
+        throttles_bytes_per_second: several to compare, in place of the one; empty for just that one.
+        broker_changes: named brokers that go or are replaced, and racks with new names.
     """
 
     broker_counts: tuple[int, ...]
@@ -46,6 +53,8 @@ class GridRequest:
     seed: int
     pins: tuple[Pin, ...] = ()
     most_replicas_per_broker: int | None = None
+    throttles_bytes_per_second: tuple[float, ...] = ()
+    broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
 
 
 def default_broker_counts(observed: Brokers) -> tuple[int, ...]:
@@ -58,13 +67,16 @@ def _median(values: NDArray[np.float64]) -> float | None:
     return float(np.median(known)) if len(known) else None
 
 
-def proposed_brokers(observed: Brokers, count: int, new_racks: Sequence[str] = ()) -> Brokers:
+def proposed_brokers(
+    observed: Brokers, count: int, new_racks: Sequence[str] = (), *, ids_taken: Sequence[int] = ()
+) -> Brokers:
     """Give the target list for a broker count, by the rules of this module.
 
     Args:
         observed: the brokers there are.
         count: how many there shall be, at least 1.
         new_racks: racks of the new brokers, taken in turn.
+        ids_taken: further ids that no new broker may get.
     """
     keep = list(range(len(observed)))
     while len(keep) > count:
@@ -73,7 +85,7 @@ def proposed_brokers(observed: Brokers, count: int, new_racks: Sequence[str] = (
     ids = [int(observed.ids[i]) for i in keep]
     racks: list[str | None] = [observed.racks[i] for i in keep]
     for number in range(count - len(keep)):
-        ids.append(max([0, *observed.ids.tolist()]) + 1 + number)
+        ids.append(max([0, *observed.ids.tolist(), *ids_taken]) + 1 + number)
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
 
     def figures(values: NDArray[np.float64]) -> list[float | None]:
@@ -97,24 +109,38 @@ def _smallest_rack(racks: Sequence[str | None]) -> str | None:
 
 
 def placement_grid(observed: Brokers, request: GridRequest) -> tuple[PlacementScenario, ...]:
-    """List the scenarios of a request, each count with each placer, in a fixed order."""
-    counts = sorted(set(request.broker_counts or default_broker_counts(observed)))
+    """List the scenarios of a request, each count with each placer and throttle, in a fixed order."""
+    changes = request.broker_changes
+    base = changes.apply(observed)
+    usual = (len(base),) if changes else default_broker_counts(observed)
+    targets = [
+        proposed_brokers(base, count, request.new_broker_racks, ids_taken=observed.ids.tolist())
+        for count in sorted(set(request.broker_counts or usual))
+    ]
+    return tuple(scenario for target in targets for scenario in target_scenarios(request, target))
+
+
+def target_scenarios(request: GridRequest, target: Brokers) -> tuple[PlacementScenario, ...]:
+    """Put one target together with the rest of a request: each placer with each throttle."""
+    throttles = sorted(set(request.throttles_bytes_per_second)) or [request.throttle_bytes_per_second]
     return tuple(
-        placement_scenario(request, proposed_brokers(observed, count, request.new_broker_racks), placer)
-        for count in counts
+        _scenario(request, target, placer, throttle, is_only_throttle=len(throttles) == 1)
         for placer in dict.fromkeys(request.placers)
+        for throttle in throttles
     )
 
 
-def placement_scenario(request: GridRequest, target: Brokers, placer: str) -> PlacementScenario:
-    """Put one target and one placer together with the rest of a request."""
+def _scenario(
+    request: GridRequest, target: Brokers, placer: str, throttle: float, *, is_only_throttle: bool
+) -> PlacementScenario:
     tolerance = request.tolerance_ratio
+    name = f"{len(target):03d}-brokers.{placer}"
     return PlacementScenario(
-        scenario_id=f"{len(target):03d}-brokers.{placer}",
+        scenario_id=name if is_only_throttle else f"{name}.{throttle / 1e6:.12g}MBps",
         target=target,
         placer=placer,
         replication_factor=request.replication_factor,
-        throttle_bytes_per_second=request.throttle_bytes_per_second,
+        throttle_bytes_per_second=throttle,
         rack_rule=request.rack_rule,
         balance=request.balance,
         tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
@@ -154,6 +180,12 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
         "pins": pins_to_json(scenario.pins),
         "most_replicas_per_broker": scenario.most_replicas_per_broker,
     }
+
+
+def placement_key(scenario: PlacementScenario) -> str:
+    """Name the placement of a scenario: those that differ in their throttles only share it."""
+    asked = scenario_to_json(scenario)
+    return json.dumps({name: asked[name] for name in asked if name not in {"scenario_id", "throttle_bytes_per_second"}})
 
 
 def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:

@@ -103,7 +103,7 @@ def new_rack_warnings(observed: Brokers, target: Brokers, *, what: str) -> tuple
         what: names the target in ``where``.
     """
     known = observed.rack_names()
-    added = [rack for rack in target.rack_names() if rack not in known]
+    added = [rack for rack in target.rack_names() if rack not in known and not _is_renamed(observed, target, rack)]
     if not added or not known:
         return ()
     names = ", ".join(repr(rack) for rack in added[:5])
@@ -115,6 +115,42 @@ def new_rack_warnings(observed: Brokers, target: Brokers, *, what: str) -> tuple
             message=(
                 f"no broker is in {'rack' if len(added) == 1 else 'racks'} {names} today (racks: "
                 f"{', '.join(known[:8])}): check the spelling, since a rack counts as a place of its own"
+            ),
+        ),
+    )
+
+
+def _is_renamed(observed: Brokers, target: Brokers, rack: str) -> bool:
+    """Tell whether all that is in a new rack was all there is of some old ones: nobody misspells a rack that whole."""
+    inside = {b for b, own in zip(target.ids.tolist(), target.racks, strict=True) if own == rack}
+    before = {b: own for b, own in zip(observed.ids.tolist(), observed.racks, strict=True) if own is not None}
+    old = {before[b] for b in inside if b in before}
+    return bool(old) and not any(own in old and b not in inside and b in target.ids for b, own in before.items())
+
+
+def changed_rack_notes(observed: Brokers, target: Brokers, *, what: str) -> tuple[TopologyWarning, ...]:
+    """Name the brokers whose rack is another than now: somebody must set it before anything moves.
+
+    Args:
+        observed: the brokers there are.
+        target: those wanted.
+        what: names the target in ``where``.
+    """
+    before = dict(zip(observed.ids.tolist(), observed.racks, strict=True))
+    after = dict(zip(target.ids.tolist(), target.racks, strict=True))
+    changed = [b for b, rack in after.items() if b in before and before[b] != rack]
+    if not changed:
+        return ()
+    names = ", ".join(f"{b}: {before[b] or 'none'} → {after[b] or 'none'}" for b in changed[:5])
+    more = f" and {len(changed) - 5:,} more" if len(changed) > 5 else ""
+    return (
+        TopologyWarning(
+            severity="info",
+            code="changed-racks",
+            where=what,
+            message=(
+                f"{len(changed):,} {'broker has' if len(changed) == 1 else 'brokers have'} another rack than today "
+                f"({names}{more}): set broker.rack and restart them before the move"
             ),
         ),
     )

@@ -12,10 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.objects.plan_tables import result_tables
+from kafka_capacity.objects.plan_tables import merge_tables, result_tables
 from kafka_capacity.sizing.evaluate import evaluate_placement
+from kafka_capacity.sizing.grid import placement_key
 from kafka_capacity.sizing.move_schedule import MoveSettings, scheduled
-from kafka_capacity.sizing.scenario import PlacementScenario
+from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 
 MOVES_FOR_ALL_UP_TO = 24
 """Up to so many scenarios every one brings its moves; beyond, only those of ``fewest-bytes`` are listed one by one."""
@@ -38,19 +39,37 @@ def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScena
 
 def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, has_moves: bool) -> dict[str, pa.Table]:
     """Evaluate one scenario and give its tables; where its moves are listed, in what waves they are done as well."""
-    result = evaluate_placement(inputs.snapshot, inputs.load, scenario)
-    schedule = None
-    if has_moves:
-        result, schedule = scheduled(inputs.snapshot, inputs.load, result, inputs.move)
-    return result_tables(result, inputs.snapshot, has_moves=has_moves, schedule=schedule)
+    return placement_tables(inputs, PlacementPiece(scenarios=(scenario,), has_moves=has_moves))
 
 
-def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[tuple[PlacementScenario, bool]]:
-    """List the scenarios as pieces of work, each with whether its moves are listed."""
-    return [(scenario, wants_moves(scenarios, scenario)) for scenario in scenarios]
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlacementPiece:
+    """A piece of work: scenarios that share a placement, and whether their moves are listed."""
+
+    scenarios: tuple[PlacementScenario, ...]
+    has_moves: bool
 
 
-def placement_tables(inputs: SimulationInputs, piece: tuple[PlacementScenario, bool]) -> dict[str, pa.Table]:
+def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[PlacementPiece]:
+    """List the scenarios as pieces of work: several throttles need one placement only."""
+    shared: dict[str, list[PlacementScenario]] = {}
+    for scenario in scenarios:
+        shared.setdefault(placement_key(scenario), []).append(scenario)
+    return [
+        PlacementPiece(scenarios=tuple(several), has_moves=wants_moves(scenarios, several[0]))
+        for several in shared.values()
+    ]
+
+
+def placement_tables(inputs: SimulationInputs, piece: PlacementPiece) -> dict[str, pa.Table]:
     """Do one piece of work and give its tables."""
-    scenario, has_moves = piece
-    return evaluate_tables(inputs, scenario, has_moves=has_moves)
+    first: PlacementResult | None = None
+    bundles = []
+    for scenario in piece.scenarios:
+        judged = evaluate_placement(inputs.snapshot, inputs.load, scenario, first)
+        first = first or judged
+        schedule = None
+        if piece.has_moves:
+            judged, schedule = scheduled(inputs.snapshot, inputs.load, judged, inputs.move)
+        bundles.append(result_tables(judged, inputs.snapshot, has_moves=piece.has_moves, schedule=schedule))
+    return bundles[0] if len(bundles) == 1 else merge_tables(bundles)

@@ -86,7 +86,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     inventory = find(store, request.cluster, ds)
     manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
     observed = brokers_of(read_table(store, manifest, "brokers"))
-    check_new_racks(request, observed)
+    check_brokers(request, observed)
     scenarios = placement_grid(observed, request.grid())
     topics = read_table(store, manifest, "topics").column("topic").to_pylist()
     check_changes(request, topics, scenarios)
@@ -111,12 +111,13 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     return pinned
 
 
-def check_new_racks(request: PlanRequest, observed: Brokers) -> None:
-    """Refuse racks for new brokers where the observed ones have none.
+def check_brokers(request: PlanRequest, observed: Brokers) -> None:
+    """Refuse changes of brokers that there are not, and racks for new brokers where the observed ones have none.
 
     Raises:
         RequestError: naming the field.
     """
+    request.grid().broker_changes.check(observed)
     if request.new_broker_racks and not observed.rack_names():
         msg = (
             f"new_broker_racks: {list(request.new_broker_racks)!r} is refused: no broker of cluster "

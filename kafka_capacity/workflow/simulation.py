@@ -18,7 +18,7 @@ from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.plan_tables import merge_tables
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.sizing.scenario import PlacementScenario
-from kafka_capacity.sizing.topology import TopologyWarning, new_rack_warnings, topology_warnings
+from kafka_capacity.sizing.topology import TopologyWarning, changed_rack_notes, new_rack_warnings, topology_warnings
 from kafka_capacity.workflow.evaluation import SimulationInputs
 from kafka_capacity.workflow.pinned import PlanInputs
 from kafka_capacity.workflow.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
@@ -56,11 +56,12 @@ def inventory_facts(
     factors = replication_factors(snapshot.replicas)
     topology: list[TopologyWarning] = []
     # The observed brokers were judged when the inventory was staged: only what would change is judged here.
-    proposed = {tuple(s.target.ids.tolist()): s for s in scenarios}
-    proposed.pop(tuple(brokers.ids.tolist()), None)
+    proposed = {(tuple(s.target.ids.tolist()), s.target.racks): s for s in scenarios}
+    proposed.pop((tuple(brokers.ids.tolist()), brokers.racks), None)
     for target in proposed.values():
         factor = factors if target.replication_factor is None else np.full_like(factors, target.replication_factor)
         topology += new_rack_warnings(brokers, target.target, what=f"{len(target.target)} brokers")
+        topology += changed_rack_notes(brokers, target.target, what=f"{len(target.target)} brokers")
         topology += topology_warnings(target.target, factor, what=f"{len(target.target)} brokers")
     return {
         "snapshot": {

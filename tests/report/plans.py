@@ -137,6 +137,7 @@ def make_inputs(
     groups: Mapping[str, pa.Table] | None = None,
     skipped_groups: Sequence[dict[str, str]] = (),
     waves: WaveSettings | None = None,
+    throttles: Sequence[float] = (),
     **changes: Any,
 ) -> ReportInputs:
     """Evaluate a plan and give what a report is made of; with ``waves``, in which waves its own moves are done."""
@@ -148,6 +149,7 @@ def make_inputs(
         placers=tuple(placers),
         replication_factor=replication_factor,
         throttle_bytes_per_second=throttle,
+        throttles_bytes_per_second=tuple(throttles),
         rack_rule=RackRule.STRICT,
         balance=Balance.BYTES,
         tolerance_ratio=tolerance_ratio,
@@ -179,6 +181,7 @@ def make_inputs(
             "placers": list(placers),
             "replication_factor": replication_factor,
             "throttle_bytes_per_second": throttle,
+            "throttles_bytes_per_second": list(throttles),
             "disk_limit_ratio": 0.85,
         },
         "snapshot_facts": facts(snapshot, load) | ({"skipped_groups": list(skipped_groups)} if skipped_groups else {}),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.report.asked import asked_sentence
 from kafka_capacity.report.formats import format_bytes, format_throttle, plural
 from kafka_capacity.report.options import Option, PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, chart, column, table
+from kafka_capacity.report.waves import BAND
 
 MAX_ROWS = 200
 MAX_BARS = 24
@@ -29,6 +31,15 @@ _COLUMNS = (
     column("throttle_bytes_per_second", "Throttle", "throttle"),
 )
 
+_THROTTLES = (
+    column("throttle", "Throttle", "throttle"),
+    column("verdict", "Verdict", "verdict"),
+    column("wave_count", "Waves", "count"),
+    column("takes", "Takes", "time_band"),
+    column("alone", "Copying alone", "duration_band"),
+    column("smallest", "Ends above", "throttle_above"),
+)
+
 
 @section("comparison", title="Options compared", order=10)
 def build(view: PlanView) -> dict[str, Any]:
@@ -46,6 +57,7 @@ def build(view: PlanView) -> dict[str, Any]:
         "duration": not has_waves,
     }
     columns = [one for one in _COLUMNS if of_use.get(one["key"], True)]
+    asked = asked_sentence(view.inputs.request)
     note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
     if has_waves:
         note = (
@@ -59,9 +71,46 @@ def build(view: PlanView) -> dict[str, Any]:
     if len(listed) < len(view.options):
         note += f" {len(listed):,} of {plural(len(view.options), 'option')} are listed."
     return {
+        "asked": asked,
+        "throttles": _throttles(view) if len(throttles) > 1 else None,
         "table": table("Every option that was tried", columns, [_row(view, option) for option in listed], note=note),
         "charts": [_chart(view, drawn)] if any(option.figures["moved_bytes"] for option in drawn) else [],
     }
+
+
+def _throttles(view: PlanView) -> dict[str, Any]:
+    """Set the throttles of the option that is spoken of side by side."""
+    rows = []
+    same = [option for option in view.options if option.is_same_placement(view.nearest) and not option.is_refused]
+    for option in sorted(same, key=lambda option: float(option.figures["throttle_bytes_per_second"])):
+        figures, schedule = option.figures, view.schedules.get(option.scenario_id)
+        smallest = figures["smallest_throttle_bytes_per_second"]
+        in_waves: dict[str, Any] = {"wave_count": None, "takes": None, "smallest": smallest}
+        if schedule is not None and schedule["wave_count"]:
+            in_waves = {
+                "wave_count": schedule["wave_count"],
+                "takes": tuple(schedule[f"total_{band}_seconds"] for band in BAND),
+                "smallest": schedule["smallest_throttle_expected_bytes_per_second"],
+            }
+        rows.append(
+            {
+                "throttle": figures["throttle_bytes_per_second"],
+                "verdict": _verdict(view, option),
+                "alone": (figures["duration_seconds"], figures["duration_peak_seconds"]),
+                **in_waves,
+            }
+        )
+    note = (
+        "Takes is the time in waves that is expected, and in brackets from nobody writing to all of it at peak rates; "
+        "copying alone at mean and at peak rates. The move ends with any throttle larger than what stands under Ends "
+        "above."
+    )
+    caption = f"The throttles for {plural(view.nearest.broker_count, 'broker')} with {view.nearest.placer}"
+    return table(caption, _THROTTLES, rows, note=note)
+
+
+def _verdict(view: PlanView, option: Option) -> str:
+    return "recommended" if option is view.recommended else ("fits" if option.fits else "no_fit")
 
 
 def _row(view: PlanView, option: Option) -> dict[str, Any]:
@@ -69,7 +118,7 @@ def _row(view: PlanView, option: Option) -> dict[str, Any]:
     return {
         **figures,
         "label": option.label,
-        "verdict": "recommended" if option is view.recommended else ("fits" if option.fits else "no_fit"),
+        "verdict": _verdict(view, option),
         "share": option.share_ratio,
         "balance": None if option.is_refused else (figures["balance_before"], figures["balance_after"]),
         "alone": None if option.is_refused else (figures["duration_seconds"],) * 2,

@@ -371,3 +371,21 @@ def test_the_charts_are_drawn():
         assert 'stroke="#' not in drawn[name].wide
     assert drawn["gantt"].wide.count("copy</text>") >= 8
     assert drawn["disk-on-the-way"].wide.count("stroke-dasharray") == 8
+
+
+def test_throttles_stand_side_by_side_and_name_the_options():
+    spec = ClusterSpec(disk_capacity_bytes=900 * GIB, mean_rate=300_000.0)
+    inputs = make_inputs(spec, broker_counts=(8,), throttles=(4e5, 50e6, 100e6), waves=WaveSettings())
+    report = build_report(inputs)
+    compared = section_of(report, "comparison")
+    slow, usual, fast = compared["throttles"]["rows"]
+
+    assert compared["asked"] == "Asked: 8 brokers; throttles of 400 kB/s, 50 MB/s, 100 MB/s."
+    assert report["verdict"]["recommended_scenario_id"] == "008-brokers.fewest-bytes.100MBps"
+    assert [row["verdict"] for row in (slow, usual, fast)] == ["no_fit", "fits", "recommended"]
+    assert slow["takes"][1] is None
+    assert usual["takes"][1] > fast["takes"][1] > 0
+    assert slow["throttle"] < slow["smallest"]
+    labels = [row["label"] for row in compared["table"]["rows"]]
+    assert "8 brokers, fewest-bytes, 50 MB/s" in labels
+    assert section_of(build_report(scheduled()), "comparison")["throttles"] is None

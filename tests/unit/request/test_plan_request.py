@@ -24,6 +24,9 @@ OTHER_VALUES = {
     "cluster": "other",
     "broker_counts": [12, 15],
     "new_broker_racks": ["a"],
+    "removed_brokers": [3],
+    "replaced_brokers": {"4": 14},
+    "rack_names": {"a": "zone-a"},
     "placers": ["zk"],
     "replication_factor": 2,
     "rack_rule": "off",
@@ -33,6 +36,7 @@ OTHER_VALUES = {
     "pinned_topics": {"audit": [1, 2], "pay.*": ["rack:a"]},
     "most_replicas_per_broker": 4000,
     "throttle_bytes_per_second": 1e6,
+    "throttles_bytes_per_second": [5e7, 1e8],
     "seed": 7,
 }
 MOVE_VALUES = {
@@ -41,11 +45,13 @@ MOVE_VALUES = {
     "disk_bytes_per_second": 2e8,
     "most_moves_per_broker": 5,
     "longest_wave_hours": 1.5,
+    "most_traffic_ratio": 1.0,
     "pause_seconds": 0.0,
     "fetchers": 4,
     "fetcher_bytes_per_second": 1e7,
     "wave_order": "smallest-first",
     "is_leadership_first_tried": False,
+    "are_detours_allowed": False,
 }
 GROUP_VALUES = {
     "groups": ["orders-etl"],
@@ -72,6 +78,7 @@ GROUP_VALUES = {
     "settle_seconds": 0.0,
     "slow_seconds": 900.0,
 }
+BROKER_CHANGES = {"removed_brokers": "removed", "replaced_brokers": "replaced", "rack_names": "rack_names"}
 DELIVERY = {"recipients": ["sre@example.com"], "is_approval_required": True, "ds": "2026-11-20"}
 
 
@@ -109,6 +116,11 @@ def refusal(**values):
             ["best"],
             "placers: ['best'] is refused: 'best' is no placer; "
             "choose from fewest-bytes, generate, modulo, striped, zk",
+        ),
+        (
+            "replaced_brokers",
+            {"3": -1},
+            "replaced_brokers.3: -1 is refused: input should be greater than or equal to 0",
         ),
         ("placers", [], "placers: [] is refused: tuple should have at least 1 item after validation, not 0"),
         ("replication_factor", 0, "replication_factor: 0 is refused: input should be greater than or equal to 1"),
@@ -218,6 +230,13 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     assert refusal(brokers=12) == f"brokers: there is no such parameter; the parameters are {known}"
 
 
+def test_an_automatic_throttle_leaves_nothing_to_compare():
+    assert refusal(throttles_bytes_per_second=[5e7, 1e8], is_throttle_automatic=True) == (
+        "is_throttle_automatic: True is refused: it leaves nothing to compare; leave out this or "
+        "throttles_bytes_per_second"
+    )
+
+
 def test_every_wrong_field_is_told_at_once():
     assert refusal(seed=-1, balance="cpu").splitlines() == [
         "balance: 'cpu' is refused: input should be 'bytes' or 'replicas'",
@@ -313,6 +332,8 @@ def test_the_grid_holds_what_was_asked(values):
     for name in OTHER_VALUES:
         if name == "pinned_topics":
             assert grid.pins == pins_of(request.pinned_topics)
+        elif name in BROKER_CHANGES:
+            assert bool(getattr(grid.broker_changes, BROKER_CHANGES[name])) == bool(getattr(request, name))
         elif name != "cluster":
             assert getattr(grid, name) == getattr(request, name)
 

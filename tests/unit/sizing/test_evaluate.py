@@ -284,3 +284,22 @@ def test_a_throttle_above_what_the_network_takes_makes_no_move_faster():
     same = evaluate_placement(snapshot, load, scenario(9, network=1e6, throttle_bytes_per_second=1e12))
 
     assert slow.metrics.duration_seconds == same.metrics.duration_seconds > 0
+
+
+@pytest.mark.parametrize("placer", ["fewest-bytes", "generate"])
+def test_a_placement_that_is_taken_over_gives_what_placing_anew_gives(placer):
+    snapshot, load = observed(bytes_in=2e6)
+    first = evaluate_placement(snapshot, load, scenario(9, placer=placer))
+    slow = scenario(9, placer=placer, throttle_bytes_per_second=3e6)
+    taken, anew = evaluate_placement(snapshot, load, slow, first), evaluate_placement(snapshot, load, slow)
+
+    assert taken.metrics == anew.metrics != first.metrics
+    assert taken.excuses == anew.excuses
+    assert taken.diff is first.diff
+
+
+def test_a_refusal_is_taken_over_too():
+    first = evaluate_placement(*observed(), scenario(2))
+    other = scenario(2, throttle_bytes_per_second=1e6)
+
+    assert evaluate_placement(*observed(), other, first).excuses == first.excuses

@@ -14,6 +14,7 @@ from kafka_capacity.sizing.grid import (
     GridRequest,
     default_broker_counts,
     placement_grid,
+    placement_key,
     proposed_brokers,
     scenario_from_json,
     scenario_to_json,
@@ -148,6 +149,22 @@ def test_a_scenario_comes_back_from_json_whole(ids, count, racks):
         assert back.target.ids.dtype == np.int32
         assert len(back.target) == count
         assert np.array_equal(back.target.memory_bytes, scenario.target.memory_bytes, equal_nan=True)
+
+
+def test_several_throttles_are_a_scenario_each_with_the_throttle_in_its_name():
+    asked = replace(REQUEST, broker_counts=(6,), throttles_bytes_per_second=(1e8, 2.5e6, 1e8))
+    grid = placement_grid(SIX, asked)
+
+    assert [one.scenario_id for one in grid] == [
+        "006-brokers.fewest-bytes.2.5MBps",
+        "006-brokers.fewest-bytes.100MBps",
+        "006-brokers.generate.2.5MBps",
+        "006-brokers.generate.100MBps",
+    ]
+    assert [one.throttle_bytes_per_second for one in grid] == [2.5e6, 1e8] * 2
+    assert len({placement_key(one) for one in grid}) == 2
+    (only, *_) = placement_grid(SIX, replace(asked, throttles_bytes_per_second=(1e8,)))
+    assert (only.scenario_id, only.throttle_bytes_per_second) == ("006-brokers.fewest-bytes", 1e8)
 
 
 def test_a_scenario_from_before_there_were_pins_is_read():

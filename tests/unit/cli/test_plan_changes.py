@@ -1,0 +1,66 @@
+"""``kafka-capacity plan``: brokers, racks, topics and throttles that are changed in one request."""
+
+import json
+
+from kafka_capacity.cli import planning
+from kafka_capacity.sizing import evaluate_placement
+from tests.unit.cli.plan_folders import read
+
+
+def test_several_throttles_are_an_option_each_and_one_placement(run, snapshot, tmp_path, monkeypatch):
+    given = []
+
+    def evaluate(snapshot, load, scenario, like=None):
+        given.append(like is not None)
+        return evaluate_placement(snapshot, load, scenario, like)
+
+    monkeypatch.setattr(planning, "evaluate_placement", evaluate)
+    arguments = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    done = run(*arguments, "--throttles", "1e6, 50e6", "--out", tmp_path / "out", "--json")
+    slow, fast = json.loads(done.stdout)["scenarios"]
+
+    assert given == [False, True]
+    assert [slow["scenario_id"], fast["scenario_id"]] == [f"009-brokers.fewest-bytes.{n}MBps" for n in (1, 50)]
+    assert slow["schedule"]["total_expected_seconds"] > fast["schedule"]["total_expected_seconds"]
+    target = "reassignment.json"
+    assert read(tmp_path / "out" / slow["scenario_id"] / target) == read(
+        tmp_path / "out" / fast["scenario_id"] / target
+    )
+    alone = json.loads(run(*arguments, "--throttle", "1e6", "--json").stdout)
+    assert {k: v for k, v in alone.items() if k not in {"waves", "brokers", "scenario_id"}} == {
+        k: v for k, v in slow.items() if k != "scenario_id"
+    }
+
+
+def test_any_mix_of_changes_is_one_plan(run, snapshot, tmp_path):
+    out = tmp_path / "mixed"
+    changes = ["--remove-brokers", "2", "--replace-broker", "3=30", "--rename-rack", "a=zone-a", "--broker-counts", "7"]
+    more = ["--replication-factor", "2", "--pin", "audit=1,30", "--most-replicas", "6", "--placer", "fewest-bytes"]
+    done = run("plan", "--snapshot", snapshot, *changes, *more, "--out", out)
+
+    assert done.exit_code == 0, done.output
+    assert "Asked: 7 brokers; broker 2 removed; broker 3 replaced by 30; rack a renamed to zone-a; replication" in (
+        " ".join(done.stdout.split())
+    )
+    plan, target = read(out / "plan.json"), read(out / "reassignment.json")["partitions"]
+    assert plan["target"]["ids"] == [1, 4, 5, 6, 30, 31, 32]
+    assert plan["target"]["racks"] == ["zone-a", "zone-a", "b", "c", "c", "b", "b"]
+    racks = dict(zip(plan["target"]["ids"], plan["target"]["racks"], strict=True))
+    assert all(len({racks[b] for b in row["replicas"]}) == 2 == len(row["replicas"]) for row in target)
+    assert {b for row in target if row["topic"] == "audit" for b in row["replicas"]} == {1, 30}
+    held = [b for row in target for b in row["replicas"]]
+    assert max(held.count(b) for b in held) <= 6
+    assert plan["fits"]
+    assert "set broker.rack and restart them before the move" in " ".join(done.stdout.split())
+
+
+def test_changes_of_brokers_that_there_are_not_are_told_by_their_options(run, snapshot):
+    wrong = ["--remove-brokers", "9", "--replace-broker", "1=2", "--rename-rack", "z=a"]
+    done = run("plan", "--snapshot", snapshot, *wrong)
+
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        "error: --remove-brokers: broker 9 is refused: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
+        "--replace-broker: 1 by 2 is refused: broker 2 exists; choose a free id",
+        "--rename-rack: 'z' is refused: no broker is in it (racks: a, b, c)",
+    ]
