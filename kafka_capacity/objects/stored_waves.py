@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from kafka_capacity.cluster.assignment import Partitions, replica_matrix
+from kafka_capacity.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.errors import StorageError
 from kafka_capacity.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
 
@@ -45,38 +46,54 @@ def stored_wave_files(waves: pa.Table, wave_moves: pa.Table) -> list[WaveFiles]:
 
 
 def _wave_rows(stem: str, rows: pa.Table) -> WaveRows:
-    columns = {name: rows.column(name).to_pylist() for name in rows.schema.names}
-    before, after = (replica_matrix(columns[f"replicas_{side}"]) for side in ("before", "after"))
-    sides = [columns["log_dirs_before"], columns["log_dirs_after"]]
-    paths = sorted({path for side in sides for row in side for path in row if path is not None})
-    place: dict[str | None, int] = {None: -1, **{path: at for at, path in enumerate(paths)}}
+    before, after = (replicas_of(rows.column(f"replicas_{side}")) for side in ("before", "after"))
+    sides = [rows.column(f"log_dirs_{side}").combine_chunks() for side in ("before", "after")]
+    named = pa.concat_arrays([side.flatten() for side in sides]).unique().drop_null()
+    paths = sorted(named.to_pylist())
     return WaveRows(
         stem=stem,
-        partitions=partitions_of(columns["topic"], columns["partition"]),
+        partitions=partitions_of(rows.column("topic"), rows.column("partition")),
         rows=np.arange(len(rows)),
         replicas_before=before,
         replicas_after=after,
-        log_dirs_before=_places(sides[0], place, before.shape),
-        log_dirs_after=_places(sides[1], place, after.shape),
+        log_dirs_before=_places(sides[0], paths, before.shape),
+        log_dirs_after=_places(sides[1], paths, after.shape),
         paths=tuple(paths),
-        elects=np.array(columns["elects"], dtype=np.bool_),
-        elects_back=np.array(columns["elects_back"], dtype=np.bool_),
+        elects=rows.column("elects").to_numpy(),
+        elects_back=rows.column("elects_back").to_numpy(),
     )
 
 
-def partitions_of(topics: Sequence[str], numbers: Sequence[int]) -> Partitions:
-    """Give partitions of their names, in the order given."""
-    names = sorted(set(topics))
-    place = {name: index for index, name in enumerate(names)}
+def partitions_of(topics: pa.ChunkedArray, numbers: pa.ChunkedArray) -> Partitions:
+    """Give partitions of the columns that name them, in the order given."""
+    found = topics.combine_chunks().dictionary_encode()
+    names = found.dictionary.to_pylist()
+    order = np.argsort(np.array(names, dtype=object))
     return Partitions(
-        topics=tuple(names),
-        topic=np.array([place[topic] for topic in topics], dtype=np.int32),
-        partition=np.array(numbers, dtype=np.int32),
+        topics=tuple(names[index] for index in order.tolist()),
+        topic=np.argsort(order)[found.indices.to_numpy()].astype(np.int32),
+        partition=numbers.to_numpy().astype(np.int32),
     )
 
 
-def _places(lists: Sequence[Sequence[str | None]], place: dict[str | None, int], shape: tuple[int, ...]) -> Any:
-    matrix = np.full(shape, -1, dtype=np.int32)
-    for at, paths in enumerate(lists):
-        matrix[at, : len(paths)] = [place[path] for path in paths]
+def replicas_of(lists: pa.ChunkedArray) -> NDArray[np.int32]:
+    """Give a column of replica lists as int32[P, longest list], padded with -1."""
+    values, is_held = _spread(lists.combine_chunks())
+    matrix = np.full(is_held.shape, NO_BROKER, dtype=np.int32)
+    matrix[is_held] = values.to_numpy()
     return matrix
+
+
+def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.int32]:
+    """Give the position of each path of the lists in ``paths``, -1 for null and padding."""
+    values, is_held = _spread(lists)
+    known = pc.index_in(values, value_set=pa.array(paths, pa.string()), skip_nulls=True)
+    matrix = np.full(shape, -1, dtype=np.int32)
+    matrix[:, : is_held.shape[1]][is_held] = pc.fill_null(known, -1).to_numpy()
+    return matrix
+
+
+def _spread(lists: pa.ListArray) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Give the values of all lists, joined, and bool[P, longest list], the cells that they fill row by row."""
+    lengths = pc.list_value_length(lists).to_numpy()
+    return lists.flatten(), np.arange(lengths.max(initial=0)) < lengths[:, None]

@@ -8,7 +8,6 @@ replica is the preferred leader, one ``log_dirs`` entry a replica, ``any`` where
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.snapshot import LogDirs
+from kafka_capacity.reassignment.json_lines import partition_lines, replica_lines
 from kafka_capacity.reassignment.schedule import Schedule, Wave
 
 _NO_CHANGE = b'{"version":1,"partitions":[]}\n'
@@ -44,11 +44,8 @@ def election_json(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
     >>> election_json(Partitions(topics=("orders",), topic=one, partition=one), np.array([0]))
     b'{"partitions":[\n{"topic":"orders","partition":0}\n]}\n'
     """
-    quoted = [json.dumps(topic) for topic in partitions.topics]
-    topic, number = partitions.topic.tolist(), partitions.partition.tolist()
-    lines = [f'{{"topic":{quoted[topic[row]]},"partition":{number[row]}}}' for row in rows.tolist()]
-    body = ",\n".join(lines)
-    return f'{{"partitions":[\n{body}\n]}}\n'.encode() if lines else b'{"partitions":[]}\n'
+    lines = partition_lines(partitions, rows)
+    return b'{"partitions":[\n' + lines + b"\n]}\n" if lines else b'{"partitions":[]}\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,21 +191,5 @@ def _written(
     paths: Sequence[str],
 ) -> bytes:
     """Write rows of a reassignment; ``matrix`` and ``log_dirs`` have a row for each of ``rows``."""
-    quoted = [json.dumps(topic) for topic in partitions.topics]
-    topic, number = partitions.topic[rows].tolist(), partitions.partition[rows].tolist()
-    places = [json.dumps(path) for path in paths]
-    lines = []
-    endings: dict[tuple[tuple[int, ...], tuple[int, ...]], str] = {}  # many partitions share a replica list
-    for at, (brokers, chosen) in enumerate(zip(matrix.tolist(), log_dirs.tolist(), strict=True)):
-        key = (tuple(brokers), tuple(chosen))
-        if key not in endings:
-            endings[key] = _ending(*key, places)
-        lines.append(f'{{"topic":{quoted[topic[at]]},"partition":{number[at]},{endings[key]}')
-    body = ",\n".join(lines)
-    return f'{{"version":1,"partitions":[\n{body}\n]}}\n'.encode() if lines else _NO_CHANGE
-
-
-def _ending(brokers: tuple[int, ...], chosen: tuple[int, ...], places: Sequence[str]) -> str:
-    held = [broker for broker in brokers if broker >= 0]
-    dirs = [places[at] if at >= 0 else '"any"' for broker, at in zip(brokers, chosen, strict=True) if broker >= 0]
-    return f'"replicas":[{",".join(map(str, held))}],"log_dirs":[{",".join(dirs)}]}}'
+    lines = replica_lines(partitions, rows, matrix, log_dirs, paths)
+    return b'{"version":1,"partitions":[\n' + lines + b"\n]}\n" if lines else _NO_CHANGE

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity import MODEL_VERSION, __version__
-from kafka_capacity.cluster.assignment import replica_matrix
 from kafka_capacity.errors import StorageError
 from kafka_capacity.objects.dataset import (
     MANIFEST,
@@ -24,7 +23,7 @@ from kafka_capacity.objects.dataset import (
 )
 from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.objects.stored_waves import partitions_of
+from kafka_capacity.objects.stored_waves import partitions_of, replicas_of
 from kafka_capacity.reassignment.kafka_json import reassignment_json
 from kafka_capacity.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.workflow.pinned import PinnedPlan
@@ -210,9 +209,8 @@ def plan_files(moves: pa.Table) -> dict[str, bytes]:
     """
     if not len(moves):
         return {}
-    partitions = partitions_of(moves.column("topic").to_pylist(), moves.column("partition").to_pylist())
-    before = replica_matrix(moves.column("replicas_before").to_pylist())
-    after = replica_matrix(moves.column("replicas_after").to_pylist())
+    partitions = partitions_of(moves.column("topic"), moves.column("partition"))
+    before, after = (replicas_of(moves.column(f"replicas_{side}")) for side in ("before", "after"))
     return {
         "reassignment.json": reassignment_json(partitions, after),
         "rollback.json": reassignment_json(partitions, before),
