@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 # pyarrow's type stubs know the type of a column only where it was made in the same function.
@@ -15,7 +16,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 def encode(column: Column) -> tuple[list[str], Ints]:
     """Number the texts of a column by their order: the sorted distinct texts, and int64[N] places among them."""
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
     names = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
     rank = np.empty(len(names), dtype=np.int64)

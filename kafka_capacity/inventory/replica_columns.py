@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, encode, flags, ints, known
@@ -136,16 +137,19 @@ class PartitionIndex:
 
     def find(self, topic: Column, partition: Column) -> Ints:
         """Give the place of each (topic, partition), -1 where there is no such partition."""
-        names, codes = encode(topic)
-        translated = np.array([self.topic_codes.get(name, -1) for name in names], dtype=np.int64)
-        topic_code = translated[codes] if len(names) else codes
-        if not len(self.keys):
-            return np.full(len(topic_code), -1, dtype=np.int64)
-        wanted = partition_keys(topic_code, ints(partition))
+        if not len(topic):
+            return np.empty(0, dtype=np.int64)
         # Rows of one partition stand together in most tables: look up each run once.
-        is_start = np.ones(len(wanted), dtype=np.bool_)
-        is_start[1:] = np.diff(wanted) != 0
-        heads = wanted[is_start]
-        place = np.minimum(np.searchsorted(self.keys, heads), len(self.keys) - 1)
-        found = np.where(self.keys[place] == heads, place, -1)
-        return np.asarray(found[np.cumsum(is_start) - 1], dtype=np.int64) if len(wanted) else found.astype(np.int64)
+        runs = pc.run_end_encode(topic.combine_chunks())
+        ends, number = runs.run_ends.to_numpy(), partition.to_numpy()
+        is_start = np.ones(len(number), dtype=np.bool_)
+        is_start[1:] = number[1:] != number[:-1]
+        is_start[ends[:-1]] = True
+        starts = np.flatnonzero(is_start)
+        names, codes = encode(runs.values)
+        translated = np.array([self.topic_codes.get(name, -1) for name in names], dtype=np.int64)
+        code = translated[codes][np.searchsorted(ends, starts, side="right")]
+        wanted = partition_keys(code, number[starts].astype(np.int64))
+        place = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
+        found = np.where(self.keys[place] == wanted, place, -1) if len(self.keys) else np.full(len(starts), -1)
+        return np.repeat(found.astype(np.int64), np.diff(starts, append=len(number)))

@@ -8,8 +8,9 @@ Algorithm:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,46 +21,75 @@ _CHUNK_ROWS = 1 << 13  # keeps the padded lines in the cache
 _END = b",\n"
 
 
-def partition_lines(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
+_Column = tuple[NDArray[np.uint8], NDArray[np.intp]]
+"""The different pieces, uint8[n, width], and which of them each line has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LineNames:
+    """The topics and numbers of some partitions, one a line.
+
+    Attributes:
+        topics: as JSON, the different ones.
+        topic: intp[n], positions in it.
+        numbers: the different partition numbers.
+        number: intp[n], positions in it.
+    """
+
+    topics: list[bytes]
+    topic: NDArray[np.intp]
+    numbers: list[bytes]
+    number: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, partitions: Partitions, rows: NDArray[np.intp]) -> LineNames:
+        """Name the partitions of ``rows``, intp[n]."""
+        topics, topic = _distinct(partitions.topic[rows])
+        numbers, number = _distinct(partitions.partition[rows])
+        quoted = [encode_basestring_ascii(partitions.topics[index]).encode() for index in topics.tolist()]
+        return cls(topics=quoted, topic=topic, numbers=_digits(numbers), number=number)
+
+    def of_lines(self, chosen: NDArray[np.bool_]) -> LineNames:
+        """Keep some lines, bool[n]."""
+        return LineNames(topics=self.topics, topic=self.topic[chosen], numbers=self.numbers, number=self.number[chosen])
+
+    def columns(self, after: bytes) -> list[_Column]:
+        """Give the columns of ``{"topic":…,"partition":…`` and what comes after."""
+        return [
+            (_padded([b'{"topic":' + name + b',"partition":' for name in self.topics]), self.topic),
+            (_padded([digits + after for digits in self.numbers]), self.number),
+        ]
+
+
+def partition_lines(names: LineNames) -> bytes:
     """Write ``{"topic":…,"partition":…}`` of some partitions, joined by a comma and a line end."""
-    return _joined(len(rows), [*_named(partitions, rows, b"}")]) if len(rows) else b""
+    return _joined(len(names.topic), names.columns(b"}")) if len(names.topic) else b""
 
 
 def replica_lines(
-    partitions: Partitions,
-    rows: NDArray[np.intp],
-    matrix: NDArray[np.int32],
-    log_dirs: NDArray[np.int32],
-    paths: Sequence[str],
+    names: LineNames, matrix: NDArray[np.int32], log_dirs: NDArray[np.int32], paths: Sequence[str]
 ) -> bytes:
     """Write some partitions with their replicas and log directories, joined by a comma and a line end.
 
     Args:
-        partitions: those that ``rows`` counts in.
-        rows: intp[n].
+        names: of n partitions.
         matrix: int32[n, W], replicas padded with -1.
         log_dirs: int32[n, W], positions in ``paths``, -1 where the broker may choose.
         paths: of directories.
     """
-    if not len(rows):
+    if not len(matrix):
         return b""
     is_held = matrix >= 0
-    ids, place = np.unique(np.maximum(matrix, 0), return_inverse=True)
-    names = [json.dumps(path).encode() for path in paths]
-    brokers = _each_replica(_digits(ids), place.reshape(matrix.shape), is_held)
-    directories = _each_replica([*names, b'"any"'], np.where(log_dirs < 0, len(names), log_dirs), is_held)
+    ids, place = _distinct(np.maximum(matrix, 0))
+    quoted = [encode_basestring_ascii(path).encode() for path in paths]
     columns = [
-        *_named(partitions, rows, b',"replicas":['),
-        *brokers,
-        _same(b'],"log_dirs":[', len(rows)),
-        *directories,
-        _same(b"]}", len(rows)),
+        *names.columns(b',"replicas":['),
+        *_each_replica(_digits(ids), place, is_held),
+        _same(b'],"log_dirs":[', len(matrix)),
+        *_each_replica([*quoted, b'"any"'], np.where(log_dirs < 0, len(quoted), log_dirs), is_held),
+        _same(b"]}", len(matrix)),
     ]
-    return _joined(len(rows), columns)
-
-
-_Column = tuple[NDArray[np.uint8], NDArray[np.intp]]
-"""The different pieces, uint8[n, width], and which of them each line has."""
+    return _joined(len(matrix), columns)
 
 
 def _joined(count: int, columns: list[_Column]) -> bytes:
@@ -76,12 +106,15 @@ def _joined(count: int, columns: list[_Column]) -> bytes:
     return b"".join(chunks)[: -len(_END)]
 
 
-def _named(partitions: Partitions, rows: NDArray[np.intp], after: bytes) -> Iterator[_Column]:
-    topics, topic = np.unique(partitions.topic[rows], return_inverse=True)
-    numbers, number = np.unique(partitions.partition[rows], return_inverse=True)
-    quoted = (json.dumps(partitions.topics[index]).encode() for index in topics.tolist())
-    yield _padded([b'{"topic":' + name + b',"partition":' for name in quoted]), topic
-    yield _padded([digits + after for digits in _digits(numbers)]), number
+def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    """Give the different values in order, and the position of each value among them."""
+    largest = int(values.max(initial=0))
+    if largest > 4 * values.size + 1024 or int(values.min(initial=0)) < 0:
+        different, place = np.unique(values, return_inverse=True)
+        return different, place.reshape(values.shape)
+    is_there = np.zeros(largest + 1, dtype=np.bool_)
+    is_there[values] = True
+    return np.flatnonzero(is_there).astype(np.int32), (np.cumsum(is_there) - 1)[values]
 
 
 def _each_replica(pieces: list[bytes], chosen: NDArray[np.intp], is_held: NDArray[np.bool_]) -> Iterator[_Column]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.snapshot import LogDirs
-from kafka_capacity.reassignment.json_lines import partition_lines, replica_lines
+from kafka_capacity.reassignment.json_lines import LineNames, partition_lines, replica_lines
 from kafka_capacity.reassignment.schedule import Schedule, Wave
 
 _NO_CHANGE = b'{"version":1,"partitions":[]}\n'
@@ -34,7 +34,8 @@ def reassignment_json(partitions: Partitions, matrix: NDArray[np.int32], rows: N
         JSON, one partition a line so that two files can be compared by eye; the same assignment gives the same bytes.
     """
     chosen = np.arange(len(partitions)) if rows is None else rows
-    return _written(partitions, chosen, matrix[chosen], np.full((len(chosen), matrix.shape[1]), -1), ())
+    replicas = matrix[chosen]
+    return _written(LineNames.of(partitions, chosen), replicas, np.full(replicas.shape, -1), ())
 
 
 def election_json(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
@@ -44,7 +45,11 @@ def election_json(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
     >>> election_json(Partitions(topics=("orders",), topic=one, partition=one), np.array([0]))
     b'{"partitions":[\n{"topic":"orders","partition":0}\n]}\n'
     """
-    lines = partition_lines(partitions, rows)
+    return _elected(LineNames.of(partitions, rows))
+
+
+def _elected(names: LineNames) -> bytes:
+    lines = partition_lines(names)
     return b'{"partitions":[\n' + lines + b"\n]}\n" if lines else b'{"partitions":[]}\n'
 
 
@@ -154,19 +159,19 @@ def wave_files(schedule: Schedule, wave: Wave) -> WaveFiles:
 
 def files_of(wave: WaveRows) -> WaveFiles:
     """Write what a wave's rows say."""
-    execute = _written(wave.partitions, wave.rows, wave.replicas_after, wave.log_dirs_after, wave.paths)
-    rollback = _written(wave.partitions, wave.rows, wave.replicas_before, wave.log_dirs_before, wave.paths)
-    elected, reverted = (wave.rows[chosen] for chosen in (wave.elects, wave.elects_back))
+    names = LineNames.of(wave.partitions, wave.rows)
+    execute = _written(names, wave.replicas_after, wave.log_dirs_after, wave.paths)
+    rollback = _written(names, wave.replicas_before, wave.log_dirs_before, wave.paths)
     return WaveFiles(
         execute=_file(f"{wave.stem}.json", execute),
         rollback=_file(f"{wave.stem}-rollback.json", rollback),
-        election=_election(f"{wave.stem}-election.json", wave.partitions, elected),
-        rollback_election=_election(f"{wave.stem}-rollback-election.json", wave.partitions, reverted),
+        election=_election(f"{wave.stem}-election.json", names, wave.elects),
+        rollback_election=_election(f"{wave.stem}-rollback-election.json", names, wave.elects_back),
     )
 
 
-def _election(name: str, partitions: Partitions, rows: NDArray[np.intp]) -> WaveFile | None:
-    return _file(name, election_json(partitions, rows)) if len(rows) else None
+def _election(file: str, names: LineNames, elects: NDArray[np.bool_]) -> WaveFile | None:
+    return _file(file, _elected(names.of_lines(elects))) if elects.any() else None
 
 
 def _file(name: str, content: bytes) -> WaveFile:
@@ -183,13 +188,7 @@ def _named(
     return np.where(joins & np.isin(replicas, owners[counts > 1]), log_dirs, -1).astype(np.int32)
 
 
-def _written(
-    partitions: Partitions,
-    rows: NDArray[np.intp],
-    matrix: NDArray[np.int32],
-    log_dirs: NDArray[np.int32],
-    paths: Sequence[str],
-) -> bytes:
-    """Write rows of a reassignment; ``matrix`` and ``log_dirs`` have a row for each of ``rows``."""
-    lines = replica_lines(partitions, rows, matrix, log_dirs, paths)
+def _written(names: LineNames, matrix: NDArray[np.int32], log_dirs: NDArray[np.int32], paths: Sequence[str]) -> bytes:
+    """Write rows of a reassignment."""
+    lines = replica_lines(names, matrix, log_dirs, paths)
     return b'{"version":1,"partitions":[\n' + lines + b"\n]}\n" if lines else _NO_CHANGE

@@ -38,6 +38,20 @@ def test_a_broker_is_found_by_its_id_and_no_other():
     assert Brokers.of([]).index_of(np.array([[1, -1]])).tolist() == [[-1, -1]]
 
 
+@given(
+    st.sets(st.integers(0, 60), min_size=1),
+    st.lists(st.integers(-4, 80), max_size=120),
+    st.sampled_from([np.int32, np.int64]),
+)
+def test_places_of_few_ids_and_of_many_are_found_alike(ids, asked, kind):
+    # Many are looked up in a table, few searched for.
+    ids = sorted(ids)
+    places = Brokers.of(ids).index_of(np.array(asked, dtype=kind))
+
+    assert places.tolist() == [ids.index(broker) if broker in ids else -1 for broker in asked]
+    assert places.dtype == np.int32
+
+
 def test_brokers_without_a_rack_are_racks_of_their_own():
     brokers = Brokers.of([1, 2, 3, 4], ["b", None, "a", ""])
 
