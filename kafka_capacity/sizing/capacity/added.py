@@ -66,17 +66,29 @@ def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor:
     age = date_seconds((topic.from_date, *dates))[1:]
     is_there = age >= 0
     produced = topic.bytes_in_peak_bytes_per_second * is_there
-    mean = topic.bytes_in_mean_bytes_per_second
-    kept = np.minimum(age.clip(min=0), topic.retention_seconds)
-    # One more segment a partition, once segments are deleted: Kafka deletes whole ones.
-    stored = np.minimum(mean * kept + topic.partitions * DEFAULT_SEGMENT_BYTES, mean * age.clip(min=0))
     return np.stack(
         [
             produced * led,
             produced * max(0.0, held - led),
             topic.bytes_out_peak_bytes_per_second * is_there * led,
             produced * led * (factor - 1),
-            stored * held,
+            _stored(topic, dates) * held,
             replicas * is_there.astype(np.float64),
         ]
     )
+
+
+def added_bytes(workload: Workload) -> NDArray[np.float64]:
+    """Give float64[D], what one replica of each partition of all added topics holds together."""
+    found = np.zeros(len(workload.outlook.dates))
+    for topic in workload.outlook.added:
+        found += _stored(topic, workload.outlook.dates)
+    return found
+
+
+def _stored(topic: AddedTopic, dates: tuple[str, ...]) -> NDArray[np.float64]:
+    """Give float64[D]; once segments are deleted, one more for each partition: Kafka deletes whole ones."""
+    age = date_seconds((topic.from_date, *dates))[1:].clip(min=0)
+    mean = topic.bytes_in_mean_bytes_per_second
+    kept = mean * np.minimum(age, topic.retention_seconds) + topic.partitions * DEFAULT_SEGMENT_BYTES
+    return np.asarray(np.minimum(kept, mean * age), dtype=np.float64)

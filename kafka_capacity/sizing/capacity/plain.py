@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,7 +19,13 @@ def plain_number(value: float | None) -> float | None:
 def plain_fields(value: Any) -> dict[str, Any]:
     """Give the fields of a flat dataclass, NaN as ``None``."""
     found = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return {name: plain_number(entry) if isinstance(entry, float) else entry for name, entry in found.items()}
+    return {name: _plain(entry) for name, entry in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return plain_number(value)
+    return str(value) if isinstance(value, StrEnum) else value
 
 
 def plain_result(result: CapacityResult) -> dict[str, Any]:

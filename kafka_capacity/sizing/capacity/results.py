@@ -154,7 +154,9 @@ class ChangeCost:
         moved_bytes: copied.
         moved_between_racks_bytes: of these, from a leader in another rack.
         seconds: of copying at mean rates; ``None`` when it never ends with this throttle.
-        usd: of traffic between racks and of the brokers that run on until they are empty; NaN when not known.
+        least_throttle_bytes_per_second: any throttle above it ends.
+        usd: of traffic between racks and of the brokers that run on until they are empty; NaN when not known, infinite
+            when it never ends.
         break_even_days: after which the lower monthly cost has paid for it; ``None`` when it never does, or when costs
             are not known.
         is_in_place: whether brokers keep their disks.
@@ -163,6 +165,7 @@ class ChangeCost:
     moved_bytes: float
     moved_between_racks_bytes: float
     seconds: float | None
+    least_throttle_bytes_per_second: float
     usd: float
     break_even_days: float | None
     is_in_place: bool
