@@ -21,6 +21,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from kafka_capacity.reassignment.kafka_json import reassignment_json
 from kafka_capacity.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.report.options import read_options
 from kafka_capacity.sizing.grid import scenario_to_json
+from kafka_capacity.sizing.log_dirs import joining_dirs
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.workflow.runbook_page import RUNBOOK
 from kafka_capacity.workflow.wave_documents import schedule_facts, wave_documents
@@ -116,9 +118,12 @@ def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any])
     files = {PLAN: canonical_json(dict(document)), ROLLBACK: reassignment_json(snapshot.partitions, snapshot.replicas)}
     if result.diff is not None:
         changed = np.nonzero(result.diff.is_changed)[0]
-        files[REASSIGNMENT] = reassignment_json(snapshot.partitions, result.diff.after)
-        files[MOVES] = reassignment_json(snapshot.partitions, result.diff.after, changed)
-        files[MOVES_ROLLBACK] = reassignment_json(snapshot.partitions, result.diff.before, changed)
+        back, to, paths = joining_dirs(result, snapshot)
+        write = partial(reassignment_json, snapshot.partitions, paths=paths)
+        files[ROLLBACK] = write(result.diff.before, log_dirs=back)
+        files[REASSIGNMENT] = write(result.diff.after, log_dirs=to)
+        files[MOVES] = write(result.diff.after, changed, log_dirs=to)
+        files[MOVES_ROLLBACK] = write(result.diff.before, changed, log_dirs=back)
         if len(changed):
             files |= wave_documents(one.wave_tables, result.scenario.scenario_id)
     return files

@@ -212,8 +212,8 @@ def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[Wave
             topics.take(pa.array(partitions.topic[said.rows])),
             pa.array(partitions.partition[said.rows]),
             *(list_column(matrix, matrix >= 0) for matrix in (said.replicas_before, said.replicas_after)),
-            _path_lists(said.log_dirs_before, said.replicas_before >= 0, said.paths),
-            _path_lists(said.log_dirs_after, said.replicas_after >= 0, said.paths),
+            path_lists(said.log_dirs_before, said.replicas_before >= 0, said.paths),
+            path_lists(said.log_dirs_after, said.replicas_after >= 0, said.paths),
             pa.array(said.elects),
             pa.array(said.elects_back),
         ]
@@ -222,7 +222,8 @@ def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[Wave
     return pa.concat_tables(tables).combine_chunks()
 
 
-def _path_lists(log_dirs: np.ndarray, keep: np.ndarray, paths: tuple[str, ...]) -> pa.Array:
+def path_lists(log_dirs: np.ndarray, keep: np.ndarray, paths: tuple[str, ...]) -> pa.Array:
+    """Turn the kept cells of each row into lists of paths, null where a cell is -1."""
     places = list_column(log_dirs, keep)
     chosen = places.values.to_numpy()
     names = pa.array(paths, pa.string()).take(pa.array(chosen, mask=chosen < 0))

@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.objects.move_tables import MOVE_TABLES, list_column, schedule_tables
+from kafka_capacity.objects.move_tables import MOVE_TABLES, list_column, path_lists, schedule_tables
 from kafka_capacity.reassignment.schedule import Schedule
+from kafka_capacity.sizing.log_dirs import joining_dirs
 from kafka_capacity.sizing.scenario import PlacementResult
 
 PLAN_SCHEMA_VERSION = 2
@@ -82,9 +83,15 @@ MOVES = pa.schema(
         pa.field("size_bytes", pa.int64(), nullable=False),
         pa.field("moved_bytes", pa.int64(), nullable=False),
         pa.field("is_leader_changed", pa.bool_(), nullable=False),
+        pa.field("log_dirs_before", pa.list_(pa.string()), nullable=False),
+        pa.field("log_dirs_after", pa.list_(pa.string()), nullable=False),
     ]
 )
-"""One row a partition whose replica list changes; ``leader`` is who leads now, -1 for nobody."""
+"""One row a partition whose replica list changes; ``leader`` is who leads now, -1 for nobody.
+
+``log_dirs_after`` names the directory of each replica that joins a broker with several, ``log_dirs_before`` the one
+that it comes back to, null where the broker may choose.
+"""
 
 BROKER_LOAD = pa.schema(
     [
@@ -162,6 +169,7 @@ def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
     rows = np.nonzero(diff.is_changed)[0]
     before, after = diff.before[rows], diff.after[rows]
     size = snapshot.partition_size_bytes()[rows]
+    dirs_before, dirs_after, paths = joining_dirs(result, snapshot)
     columns = [
         pa.array([result.scenario.scenario_id] * len(rows), pa.string()),
         pa.array(partitions.topics, pa.string()).take(pa.array(partitions.topic[rows])),
@@ -174,6 +182,8 @@ def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
         pa.array(size),
         pa.array(size * diff.added[rows].sum(axis=1)),
         pa.array(diff.leader_changed[rows]),
+        path_lists(dirs_before[rows], before >= 0, paths),
+        path_lists(dirs_after[rows], after >= 0, paths),
     ]
     arrays = [column.cast(field.type) for column, field in zip(columns, MOVES, strict=True)]
     return pa.Table.from_arrays(arrays, schema=MOVES)

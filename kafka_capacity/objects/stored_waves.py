@@ -47,18 +47,16 @@ def stored_wave_files(waves: pa.Table, wave_moves: pa.Table) -> list[WaveFiles]:
 
 def _wave_rows(stem: str, rows: pa.Table) -> WaveRows:
     before, after = (replicas_of(rows.column(f"replicas_{side}")) for side in ("before", "after"))
-    sides = [rows.column(f"log_dirs_{side}").combine_chunks() for side in ("before", "after")]
-    named = pa.concat_arrays([side.flatten() for side in sides]).unique().drop_null()
-    paths = sorted(named.to_pylist())
+    (dirs_before, dirs_after), paths = log_dirs_of(rows, before, after)
     return WaveRows(
         stem=stem,
         partitions=partitions_of(rows.column("topic"), rows.column("partition")),
         rows=np.arange(len(rows)),
         replicas_before=before,
         replicas_after=after,
-        log_dirs_before=_places(sides[0], paths, before.shape),
-        log_dirs_after=_places(sides[1], paths, after.shape),
-        paths=tuple(paths),
+        log_dirs_before=dirs_before,
+        log_dirs_after=dirs_after,
+        paths=paths,
         elects=rows.column("elects").to_numpy(),
         elects_back=rows.column("elects_back").to_numpy(),
     )
@@ -82,6 +80,21 @@ def replicas_of(lists: pa.ChunkedArray) -> NDArray[np.int32]:
     matrix = np.full(is_held.shape, NO_BROKER, dtype=np.int32)
     matrix[is_held] = values.to_numpy()
     return matrix
+
+
+def log_dirs_of(
+    rows: pa.Table, before: NDArray[np.int32], after: NDArray[np.int32]
+) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], tuple[str, ...]]:
+    """Read ``log_dirs_before`` and ``log_dirs_after`` as positions in the paths that they name, -1 for none.
+
+    Args:
+        rows: of ``moves`` or ``wave_moves``.
+        before: int32[P, W], their ``replicas_before``.
+        after: int32[P, V], their ``replicas_after``.
+    """
+    sides = [rows.column(f"log_dirs_{side}").combine_chunks() for side in ("before", "after")]
+    paths = sorted(pa.concat_arrays([side.flatten() for side in sides]).unique().drop_null().to_pylist())
+    return (_places(sides[0], paths, before.shape), _places(sides[1], paths, after.shape)), tuple(paths)
 
 
 def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.int32]:

@@ -3,8 +3,9 @@
 Goals (ordered)
     1. Every partition has its replication factor, on distinct brokers of the target, those its topic is pinned to.
     2. Every partition is spread over the racks that the rack rule asks for.
-    3. No broker passes a hard limit: disk, network in and out, replica count. A limit that no plan can keep is passed
-       by as little as can be shown (:mod:`kafka_capacity.placement.relaxing` says how much it lacks).
+    3. No broker passes a hard limit: disk and log directories, network in and out, replica count. A limit that no plan
+       can keep is passed by as little as can be shown (what it lacks is said by
+       :mod:`kafka_capacity.placement.relaxing`).
     4. Every broker is within the tolerance of its fair share (:mod:`kafka_capacity.placement.shares`), where the
        replicas' sizes and the rack rule allow it.
     5. The fewest bytes are copied: brokers stop giving as soon as the others are within the tolerance.
@@ -20,7 +21,8 @@ Algorithm
     (:mod:`kafka_capacity.placement.filling`, :mod:`kafka_capacity.placement.homing`). Make the missing replicas, where
     brokers are lowest. Level what is left and relieve brokers above hard limits
     (:mod:`kafka_capacity.placement.levelling`). Refine small plans to the optimum
-    (:mod:`kafka_capacity.placement.refining`). Then level the leaders (:mod:`kafka_capacity.placement.leading`).
+    (:mod:`kafka_capacity.placement.refining`). Take replicas off log directories that are too small for them
+    (:mod:`kafka_capacity.placement.relieving`). Then level the leaders (:mod:`kafka_capacity.placement.leading`).
     A replica that is made anew takes the place in the list of the one it stands for. Nothing is drawn at random, and
     nothing depends on the clock.
     Each step is linear in the replicas but for sorting them.
@@ -42,6 +44,7 @@ from kafka_capacity.placement.refining import refine
 from kafka_capacity.placement.refusals import INVALID_REPLICATION_FACTOR
 from kafka_capacity.placement.registry import register
 from kafka_capacity.placement.relaxing import with_attainable_limits
+from kafka_capacity.placement.relieving import relieve_log_dirs
 
 
 @register("fewest-bytes")
@@ -72,6 +75,7 @@ class FewestBytesPlacer:
         if _relieve(layout):
             _level(layout)
         refine(layout)
+        relieve_log_dirs(layout)
         LeaderLevelling(layout).run()
         return layout.broker_ids()
 

@@ -91,11 +91,15 @@ class Layout:
 
     def broker_ids(self) -> NDArray[np.int32]:
         """Give the matrix of ids, its padding at the right and no wider than the largest factor."""
-        ids = np.where(self.held >= 0, self.problem.target.ids[self.held], -1).astype(np.int32)
+        ids = self.held_ids()
         if (ids[:, :-1] < 0).any():
             order = np.argsort(ids < 0, axis=1, kind="stable")
             ids = np.take_along_axis(ids, order, axis=1)
         return np.ascontiguousarray(ids[:, : int(self.factor.max(initial=0))])
+
+    def held_ids(self) -> NDArray[np.int32]:
+        """Give :attr:`held` as broker ids, each replica in its column."""
+        return np.where(self.held >= 0, self.problem.target.ids[self.held], -1).astype(np.int32)
 
     def is_home(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
         """Tell which partitions have a replica on a broker now, so that one there costs nothing: bool[n]."""

@@ -73,6 +73,21 @@ class BrokerLimits:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LogDirRoom:
+    """The log directories of brokers, observed and wanted ones, D of them.
+
+    Attributes:
+        broker_id: int32[D], whose each is.
+        limit_bytes: float64[D], what each may hold, infinite where there is no limit.
+        before: int32[P, W], in which each replica of :attr:`PlacementProblem.before` is, -1 where that is not known.
+    """
+
+    broker_id: NDArray[np.int32]
+    limit_bytes: NDArray[np.float64]
+    before: NDArray[np.int32]
+
+
 def allowed_brokers(
     partitions: Partitions, target: Brokers, pins: Mapping[str, Iterable[int]]
 ) -> NDArray[np.bool_] | None:
@@ -114,6 +129,7 @@ class PlacementProblem:
         limit_in_bytes_per_second: float64[P], the traffic to hold against :attr:`broker_limits`, such as a peak;
             ``None`` takes :attr:`bytes_in_bytes_per_second`.
         limit_out_bytes_per_second: float64[P], what consumers read of the partition, likewise; ``None`` for nothing.
+        log_dirs: the directories of brokers, where some have several; ``None`` to look at whole brokers only.
     """
 
     partitions: Partitions
@@ -131,6 +147,7 @@ class PlacementProblem:
     broker_limits: BrokerLimits | None = None
     limit_in_bytes_per_second: NDArray[np.float64] | None = None
     limit_out_bytes_per_second: NDArray[np.float64] | None = None
+    log_dirs: LogDirRoom | None = None
 
     def written_bytes_per_second(self) -> NDArray[np.float64]:
         """Give float64[P], what each replica of a partition is written, as the limits count it."""

@@ -127,7 +127,7 @@ def groundwork(problem: MoveProblem) -> Groundwork:
     after = carried(problem, target, preferred, None)
     throttles = broker_throttles(problem, before, after)
     budgets = budgets_of(problem, throttles, before)
-    dirs = choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
+    dirs = _joining_dirs(problem, diff, state, before)
     rows = np.flatnonzero(may)
     return Groundwork(
         problem=problem,
@@ -143,6 +143,13 @@ def groundwork(problem: MoveProblem) -> Groundwork:
         worst=pressure(problem, before, after),
         plain=_steps(problem, budgets, hops_between(state, target, rows, dirs), None),
     )
+
+
+def _joining_dirs(problem: MoveProblem, diff: AssignmentDiff, state: State, before: Carried) -> NDArray[np.int32]:
+    if problem.log_dir_after is None:
+        return choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
+    wanted = widened(problem.log_dir_after, diff.after.shape[1])
+    return np.where(diff.added, wanted, -1).astype(np.int32)
 
 
 def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | None) -> Steps:

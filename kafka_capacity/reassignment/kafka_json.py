@@ -22,20 +22,30 @@ from kafka_capacity.reassignment.schedule import Schedule, Wave
 _NO_CHANGE = b'{"version":1,"partitions":[]}\n'
 
 
-def reassignment_json(partitions: Partitions, matrix: NDArray[np.int32], rows: NDArray[np.intp] | None = None) -> bytes:
+def reassignment_json(
+    partitions: Partitions,
+    matrix: NDArray[np.int32],
+    rows: NDArray[np.intp] | None = None,
+    *,
+    log_dirs: NDArray[np.int32] | None = None,
+    paths: Sequence[str] = (),
+) -> bytes:
     """Write an assignment as Kafka's reassignment file.
 
     Args:
         partitions: the partitions, sorted.
         matrix: int32[P, W], replicas padded with -1.
         rows: which partitions to write; all of them without it.
+        log_dirs: int32[P, W], positions in ``paths``, -1 where the broker may choose; it may everywhere without it.
+        paths: of directories.
 
     Returns:
         JSON, one partition a line so that two files can be compared by eye; the same assignment gives the same bytes.
     """
     chosen = np.arange(len(partitions)) if rows is None else rows
     replicas = matrix[chosen]
-    return _written(LineNames.of(partitions, chosen), replicas, np.full(replicas.shape, -1), ())
+    places = np.full(replicas.shape, -1) if log_dirs is None else log_dirs[chosen]
+    return _written(LineNames.of(partitions, chosen), replicas, places, paths)
 
 
 def election_json(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
@@ -135,8 +145,8 @@ def wave_rows(schedule: Schedule, wave: Wave) -> WaveRows:
         rows=wave.rows,
         replicas_before=wave.replicas_before,
         replicas_after=wave.replicas_after,
-        log_dirs_before=_named(back, wave.replicas_after, dirs),
-        log_dirs_after=_named(to, wave.replicas_before, dirs),
+        log_dirs_before=named_log_dirs(*back, wave.replicas_after, dirs),
+        log_dirs_after=named_log_dirs(*to, wave.replicas_before, dirs),
         paths=dirs.path,
         elects=wave.elects,
         elects_back=stays & (wave.leaders_before == first) & (wave.leaders_after != first),
@@ -178,11 +188,17 @@ def _file(name: str, content: bytes) -> WaveFile:
     return WaveFile(name=name, content=content, sha256=hashlib.sha256(content).hexdigest())
 
 
-def _named(
-    side: tuple[NDArray[np.int32], NDArray[np.int32]], other: NDArray[np.int32], dirs: LogDirs
+def named_log_dirs(
+    replicas: NDArray[np.int32], log_dirs: NDArray[np.int32], other: NDArray[np.int32], dirs: LogDirs
 ) -> NDArray[np.int32]:
-    """Keep the directories of replicas that join, where their brokers have more than one."""
-    replicas, log_dirs = side
+    """Keep the directories of replicas that join, where their brokers have more than one; -1 for the others.
+
+    Args:
+        replicas: int32[n, W], broker ids, padded with -1.
+        log_dirs: int32[n, W], positions in ``dirs``.
+        other: int32[n, V], who holds the partitions on the other side of the change.
+        dirs: all directories.
+    """
     owners, counts = np.unique(dirs.broker_id, return_counts=True)
     joins = (replicas >= 0) & ~(replicas[:, :, None] == other[:, None, :]).any(axis=2)
     return np.where(joins & np.isin(replicas, owners[counts > 1]), log_dirs, -1).astype(np.int32)

@@ -97,6 +97,8 @@ class MoveProblem:
         log_dir: int32[P, W], where each replica of ``before`` is, -1 where that is not known.
         log_dir_limit_bytes: float64[D], how many replica bytes a directory may hold, NaN where nothing limits it.
         settings: how to cut waves.
+        log_dir_after: int32[P, V] like :attr:`after`, where joining replicas shall go, -1 where the broker may choose;
+            ``None`` to choose here.
     """
 
     partitions: Partitions
@@ -116,6 +118,7 @@ class MoveProblem:
     log_dir: NDArray[np.int32]
     log_dir_limit_bytes: NDArray[np.float64]
     settings: WaveSettings = field(default_factory=WaveSettings)
+    log_dir_after: NDArray[np.int32] | None = None
 
     def drained(self) -> NDArray[np.bool_]:
         """Tell which brokers give up all that they hold: bool[B]."""
@@ -137,6 +140,8 @@ def move_problem(
     disk_limit_ratio: float,
     settings: WaveSettings | None = None,
     disk_bytes_per_second: NDArray[np.float64] | None = None,
+    log_dirs: LogDirs | None = None,
+    log_dir_after: NDArray[np.int32] | None = None,
 ) -> MoveProblem:
     """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
 
@@ -149,7 +154,10 @@ def move_problem(
         disk_limit_ratio: how full a disk may be on the way.
         settings: how to cut waves.
         disk_bytes_per_second: float64[B], what each broker's disks take, NaN where it is not known.
+        log_dirs: those of the snapshot at their positions, then those of wanted brokers; ``None`` for the first alone.
+        log_dir_after: int32[P, V], where replicas shall be in them, -1 where the broker may choose; ``None`` for any.
     """
+    dirs = snapshot.log_dirs if log_dirs is None else log_dirs
     rates_in = [np.zeros(len(snapshot.partitions)), load.bytes_in_mean_bytes_per_second]
     rates_out = [np.zeros(len(snapshot.partitions)), load.bytes_out_mean_bytes_per_second]
     unknown = np.full(len(brokers), np.nan)
@@ -167,8 +175,9 @@ def move_problem(
         throttle=throttle,
         disk_limit_bytes=brokers.disk_capacity_bytes * disk_limit_ratio,
         disk_bytes_per_second=unknown if disk_bytes_per_second is None else disk_bytes_per_second,
-        log_dirs=snapshot.log_dirs,
+        log_dirs=dirs,
         log_dir=snapshot.log_dir,
-        log_dir_limit_bytes=snapshot.log_dirs.total_bytes * disk_limit_ratio,
+        log_dir_limit_bytes=dirs.total_bytes * disk_limit_ratio,
         settings=settings or WaveSettings(),
+        log_dir_after=log_dir_after,
     )

@@ -79,15 +79,25 @@ def _unknown_sizes(view: PlanView) -> list[dict[str, str]]:
 
 
 def _log_dirs(view: PlanView) -> list[dict[str, str]]:
-    several = int(view.inputs.snapshot_facts.get("brokers_with_several_log_dirs") or 0)
-    if not several:
-        return []
-    return [
-        _serious(
-            f"{plural(several, 'broker')} {_have(several)} several log dirs, which are judged as one disk here: a full "
-            "one beside an empty one is not seen."
-        )
-    ]
+    facts = view.inputs.snapshot_facts
+    several = int(facts.get("brokers_with_several_log_dirs") or 0)
+    # A plan from before the sizes were looked at does not tell: there all of them were judged as one disk.
+    unsized = int(facts.get("brokers_with_unsized_log_dirs", several) or 0)
+    if unsized:
+        return [
+            _serious(
+                f"{plural(unsized, 'broker')} {_have(unsized)} several log dirs of unknown size, which are judged as "
+                "one disk here: a full one beside an empty one is not seen."
+            )
+        ]
+    if several and _has_new_brokers(view):
+        return [_note("New brokers are planned with the log dirs, paths and sizes, of a broker of today.")]
+    return []
+
+
+def _has_new_brokers(view: PlanView) -> bool:
+    today = {row["broker_id"] for row in view.inputs.snapshot_facts.get("brokers", ())}
+    return not set(view.nearest.broker_ids) <= today
 
 
 def _rates(view: PlanView) -> list[dict[str, str]]:

@@ -24,7 +24,8 @@ class ReportInputs:
             ``disk_capacity_bytes``, ``network_in_bytes_per_second``, ``network_out_bytes_per_second``),
             ``broker_count``, ``topic_count``, ``partition_count``, ``replica_count``, ``total_bytes``,
             ``rate_history_hours``, ``source``, ``captured_at``, ``manifest_sha256``, and optionally
-            ``unknown_size_partitions``, ``brokers_with_several_log_dirs`` and ``skipped_groups`` (a list of
+            ``unknown_size_partitions``, ``brokers_with_several_log_dirs``, ``brokers_with_unsized_log_dirs`` and
+            ``skipped_groups`` (a list of
             ``group_id`` and ``reason``); others are left out or shown.
         findings: ``severity`` (fatal, warning or info), ``code``, ``where`` and ``message`` of each thing found in the
             inventory and in the proposed topologies.

@@ -30,11 +30,13 @@ class MoveView:
         waves: rows of ``waves``, in their order.
         timeline: rows of ``broker_timeline``, by wave, then broker.
         facts: the row of ``schedules``, its JSON read.
+        dirs: rows of ``log_dir_timeline``, by wave, broker and path.
     """
 
     waves: tuple[Row, ...]
     timeline: tuple[Row, ...]
     facts: Row
+    dirs: tuple[Row, ...] = ()
 
     @property
     def total(self) -> Band:
@@ -93,6 +95,14 @@ def read_move(tables: Mapping[str, pa.Table], scenario_id: str) -> MoveView | No
             sorted(_rows_of(tables["broker_timeline"], scenario_id), key=lambda row: (row["wave"], row["broker_id"]))
         ),
         facts=facts,
+        dirs=tuple(
+            sorted(
+                _rows_of(tables["log_dir_timeline"], scenario_id),
+                key=lambda row: (row["wave"], row["broker_id"], row["path"]),
+            )
+        )
+        if "log_dir_timeline" in tables
+        else (),
     )
 
 

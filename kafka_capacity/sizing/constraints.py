@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.placement.relaxing import LimitState
 from kafka_capacity.sizing.excuse import Excuse
+from kafka_capacity.sizing.log_dirs import FullLogDir
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
 from kafka_capacity.sizing.wording import shown_throttle
 
@@ -71,6 +72,31 @@ def _disk(scenario: PlacementScenario, loads: BrokerLoads, limits: tuple[LimitSt
         for broker, rack, needed, available in _over(loads, loads.bytes_after.astype(np.float64), capacity)
     ]
     return _relaxed(found, limits, "disk", scenario.disk_limit_ratio)
+
+
+def _log_dirs(scenario: PlacementScenario, full: tuple[FullLogDir, ...]) -> list[Excuse]:
+    found = []
+    for one in full:
+        mend = (
+            "; its other log dirs have room: move replicas between them first, which Kafka can and this plan does not"
+            if one.is_elsewhere_room
+            else ""
+        )
+        found.append(
+            Excuse(
+                constraint="log_dir",
+                where=f"broker {one.broker_id} (rack {one.rack or 'none'}), log dir {one.path}",
+                needed=one.held_bytes,
+                available=one.limit_bytes,
+                unit="bytes",
+                reason=(
+                    f"log dir {one.path} of broker {one.broker_id} (rack {one.rack or 'none'}) would hold "
+                    f"{one.held_bytes / _GIB:,.0f} GiB but may be filled to {one.limit_bytes / _GIB:,.0f} GiB "
+                    f"({scenario.disk_limit_ratio:.0%} of it){mend}"
+                ),
+            )
+        )
+    return found
 
 
 def _replica_count(loads: BrokerLoads, most: int | None, limits: tuple[LimitState, ...]) -> list[Excuse]:
@@ -265,6 +291,7 @@ def placement_excuses(
     *,
     narrow_partitions: int,
     off_pins: int = 0,
+    full_dirs: tuple[FullLogDir, ...] = (),
     limits: tuple[LimitState, ...] = (),
     stale_partitions: int = 0,
     unknown_size_ratio: float = 0.0,
@@ -277,6 +304,7 @@ def placement_excuses(
         metrics: the figures of the scenario.
         narrow_partitions: how many partitions would be on fewer racks than the rack rule asks for.
         off_pins: how many would be on brokers that their topics may not be on.
+        full_dirs: log directories that would hold too much.
         limits: how the brokers stand to their hard limits, for what it would take to keep them.
         stale_partitions: how many would give up their only in-sync replicas.
         unknown_size_ratio: of how many partitions the size is not known, as a share of all.
@@ -286,6 +314,7 @@ def placement_excuses(
         *_racks(scenario, narrow_partitions),
         *_pins(off_pins),
         *_disk(scenario, loads, limits),
+        *_log_dirs(scenario, full_dirs),
         *_disk_on_the_way(loads),
         *_replica_count(loads, scenario.most_replicas_per_broker, limits),
         *_network(loads, limits),

@@ -16,12 +16,14 @@ from kafka_capacity.placement.bounds import lower_bound
 from kafka_capacity.placement.problem import BrokerLimits, PlacementProblem
 from kafka_capacity.placement.registry import placer
 from kafka_capacity.placement.relaxing import limit_states
+from kafka_capacity.placement.relieving import placed_log_dirs
 from kafka_capacity.placement.shares import balance_limits, narrow_partitions
 from kafka_capacity.placement.shares import broker_loads as target_loads
 from kafka_capacity.reassignment.duration import MoveDuration, move_duration
 from kafka_capacity.sizing.constraints import placement_excuses
 from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.loads import broker_loads, network_in, network_out
+from kafka_capacity.sizing.log_dirs import full_log_dirs, log_dir_room, target_log_dirs
 from kafka_capacity.sizing.pins import partitions_off_pins, pinned_brokers
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
@@ -35,6 +37,7 @@ def placement_problem(
     """Put a scenario as the problem that placers solve."""
     own = replication_factors(snapshot.replicas)
     wanted = np.full(len(own), scenario.replication_factor) if scenario.replication_factor is not None else own
+    dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
     return PlacementProblem(
         partitions=snapshot.partitions,
         before=snapshot.replicas,
@@ -51,6 +54,7 @@ def placement_problem(
         broker_limits=broker_limits(scenario),
         limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
         limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
+        log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
     )
 
 
@@ -105,6 +109,8 @@ def evaluate_placement(
     metrics = _metrics(snapshot, load, scenario, problem, placed, loads)
     narrow = narrow_partitions(problem, diff.after)
     states = limit_states(problem, diff.after)
+    dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
+    in_dirs = placed_log_dirs(problem, diff.after)
     excuses = placement_excuses(
         scenario,
         loads,
@@ -112,6 +118,7 @@ def evaluate_placement(
         limits=states,
         narrow_partitions=narrow,
         off_pins=partitions_off_pins(problem, diff.after),
+        full_dirs=() if in_dirs is None else full_log_dirs(problem, dirs, in_dirs),
         stale_partitions=_without_in_sync(snapshot, diff),
         unknown_size_ratio=snapshot.unknown_size_partitions / max(1, len(snapshot.partitions)),
     )
@@ -123,6 +130,8 @@ def evaluate_placement(
         diff=diff,
         loads=loads,
         limits=states,
+        log_dirs=dirs,
+        log_dir_after=None if in_dirs is None else in_dirs.log_dir,
     )
 
 

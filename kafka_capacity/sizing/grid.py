@@ -148,6 +148,7 @@ def _scenario(
         seed=request.seed,
         pins=request.pins,
         most_replicas_per_broker=request.most_replicas_per_broker,
+        replaced=request.broker_changes.replaced,
     )
 
 
@@ -179,6 +180,7 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
         "seed": scenario.seed,
         "pins": pins_to_json(scenario.pins),
         "most_replicas_per_broker": scenario.most_replicas_per_broker,
+        "replaced": [list(pair) for pair in scenario.replaced],
     }
 
 
@@ -198,5 +200,6 @@ def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:
             "rack_rule": RackRule(data["rack_rule"]),
             "balance": Balance(data["balance"]),
             "pins": pins_from_json(data.get("pins", ())),
+            "replaced": tuple((old, new) for old, new in data.get("replaced", ())),
         }
     )

@@ -79,6 +79,8 @@ def schedule_of(
         disk_limit_ratio=result.scenario.disk_limit_ratio,
         settings=settings.waves,
         disk_bytes_per_second=None if disk is None else np.full(len(brokers), disk),
+        log_dirs=result.log_dirs,
+        log_dir_after=result.log_dir_after,
     )
     return plan_waves(problem)
 

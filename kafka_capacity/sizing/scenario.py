@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.diff import AssignmentDiff
+from kafka_capacity.cluster.snapshot import LogDirs
 from kafka_capacity.placement.problem import Balance, RackRule
 from kafka_capacity.placement.relaxing import LimitState
 from kafka_capacity.sizing.excuse import Excuse
@@ -32,6 +33,7 @@ class PlacementScenario:
         seed: of every random draw.
         pins: which topics may be on some brokers only.
         most_replicas_per_broker: how many replicas a broker may hold, ``None`` for any number.
+        replaced: pairs of an old broker and the new one that has its log directories.
     """
 
     scenario_id: str
@@ -46,6 +48,7 @@ class PlacementScenario:
     seed: int
     pins: tuple[Pin, ...] = ()
     most_replicas_per_broker: int | None = None
+    replaced: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +155,9 @@ class PlacementResult:
         loads: each broker; ``None`` in the same case.
         limits: how the brokers stand to their hard limits, and which of these bind; empty in the same case, and where
             no limit is known.
+        log_dirs: the directories of observed and wanted brokers; ``None`` in the same case.
+        log_dir_after: int32 like ``diff.after``, positions in :attr:`log_dirs`, -1 where not known; ``None`` where no
+            broker has several directories, so that there is nothing to choose.
     """
 
     scenario: PlacementScenario
@@ -161,3 +167,5 @@ class PlacementResult:
     diff: AssignmentDiff | None
     loads: BrokerLoads | None
     limits: tuple[LimitState, ...] = ()
+    log_dirs: LogDirs | None = None
+    log_dir_after: NDArray[np.int32] | None = None

@@ -23,7 +23,7 @@ from kafka_capacity.objects.dataset import (
 )
 from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.objects.stored_waves import partitions_of, replicas_of
+from kafka_capacity.objects.stored_waves import log_dirs_of, partitions_of, replicas_of
 from kafka_capacity.reassignment.kafka_json import reassignment_json
 from kafka_capacity.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.workflow.pinned import PinnedPlan
@@ -211,9 +211,13 @@ def plan_files(moves: pa.Table) -> dict[str, bytes]:
         return {}
     partitions = partitions_of(moves.column("topic"), moves.column("partition"))
     before, after = (replicas_of(moves.column(f"replicas_{side}")) for side in ("before", "after"))
+    if "log_dirs_after" in moves.column_names:
+        (back, to), paths = log_dirs_of(moves, before, after)
+    else:  # a plan that was made before directories were chosen leaves them to the brokers
+        back, to, paths = None, None, ()
     return {
-        "reassignment.json": reassignment_json(partitions, after),
-        "rollback.json": reassignment_json(partitions, before),
+        "reassignment.json": reassignment_json(partitions, after, log_dirs=to, paths=paths),
+        "rollback.json": reassignment_json(partitions, before, log_dirs=back, paths=paths),
     }
 
 

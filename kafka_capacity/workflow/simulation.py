@@ -17,6 +17,7 @@ from kafka_capacity.inventory.staging import load, load_findings
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.plan_tables import merge_tables
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.sizing.log_dirs import log_dir_facts
 from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.sizing.topology import TopologyWarning, changed_rack_notes, new_rack_warnings, topology_warnings
 from kafka_capacity.workflow.evaluation import SimulationInputs
@@ -83,9 +84,7 @@ def inventory_facts(
             "total_bytes": int(snapshot.size_bytes.sum()),
             "bytes_in_mean_bytes_per_second": float(traffic.bytes_in_mean_bytes_per_second.sum()),
             "unknown_size_partitions": snapshot.unknown_size_partitions,
-            "brokers_with_several_log_dirs": int(
-                (np.unique(snapshot.log_dirs.broker_id, return_counts=True)[1] > 1).sum()
-            ),
+            **log_dir_facts(snapshot.log_dirs),
             "rate_history_hours": traffic.hours,
             "source": raw.source,
             "captured_at": raw.captured_at,

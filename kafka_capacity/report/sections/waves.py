@@ -9,6 +9,7 @@ from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, column, table
 from kafka_capacity.report.wave_charts import KINDS, disk_chart, gantt_chart
+from kafka_capacity.report.wave_dirs import dir_table
 from kafka_capacity.report.wave_runbook import FOLDER, bottleneck, pages
 from kafka_capacity.report.wave_words import (
     detour_sentence,
@@ -72,6 +73,7 @@ def build(view: PlanView) -> dict[str, Any] | None:
         "orders": _orders(move),
         "gantt": gantt,
         "disks": disks,
+        "dirs": dir_table(move),
         "charts": [one for one in (gantt, disks) if one is not None],
         "waves": _waves(move) if move.waves else None,
         "folder": FOLDER,

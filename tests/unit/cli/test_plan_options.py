@@ -201,7 +201,7 @@ def doubtful(monkeypatch):
 
     def facts(*given):
         found = inventory_facts(*given)
-        more = {"unknown_size_partitions": 3, "brokers_with_several_log_dirs": 1}
+        more = {"unknown_size_partitions": 3, "brokers_with_several_log_dirs": 1, "brokers_with_unsized_log_dirs": 1}
         return {**found, "snapshot": {**found["snapshot"], **more}}
 
     monkeypatch.setattr(planning, "inventory_facts", facts)
@@ -210,7 +210,8 @@ def doubtful(monkeypatch):
 def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):
     said = [
         "The size of 3 of 16 partitions is not known and counts as nothing: copied bytes, disks and time are too low.",
-        "1 broker has several log dirs, which are judged as one disk here: a full one beside an empty one is not seen.",
+        "1 broker has several log dirs of unknown size, which are judged as one disk here: a full one beside an empty "
+        "one is not seen.",
     ]
     start = ("--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
     plan, report = run("plan", *start), run("report", *start, "--out", tmp_path / "report")

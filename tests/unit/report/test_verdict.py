@@ -139,9 +139,9 @@ def test_disks_that_are_not_known_are_said_not_to_be_checked():
             "low.",
         ),
         (
-            {"brokers_with_several_log_dirs": 2},
-            "2 brokers have several log dirs, which are judged as one disk here: a full one beside an empty one is "
-            "not seen.",
+            {"brokers_with_several_log_dirs": 3, "brokers_with_unsized_log_dirs": 2},
+            "2 brokers have several log dirs of unknown size, which are judged as one disk here: a full one beside an "
+            "empty one is not seen.",
         ),
         ({"unknown_size_partitions": 0, "brokers_with_several_log_dirs": 0}, None),
     ],
