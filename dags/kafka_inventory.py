@@ -1,8 +1,9 @@
 """Stage the inventory of every cluster, daily: one mapped task a cluster.
 
 Each cluster is read (over the admin API, or from snapshot files), checked, and written as Parquet with a manifest last.
-A fatal finding fails that cluster's task and leaves what was staged before as it was. The asset `kafka_inventory` is
-updated once all of them are there.
+A fatal finding fails that cluster's task and leaves what was staged before as it was. The hourly rates are added to the
+cluster's history, which Spark then describes: percentiles, trends and seasons of every partition, topic, group and
+broker. The asset `kafka_inventory` is updated once all of them are there.
 
 Clusters are those of the Airflow variable `kafka_capacity_clusters`; start by hand with a cluster or a day to stage
 only that.
@@ -15,6 +16,7 @@ import os
 
 from airflow.sdk import DAG, Asset, CronTriggerTimetable, Param, task
 
+from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
 from kafka_capacity_airflow.task_defaults import task_defaults
 
 INVENTORY = Asset(name="kafka_inventory", uri="x-kafka-capacity://inventory")
@@ -42,6 +44,14 @@ with DAG(
             title="Day",
             description_md="The day that the inventory stands for (UTC). Empty: the day of the run.",
         ),
+        "history_days": Param(
+            90,
+            type="integer",
+            minimum=1,
+            maximum=3660,
+            title="Days of history",
+            description_md="How far back the traffic is described, up to that day.",
+        ),
     },
 ) as dag:
 
@@ -67,9 +77,20 @@ with DAG(
         get_current_context()["cluster_name"] = setting["name"]
         return steps.stage_inventory(setting, day)
 
-    @task(outlets=[INVENTORY])
+    @task
+    def find_history(staged: dict, params: dict) -> list[str]:
+        """Find what there is to describe."""
+        from kafka_capacity_airflow import steps
+
+        return steps.profile_arguments(staged, params["history_days"])
+
+    @task(outlets=[INVENTORY], trigger_rule="none_failed")
     def announce(staged: list[dict], *, outlet_events: dict) -> None:
         """Update the asset, once for all clusters."""
         outlet_events[INVENTORY].extra = {"staged": [dict(item) for item in staged[:]]}
 
-    announce(stage_inventory.partial(day=choose_day()).expand(setting=list_clusters()))
+    inventories = stage_inventory.partial(day=choose_day()).expand(setting=list_clusters())
+    profiles = KafkaCapacitySparkOperator.partial(task_id="load_profile", job="load_profile").expand(
+        arguments=find_history.expand(staged=inventories)
+    )
+    profiles >> announce(inventories)

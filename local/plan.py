@@ -1,4 +1,4 @@
-"""``make plan``: stage the example clusters, plan one of them with the real DAG, and say where everything is."""
+"""``make plan``: stage an example cluster, plan it with the real DAG, and say where everything is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONSOLE = Console(highlight=False)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Stage the example clusters and plan one of them.")
+    parser = argparse.ArgumentParser(description="Stage an example cluster and plan it.")
     parser.add_argument("--cluster", default="shop-eu", help="which example")
     parser.add_argument("--params", default="{}", help="parameters of the plan over the defaults, as JSON")
     parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="folder for everything that is written")
@@ -45,8 +45,8 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
     initialise()
     from kafka_capacity.example import EXAMPLE_DS
 
-    step("staging the example clusters (DAG kafka_inventory)")
-    inventory = run_dag("kafka_inventory", {"ds": EXAMPLE_DS})
+    step(f"staging {cluster} and describing its traffic (DAG kafka_inventory: Spark)")
+    inventory = run_dag("kafka_inventory", {"ds": EXAMPLE_DS, "cluster": cluster})
     if inventory.state != "success":
         CONSOLE.print(f"[red]kafka_inventory failed in {', '.join(_failed(inventory))}; see the log above[/red]")
         return 1

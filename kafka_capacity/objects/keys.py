@@ -4,6 +4,8 @@
     plans/cluster={c}/ds={ds}/plan={id}/…
     reports/cluster={c}/ds={ds}/plan={id}/…
     requests/cluster={c}/ds={ds}/plan={id}/request.json
+    history/cluster={c}/day={YYYY-MM-DD}/…
+    profiles/cluster={c}/ds={ds}/…
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
@@ -46,6 +48,22 @@ def _below(kind: str, cluster: str, ds: str) -> str:
 def inventory_prefix(cluster: str, ds: str) -> str:
     """Give the prefix of one day's inventory of one cluster."""
     return _below("inventory", cluster, ds)
+
+
+def history_prefix(cluster: str, day: str) -> str:
+    """Give the prefix of one day's hourly rates of one cluster."""
+    return f"history/cluster={encode_value(cluster)}/day={check_ds(day)}/"
+
+
+def list_history_days(store: ObjectStore, cluster: str) -> list[str]:
+    """List the days with any history, oldest first."""
+    names = store.list_folders(f"history/cluster={encode_value(cluster)}/")
+    return sorted(name.removeprefix("day=") for name in names if name.startswith("day="))
+
+
+def profile_prefix(cluster: str, ds: str) -> str:
+    """Give the prefix of the load profile that was made for one day's inventory."""
+    return _below("profiles", cluster, ds)
 
 
 def plan_prefix(cluster: str, ds: str, plan_id: str) -> str:

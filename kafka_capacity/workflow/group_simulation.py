@@ -19,6 +19,7 @@ from kafka_capacity.sizing.group_grid import GroupGridRequest, has_known_assigno
 from kafka_capacity.workflow.group_evaluation import GroupInputs
 from kafka_capacity.workflow.pinned import PlanInputs
 from kafka_capacity.workflow.plan_dataset import GROUPS, GROUPS_DOCUMENT, write_share
+from kafka_capacity.workflow.traffic import plan_load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,7 +74,8 @@ def load_groups(store: ObjectStore, inputs: PlanInputs) -> FoundGroups:
     """
     pinned = inputs.pinned
     raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    return find_groups(raw, build_snapshot(raw), inputs.group_grid)
+    snapshot = build_snapshot(raw)
+    return find_groups(raw, snapshot, inputs.group_grid, load=plan_load(store, pinned, raw, snapshot))
 
 
 def write_groups(

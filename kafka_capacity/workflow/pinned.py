@@ -24,6 +24,7 @@ from kafka_capacity.sizing.group_grid import GroupGridRequest, group_request_fro
 from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
 from kafka_capacity.sizing.pins import check_pins
 from kafka_capacity.sizing.scenario import PlacementScenario
+from kafka_capacity.workflow.load_profile import find_profile
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
 """Parameters that say who gets the plan, not what it is."""
@@ -37,13 +38,15 @@ class PinnedPlan:
         cluster: its name.
         ds: the day of the inventory.
         inventory_sha256: of the inventory's manifest.
-        plan_id: the hash of request, inventory and model version.
+        plan_id: the hash of request, inventory, profile and model version.
+        profile_sha256: of the manifest of the load profile; empty where none was made of that inventory.
     """
 
     cluster: str
     ds: str
     inventory_sha256: str
     plan_id: str
+    profile_sha256: str = ""
 
     @property
     def request_key(self) -> str:
@@ -67,6 +70,7 @@ class PinnedPlan:
             "ds": self.ds,
             "inventory_sha256": self.inventory_sha256,
             "plan_id": self.plan_id,
+            "profile_sha256": self.profile_sha256,
         }
 
 
@@ -92,11 +96,13 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     check_changes(request, topics, scenarios)
     group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
     check_groups(request.groups, group_ids, cluster=request.cluster)
+    profile = find_profile(store, request.cluster, ds, inventory_sha256=inventory.manifest_sha256)
     pinned = PinnedPlan(
         cluster=request.cluster,
         ds=ds,
         inventory_sha256=inventory.manifest_sha256,
-        plan_id=request.plan_id(ds=ds, inventory_sha256=inventory.manifest_sha256),
+        plan_id=request.plan_id(ds=ds, inventory_sha256=inventory.manifest_sha256, profile_sha256=profile),
+        profile_sha256=profile,
     )
     document = {
         "pinned": pinned.as_dict(),

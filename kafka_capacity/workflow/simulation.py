@@ -12,7 +12,7 @@ import pyarrow as pa
 from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import load, load_findings
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.plan_tables import merge_tables
@@ -23,6 +23,7 @@ from kafka_capacity.sizing.topology import TopologyWarning, changed_rack_notes, 
 from kafka_capacity.workflow.evaluation import SimulationInputs
 from kafka_capacity.workflow.pinned import PlanInputs
 from kafka_capacity.workflow.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
+from kafka_capacity.workflow.traffic import plan_load
 
 
 def load_simulation_inputs(store: ObjectStore, inputs: PlanInputs) -> SimulationInputs:
@@ -31,7 +32,7 @@ def load_simulation_inputs(store: ObjectStore, inputs: PlanInputs) -> Simulation
     raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     findings = load_findings(store, pinned.cluster, pinned.ds)
     snapshot = build_snapshot(raw)
-    traffic = partition_load(raw, snapshot)
+    traffic = plan_load(store, pinned, raw, snapshot)
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(
         snapshot=dataclasses.replace(snapshot, groups=()),

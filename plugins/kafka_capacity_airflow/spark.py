@@ -53,7 +53,8 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
 
     Args:
         job: the file's name in ``spark_jobs``, without its ending.
-        pinned: the pinned plan that the job evaluates, as plain data.
+        pinned: the pinned plan that the job evaluates, as plain data; none for a job of another kind.
+        arguments: of the job, beside where the store is; an empty list skips it.
         aws_conn_id: whose credentials the driver gets.
 
     The driver gets the connection's credentials as environment variables of its own process, which are in no log, no
@@ -61,25 +62,36 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
     identity (instance profile, service account) counts, since anything else would have to be written down.
     """
 
-    template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "pinned")
+    template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "pinned", "arguments")
 
-    def __init__(self, *, job: str, pinned: Any, aws_conn_id: str = AWS_CONN_ID, **kwargs: Any) -> None:
+    def __init__(
+        self, *, job: str, pinned: Any = None, arguments: Any = None, aws_conn_id: str = AWS_CONN_ID, **kwargs: Any
+    ) -> None:
         super().__init__(application="", name=f"kafka_capacity_{job}", **kwargs)
         self.job = job
         self.pinned = pinned
+        self.arguments = arguments
         self.aws_conn_id = aws_conn_id
 
     def execute(self, context: Context) -> None:
         """Pack, submit, wait."""
-        from kafka_capacity.workflow.pinned import PinnedPlan
-
         self.application = str(job_file(self.job))
-        request_key = PinnedPlan(**self.pinned).request_key
-        self.application_args = ["--store-uri", store_uri(), "--request-key", request_key]
+        self.application_args = ["--store-uri", store_uri(), *self._own_arguments()]
         self.conf = {**spark_conf(), **(self.conf or {})}
         with tempfile.TemporaryDirectory(prefix="kafka-capacity-") as folder:
             self.py_files = str(build_zip(Path(folder) / "kafka_capacity.zip"))
             super().execute(context)
+
+    def _own_arguments(self) -> list[str]:
+        from airflow.sdk.exceptions import AirflowSkipException
+
+        from kafka_capacity.workflow.pinned import PinnedPlan
+
+        if self.pinned is not None:
+            return ["--request-key", PinnedPlan(**self.pinned).request_key]
+        if not self.arguments:
+            raise AirflowSkipException(f"there is nothing for {self.job} to do")
+        return [str(argument) for argument in self.arguments]
 
     def _get_hook(self) -> SparkSubmitHook:
         hook = super()._get_hook()

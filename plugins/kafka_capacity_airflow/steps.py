@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, stage
-from kafka_capacity.objects.keys import list_inventory_clusters
+from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters
 from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.workflow.plan_dataset import seal_plan
 from kafka_capacity.workflow.publish import mail_report, release_plan_files, withdraw_plan_files
@@ -47,7 +48,18 @@ def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
     for finding in findings:
         log.warning("%s: %s", finding.code, finding.message)
     log.info("staged %s: %s", store.uri(ref.prefix), ", ".join(f"{n} {len(t)}" for n, t in raw.tables.items()))
+    changed = keep_history(store, ref.cluster, raw.table("metrics"), captured=raw.captured_at or ref.ds)
+    log.info("history: %d days are new or have new hours", len(changed))
     return {"cluster": ref.cluster, "ds": ref.ds, "manifest_sha256": ref.manifest_sha256}
+
+
+def profile_arguments(staged: Mapping[str, str], days: int) -> list[str]:
+    """Give the arguments of the job that describes the traffic of a staged cluster; none where there is no history."""
+    store = airflow_store()
+    if not list_history_days(store, staged["cluster"]):
+        log.warning("cluster %s has no history of rates: its traffic is not described", staged["cluster"])
+        return []
+    return ["--cluster", staged["cluster"], "--ds", staged["ds"], "--days", str(days)]
 
 
 def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[dict[str, str]], list[str]]:

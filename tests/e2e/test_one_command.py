@@ -51,7 +51,7 @@ def test_it_ends_with_the_verdict_and_files_that_are_still_there(planned):
 def test_it_shows_progress_and_no_traceback_or_warning(planned):
     _, done = planned
     shown = done.stdout + done.stderr
-    assert "staging the example clusters" in shown
+    assert "staging shop-eu" in shown
     assert "Traceback" not in shown
     assert "Warning" not in shown
 

@@ -128,7 +128,8 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, **optio
         *("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false"),
         *("--conf", "spark.executor.memory=512m"),
         str(ROOT / "spark_jobs" / f"{job}.py"),
-        *("--store-uri", str(folder), "--request-key", plan.request_key),
+        *("--store-uri", str(folder)),
+        *(() if plan is None else ("--request-key", plan.request_key)),
         *extra,
     ]
     return subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, timeout=300, **options)
@@ -136,7 +137,7 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, **optio
 
 @pytest.fixture(scope="session")
 def submit(environment, bare_python):
-    """Runs a job: ``submit("simulate_placement", master, folder, plan, "--tasks", "3")``."""
+    """Runs a job: ``submit("simulate_placement", master, folder, plan, "--tasks", "3")``; a plan is not for all."""
 
     def run(job, master, folder, plan, *extra):
         return run_job(job, environment, master, folder, plan, bare_python, *extra)

@@ -1,0 +1,224 @@
+"""The hourly rates of all inventories, kept by day: what accumulates beyond the weeks that one inventory brings.
+
+    history/cluster={c}/day={YYYY-MM-DD}/hours/part-….parquet      one row a partition, 24 hours in a list
+    history/cluster={c}/day={YYYY-MM-DD}/manifest.json
+
+Each staged inventory adds the days that it knows of. A day that is there already is merged: hours that come late fill
+the gaps, and what a later capture says of an hour replaces what an earlier one said. Staging the same inventory again
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_capacity.inventory.column_values import Ints
+from kafka_capacity.objects.dataset import (
+    Manifest,
+    has_manifest,
+    read_manifest,
+    read_table,
+    write_dataset,
+)
+from kafka_capacity.objects.keys import history_prefix
+from kafka_capacity.objects.store import ObjectStore
+
+KIND = "history"
+TABLE = "hours"
+SCHEMA_VERSION = 1
+HOURS = 24
+MERGES_REMEMBERED = 100
+
+_HOURLY = pa.list_(pa.float32())
+HISTORY = pa.schema(
+    [
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("partition", pa.int32(), nullable=False),
+        pa.field("day", pa.date32(), nullable=False),
+        pa.field("bytes_in", _HOURLY, nullable=False),
+        pa.field("bytes_out", _HOURLY, nullable=False),
+        pa.field("known_hours", pa.int32(), nullable=False),
+        pa.field("first_hour", pa.int32()),
+        pa.field("last_hour", pa.int32()),
+        pa.field("longest_gap_hours", pa.int32(), nullable=False),
+    ]
+)
+"""One row a partition and day, sorted by topic and partition.
+
+``bytes_in`` and ``bytes_out`` are the 24 hourly means in bytes per second, null where one is not known; the other
+columns are about ``bytes_in``: how many hours are known, the first and the last of them, and the longest gap between.
+"""
+
+
+def keep_history(store: ObjectStore, cluster: str, metrics: pa.Table, *, captured: str) -> list[str]:
+    """Add the hours of an inventory to the history of its cluster.
+
+    Args:
+        store: where the history is.
+        cluster: its name.
+        metrics: the table of the inventory.
+        captured: when the inventory was taken, or its day; the later of two, as texts, wins where they differ.
+
+    Returns:
+        The days that changed.
+    """
+    return [day for day, table in by_day(metrics).items() if _keep_day(store, cluster, day, table, captured)]
+
+
+def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
+    prefix = history_prefix(cluster, day)
+    digest = _digest(table)
+    merged: list[dict[str, str]] = []
+    if has_manifest(store, prefix):
+        manifest = read_history_manifest(store, prefix)
+        merged = list(manifest.facts["merged"])
+        if digest in {one["sha256"] for one in merged}:
+            return False
+        stored = read_table(store, manifest, TABLE)
+        is_newer = captured >= max(one["captured"] for one in merged)
+        table = merge(stored, table) if is_newer else merge(table, stored)
+    merged = [*merged, {"sha256": digest, "captured": captured}][-MERGES_REMEMBERED:]
+    write_dataset(
+        store,
+        prefix,
+        kind=KIND,
+        schema_version=SCHEMA_VERSION,
+        tables={TABLE: table},
+        documents={},
+        facts={"cluster": cluster, "day": day, "merged": merged},
+    )
+    return True
+
+
+def read_history_manifest(store: ObjectStore, prefix: str) -> Manifest:
+    """Read what the history of one day holds.
+
+    Raises:
+        MissingManifestError: there is none.
+        StorageError: it is of a version that this program does not read.
+    """
+    return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION)
+
+
+def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
+    """Cut a table of hourly rates into the days of its history, oldest first.
+
+    Values that cannot be a rate (negative, infinite) count as not known; of two rows for the same hour the last counts.
+    """
+    if not len(metrics):
+        return {}
+    topics, topic = _sorted_codes(metrics.column("topic"))
+    partition = metrics.column("partition").to_numpy().astype(np.int64)
+    hour = metrics.column("hour").cast(pa.timestamp("s", tz="UTC")).cast(pa.int64()).to_numpy() // 3600
+    rates = [_rates(metrics.column(f"bytes_{way}_bytes_per_second")) for way in ("in", "out")]
+    day = hour // HOURS
+    found = {}
+    for number in np.unique(day).tolist():
+        rows = np.flatnonzero(day == number)
+        key = (topic[rows] << 32) | partition[rows]
+        keys, row = np.unique(key, return_inverse=True)
+        matrices = []
+        for rate in rates:
+            matrix = np.full((len(keys), HOURS), np.nan, dtype=np.float32)
+            matrix[row, hour[rows] - number * HOURS] = rate[rows]
+            matrices.append(matrix)
+        found[_name_of(number)] = _table(topics, keys, number, *matrices)
+    return found
+
+
+def merge(older: pa.Table, newer: pa.Table) -> pa.Table:
+    """Put two versions of the same day together: the newer one counts, the older one fills its gaps."""
+    both = pa.concat_tables([older, newer])
+    topics, topic = _sorted_codes(both.column("topic"))
+    keys, row = np.unique((topic << 32) | both.column("partition").to_numpy().astype(np.int64), return_inverse=True)
+    matrices = []
+    for name in ("bytes_in", "bytes_out"):
+        given = hours_of(both, name)
+        matrix = np.full((len(keys), HOURS), np.nan, dtype=np.float32)
+        matrix[row[: len(older)]] = given[: len(older)]
+        later = row[len(older) :]
+        matrix[later] = np.where(np.isnan(given[len(older) :]), matrix[later], given[len(older) :])
+        matrices.append(matrix)
+    number = both.column("day").cast(pa.int32())[0].as_py()
+    return _table(topics, keys, number, *matrices)
+
+
+def hours_of(table: pa.Table, column: str) -> NDArray[np.float32]:
+    """Give float32[N, 24], a column of hours with NaN where one is not known."""
+    flat = table.column(column).combine_chunks().flatten()
+    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float32).reshape(len(table), HOURS)
+
+
+def _table(
+    topics: list[str], keys: Ints, number: int, bytes_in: NDArray[np.float32], bytes_out: NDArray[np.float32]
+) -> pa.Table:
+    is_known = ~np.isnan(bytes_in)
+    count = is_known.sum(axis=1)
+    first, last = is_known.argmax(axis=1), HOURS - 1 - is_known[:, ::-1].argmax(axis=1)
+    has_any = count > 0
+    return pa.Table.from_arrays(
+        [
+            pa.DictionaryArray.from_arrays(pa.array(keys >> 32, pa.int32()), pa.array(topics, pa.string())).cast(
+                pa.string()
+            ),
+            pa.array(keys & 0xFFFFFFFF, pa.int32()),
+            pa.array(np.full(len(keys), number), pa.int32()).cast(pa.date32()),
+            _lists(bytes_in),
+            _lists(bytes_out),
+            pa.array(count, pa.int32()),
+            pa.array(first, pa.int32(), mask=~has_any),
+            pa.array(last, pa.int32(), mask=~has_any),
+            pa.array(_longest_gap(is_known), pa.int32()),
+        ],
+        schema=HISTORY,
+    )
+
+
+def _longest_gap(is_known: NDArray[np.bool_]) -> Ints:
+    """Count the longest run of unknown hours between two known ones."""
+    longest = np.zeros(len(is_known), dtype=np.int64)
+    run = np.full(len(is_known), -1, dtype=np.int64)  # -1: nothing is known yet
+    for hour in range(is_known.shape[1]):
+        known = is_known[:, hour]
+        longest = np.where(known, np.maximum(longest, run), longest)
+        run = np.where(known, 0, np.where(run >= 0, run + 1, run))
+    return longest
+
+
+def _lists(matrix: NDArray[np.float32]) -> pa.Array[Any]:
+    flat = matrix.reshape(-1)
+    offsets = np.arange(0, flat.size + 1, HOURS, dtype=np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.float32(), mask=np.isnan(flat)))
+
+
+def _sorted_codes(column: pa.ChunkedArray[Any]) -> tuple[list[str], Ints]:
+    """Number texts in the order of their sorted values."""
+    encoded = pa.chunked_array(column).combine_chunks().dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return [names[i] for i in order], rank[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _rates(column: pa.ChunkedArray[Any]) -> NDArray[np.float32]:
+    rate = np.asarray(column.to_numpy(), dtype=np.float32)
+    return np.where(np.isfinite(rate) & (rate >= 0), rate, np.float32(np.nan))
+
+
+def _name_of(day: int) -> str:
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=day)).isoformat()
+
+
+def _digest(table: pa.Table) -> str:
+    told = hashlib.sha256()
+    for column in table.columns:
+        for buffer in column.combine_chunks().buffers():
+            told.update(b"|" if buffer is None else bytes(buffer))
+    return told.hexdigest()

@@ -1,0 +1,128 @@
+"""What a load profile is made from, and where it is stored."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from kafka_capacity.errors import InventoryError, MissingManifestError
+from kafka_capacity.inventory.history import HISTORY, TABLE, read_history_manifest
+from kafka_capacity.inventory.staging import find, load
+from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
+from kafka_capacity.objects.keys import history_prefix, list_history_days, profile_prefix
+from kafka_capacity.objects.profile_tables import PROFILE_SCHEMA_VERSION, PROFILE_TABLES
+from kafka_capacity.objects.store import ObjectStore
+
+KIND = "profile"
+DEFAULT_DAYS = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileInputs:
+    """What one profile rests on.
+
+    Attributes:
+        cluster: its name.
+        ds: the day of the inventory.
+        inventory_sha256: of the inventory's manifest.
+        history: the days of history, oldest first.
+        replicas: topic, partition, broker_id, is_leader: who holds what.
+        reads: topic, partition, group_id: who reads what.
+    """
+
+    cluster: str
+    ds: str
+    inventory_sha256: str
+    history: tuple[Manifest, ...]
+    replicas: pa.Table
+    reads: pa.Table
+
+    def part_keys(self) -> list[str]:
+        """Give the keys of the history's files."""
+        return [day.prefix + part.key for day in self.history for part in day.tables[TABLE]]
+
+
+def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> ProfileInputs:
+    """Find the history of a window of days up to an inventory's.
+
+    Args:
+        store: where inventories and histories are.
+        cluster: its name.
+        ds: the day of the inventory, the last of the window.
+        days: how long the window is.
+
+    Raises:
+        InventoryError: there is no such inventory, or no history in the window.
+    """
+    inventory = find(store, cluster, ds)
+    raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256)
+    first = (datetime.date.fromisoformat(ds) - datetime.timedelta(days=days - 1)).isoformat()
+    found = [day for day in list_history_days(store, cluster) if first <= day <= ds]
+    prefixes = [history_prefix(cluster, day) for day in found]
+    history = tuple(read_history_manifest(store, prefix) for prefix in prefixes if has_manifest(store, prefix))
+    if not history:
+        msg = (
+            f"cluster {cluster!r} has no history of rates from {first} to {ds}; stage an inventory with metrics, "
+            "or ask for more days"
+        )
+        raise InventoryError(msg)
+    lags = raw.table("lags").select(["topic", "partition", "group_id"])
+    return ProfileInputs(
+        cluster=cluster,
+        ds=ds,
+        inventory_sha256=inventory.manifest_sha256,
+        history=history,
+        replicas=raw.table("replicas").select(["topic", "partition", "broker_id", "is_leader"]),
+        reads=lags,
+    )
+
+
+def history_table(store: ObjectStore, inputs: ProfileInputs) -> pa.Table:
+    """Read the whole history at once, every file checked against its hash."""
+    days = [read_table(store, day, TABLE).cast(HISTORY) for day in inputs.history]
+    return pa.concat_tables(days).combine_chunks()
+
+
+def write_profile(store: ObjectStore, inputs: ProfileInputs, tables: Mapping[str, pa.Table]) -> Manifest:
+    """Store a profile: the same history gives the same bytes."""
+    return write_dataset(
+        store,
+        profile_prefix(inputs.cluster, inputs.ds),
+        kind=KIND,
+        schema_version=PROFILE_SCHEMA_VERSION,
+        tables={name: _conformed(table, name) for name, table in tables.items()},
+        documents={},
+        facts={
+            "cluster": inputs.cluster,
+            "ds": inputs.ds,
+            "inventory_sha256": inputs.inventory_sha256,
+            "days": {str(day.facts["day"]): day.sha256 for day in inputs.history},
+        },
+    )
+
+
+def _conformed(table: pa.Table, name: str) -> pa.Table:
+    schema, sort_by = PROFILE_TABLES[name]
+    return table.select(schema.names).cast(schema).sort_by([(column, "ascending") for column in sort_by])
+
+
+def read_profile_manifest(store: ObjectStore, cluster: str, ds: str) -> Manifest:
+    """Read what a profile holds.
+
+    Raises:
+        MissingManifestError: none was made for that day.
+        StorageError: it is of a version that this program does not read.
+    """
+    return read_manifest(store, profile_prefix(cluster, ds), kind=KIND, schema_version=PROFILE_SCHEMA_VERSION)
+
+
+def find_profile(store: ObjectStore, cluster: str, ds: str, *, inventory_sha256: str) -> str:
+    """Give the version of the profile that was made of an inventory, empty where there is none."""
+    try:
+        manifest = read_profile_manifest(store, cluster, ds)
+    except MissingManifestError:
+        return ""
+    return manifest.sha256 if manifest.facts["inventory_sha256"] == inventory_sha256 else ""
