@@ -1,4 +1,4 @@
-"""What was produced to partitions hour by hour, as one matrix."""
+"""What was produced to partitions, or read of them, hour by hour, as one matrix."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ class HourlyRates:
     Attributes:
         row: int64[P], the row of each partition of the snapshot in :attr:`rates`, -1 where it has none.
         rates: float32[R, H], bytes per second, hours ascending, NaN where it is not known.
+        seconds: int64[H], when each hour begins, since 1970.
     """
 
     row: Ints
     rates: NDArray[np.float32]
+    seconds: Ints
 
     @property
     def hours(self) -> int:
@@ -35,7 +37,9 @@ class HourlyRates:
         return self.rates[self.row[partitions]]
 
 
-def hourly_rates(raw: RawInventory, snapshot: Snapshot, wanted: Flags) -> HourlyRates:
+def hourly_rates(
+    raw: RawInventory, snapshot: Snapshot, wanted: Flags, *, metric: str = "bytes_in_bytes_per_second"
+) -> HourlyRates:
     """Take the history of some partitions out of the table of metrics.
 
     Values that cannot be a rate (negative, infinite) count as not known; hours of which nothing is known are left out.
@@ -44,6 +48,7 @@ def hourly_rates(raw: RawInventory, snapshot: Snapshot, wanted: Flags) -> Hourly
         raw: with the table of metrics, in any order.
         snapshot: of the same inventory.
         wanted: bool[P], of which partitions.
+        metric: the column of the table.
     """
     metrics, partitions = raw.table("metrics"), snapshot.partitions
     row = np.where(wanted, np.cumsum(wanted) - 1, -1).astype(np.int64)
@@ -51,7 +56,7 @@ def hourly_rates(raw: RawInventory, snapshot: Snapshot, wanted: Flags) -> Hourly
         partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
     )
     place = index.find(metrics.column("topic"), metrics.column("partition"))
-    rate = np.asarray(metrics.column("bytes_in_bytes_per_second").to_numpy(), dtype=np.float32)
+    rate = np.asarray(metrics.column(metric).to_numpy(), dtype=np.float32)
     is_usable = (place >= 0) & np.isfinite(rate) & (rate >= 0)
     is_usable &= wanted[place] if len(wanted) else False
     hours = metrics.column("hour").combine_chunks().dictionary_encode()
@@ -62,4 +67,5 @@ def hourly_rates(raw: RawInventory, snapshot: Snapshot, wanted: Flags) -> Hourly
     column[order[is_used]] = np.arange(int(is_used.sum()))
     rates = np.full((int(wanted.sum()), int(is_used.sum())), np.nan, dtype=np.float32)
     rates[row[place[is_usable]], column[code]] = rate[is_usable]
-    return HourlyRates(row=row, rates=rates)
+    times = hours.dictionary.to_numpy(zero_copy_only=False)[order][is_used].astype("datetime64[s]").astype(np.int64)
+    return HourlyRates(row=row, rates=rates, seconds=times)

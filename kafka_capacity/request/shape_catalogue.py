@@ -109,7 +109,6 @@ class _ShapeEntry(_Entry):
         disk_bytes, disk_rate = _or_nan(self.disk_gib) * GIB, _or_nan(self.disk_mib_per_second) * MIB
         if volume is not None:
             disk_bytes = volume.largest_bytes
-            disk_rate = min(disk_rate, volume.largest_bytes_per_second) if disk_rate == disk_rate else disk_rate
         return Shape(
             name=self.name,
             provider=offer.provider,

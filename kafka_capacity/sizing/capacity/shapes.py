@@ -64,7 +64,7 @@ class Shape:
         vcpu: how many, NaN where it is not known.
         memory_bytes: of the whole machine.
         network_bytes_per_second: in each direction.
-        disk_bytes_per_second: between machine and disk, reads and writes together.
+        disk_bytes_per_second: between machine and disk, reads and writes together; a volume may give less.
         disk_kind: where the log is.
         disk_bytes: how much a broker can store.
         volume: what is attached, ``None`` for other disks.
@@ -190,7 +190,9 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
             return all_alike(value)
         return np.where(np.isfinite(own), own, value)
 
-    network = shape.network_bytes_per_second
+    network, disk_rate = shape.network_bytes_per_second, shape.disk_bytes_per_second
+    if shape.volume is not None and not math.isnan(disk_rate):
+        disk_rate = min(disk_rate, shape.volume.largest_bytes_per_second)
     return Hardware(
         vcpu=all_alike(shape.vcpu),
         memory_bytes=own_first(brokers.memory_bytes, shape.memory_bytes),
@@ -199,7 +201,7 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
         client_in_bytes_per_second=all_alike(shape.client_in_bytes_per_second),
         client_out_bytes_per_second=all_alike(shape.client_out_bytes_per_second),
         disk_bytes=own_first(brokers.disk_capacity_bytes, shape.disk_bytes),
-        disk_bytes_per_second=all_alike(shape.disk_bytes_per_second),
+        disk_bytes_per_second=all_alike(disk_rate),
         replica_limit=all_alike(shape.replica_limit),
     )
 

@@ -5,9 +5,10 @@ import math
 
 import pytest
 
+from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.request.shape_catalogue import chosen_shapes, read_shapes
-from kafka_capacity.sizing.capacity.shapes import GIB, MIB, DiskKind
+from kafka_capacity.sizing.capacity.shapes import GIB, MIB, DiskKind, hardware
 
 OWN = {
     "offers": [
@@ -35,7 +36,9 @@ def test_shipped_shapes_are_in_base_units():
     assert small.disk_bytes_per_second == 81 * MIB
     assert small.disk_bytes == 16_384 * GIB
     assert small.volume.usd_per_gib_month == 0.08
-    assert shapes["kafka.m7g.2xlarge"].disk_bytes_per_second == 250 * MIB  # its volume gives less than its line
+    large = shapes["kafka.m7g.2xlarge"]
+    assert large.disk_bytes_per_second == 312.5 * MIB
+    assert hardware(large, Brokers.of([1])).disk_bytes_per_second == 250 * MIB  # its volume gives less than its line
     assert shapes["express.m7g.large"].client_in_bytes_per_second == 15.625 * MIB
     assert shapes["i3en.large"].disk_bytes == 1164 * GIB
 

@@ -1,0 +1,114 @@
+"""From an inventory and an outlook to what sizing works on.
+
+What the inventory does not tell is filled in:
+
+* an hour of which a partition has no rate counts its mean;
+* with less than :data:`LEAST_HOURS` hours, every partition counts its own peak at once;
+* a limit of retention that is not known is none; the size of a segment is Kafka's default;
+* how long ago what a group reads now was produced is its lag in bytes over what is produced on average.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.demand.outlook import DemandOutlook
+from kafka_capacity.inventory.column_values import floats
+from kafka_capacity.inventory.group_facts import group_facts
+from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.sizing.capacity.disk import DEFAULT_SEGMENT_BYTES
+from kafka_capacity.sizing.capacity.workload import Lags, PeakBasis, Traffic, Workload
+
+LEAST_HOURS = 24
+"""A day: with less, the hours say nothing of which partitions peak together."""
+
+
+def sizing_workload(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook) -> Workload:
+    """Put together what sizing needs to know of the partitions.
+
+    Args:
+        raw: an inventory without fatal findings.
+        snapshot: of the same inventory.
+        load: likewise.
+        outlook: of the same partitions.
+    """
+    topics, topic = snapshot.topics, snapshot.partitions.topic
+    segment = _segment_bytes(raw, snapshot)
+    return Workload(
+        partitions=snapshot.partitions,
+        load=load,
+        traffic=hourly_traffic(raw, snapshot, load),
+        size_bytes=snapshot.partition_size_bytes(),
+        retention_seconds=_unlimited(topics.retention_seconds)[topic],
+        retention_bytes=_unlimited(topics.retention_bytes)[topic],
+        segment_bytes=segment[topic],
+        is_compacted=topics.is_compacted[topic],
+        lags=group_lags(raw, snapshot, load),
+        outlook=outlook,
+    )
+
+
+def _unlimited(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(values), np.inf, values)
+
+
+def _segment_bytes(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
+    table = raw.table("topics")
+    given = floats(table.column("segment_bytes"))
+    known = dict(zip(table.column("topic").to_pylist(), given.tolist(), strict=True))
+    values = np.array([known.get(name, np.nan) for name in snapshot.partitions.topics], dtype=np.float64)
+    return np.where(values > 0, values, DEFAULT_SEGMENT_BYTES)
+
+
+def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
+    """Give the hours of which something is known, or each partition's own peak where there are too few."""
+    everything = np.ones(len(snapshot.partitions), dtype=np.bool_)
+    coming = hourly_rates(raw, snapshot, everything)
+    going = hourly_rates(raw, snapshot, everything, metric="bytes_out_bytes_per_second")
+    hours = np.intersect1d(coming.seconds, going.seconds)
+    if len(hours) < LEAST_HOURS:
+        return Traffic.of_peaks(load)
+    return Traffic(
+        bytes_in=_filled(coming, hours, load.bytes_in_mean_bytes_per_second),
+        bytes_out=_filled(going, hours, load.bytes_out_mean_bytes_per_second),
+        basis=PeakBasis.SAME_HOURS,
+    )
+
+
+def _filled(rates: HourlyRates, hours: NDArray[np.int64], mean: NDArray[np.float64]) -> NDArray[np.float32]:
+    found = rates.rates
+    if len(hours) < rates.hours:
+        found = found[:, np.searchsorted(rates.seconds, hours)]
+    unknown = np.isnan(found)
+    return np.where(unknown, mean[:, None].astype(np.float32), found) if unknown.any() else found
+
+
+def group_lags(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Lags:
+    """Give how long ago what each group reads now was produced; groups that cannot be simulated have no lags."""
+    facts = group_facts(raw, snapshot, load=load).facts
+    starts = np.searchsorted(snapshot.partitions.topic, np.arange(len(snapshot.partitions.topics)))
+    first = dict(zip(snapshot.partitions.topics, starts.tolist(), strict=True))
+    rows, groups, seconds = [], [], []
+    for place, group in enumerate(facts):
+        topic_row = np.array([first[topic.name] for topic in group.topics], dtype=np.int64)
+        behind = np.divide(
+            group.start_lag_bytes,
+            group.mean_bytes_per_second,
+            out=np.zeros(len(group.partition)),
+            where=group.mean_bytes_per_second > 0,
+        )
+        is_behind = behind > 0
+        rows.append((topic_row[group.topic] + group.partition)[is_behind] if len(topic_row) else np.empty(0, np.int64))
+        seconds.append(behind[is_behind])
+        groups.append(np.full(int(is_behind.sum()), place, dtype=np.int32))
+    if not facts:
+        return Lags.none()
+    return Lags(
+        groups=tuple(group.group_id for group in facts),
+        group=np.concatenate(groups),
+        row=np.concatenate(rows).astype(np.int64),
+        seconds=np.concatenate(seconds),
+    )

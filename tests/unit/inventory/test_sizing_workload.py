@@ -1,0 +1,80 @@
+"""From tables to the workload of sizing: hours, limits, lags."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from kafka_capacity.demand.expectation import expect_demand
+from kafka_capacity.demand.settings import DemandSettings
+from kafka_capacity.example import make_example
+from kafka_capacity.inventory.sizing_workload import sizing_workload
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.sizing.capacity.workload import PeakBasis
+from tests.builders import cluster, rows_of, topic, with_rows
+
+
+def made(raw):
+    snapshot = build_snapshot(raw)
+    load = partition_load(raw, snapshot)
+    return sizing_workload(raw, snapshot, load, expect_demand(snapshot, load, DemandSettings()).outlook)
+
+
+def small(**settings):
+    return cluster(topics=[topic("a", partitions=2, settings=settings), topic("b", partitions=1)], hours=48)
+
+
+def test_hours_come_in_order_and_unknown_ones_count_the_mean():
+    raw = small()
+    rows = rows_of(raw, "metrics")
+    for row in rows:
+        row["bytes_in_bytes_per_second"] = 100.0 + row["partition"]
+    rows[0]["bytes_in_bytes_per_second"] = None
+    rows[1]["bytes_out_bytes_per_second"] = 7.0
+    work = made(with_rows(raw, "metrics", list(reversed(rows))))
+    assert work.traffic.basis is PeakBasis.SAME_HOURS
+    assert work.traffic.bytes_in.shape == (3, 48)
+    assert work.traffic.bytes_in[0].tolist() == [100.0] * 48
+    assert work.traffic.bytes_out[0, 1] == 7.0
+
+
+def test_too_few_hours_leave_the_peaks():
+    work = made(cluster(hours=5))
+    assert work.traffic.basis is PeakBasis.SUM_OF_PEAKS
+    assert work.traffic.bytes_in.shape[1] == 1
+    assert made(cluster(hours=0)).traffic.basis is PeakBasis.UNKNOWN
+
+
+def test_limits_of_topics_reach_their_partitions():
+    work = made(small(retention_ms=3_600_000, retention_bytes=5, segment_bytes=1000))
+    assert work.retention_seconds.tolist() == [3600.0, 3600.0, 604_800.0]
+    assert work.retention_bytes.tolist() == [5.0, 5.0, np.inf]
+    assert work.segment_bytes.tolist() == [1000.0, 1000.0, 2.0**30]
+    unknown = made(small(retention_ms=None, segment_bytes=None))
+    assert unknown.retention_seconds[0] == np.inf
+    assert unknown.segment_bytes[0] == 2.0**30
+
+
+def test_lags_are_those_of_the_groups():
+    raw = make_example("metrics-uneven")
+    work = made(raw)
+    assert len(work.lags.groups) > 0
+    assert (work.lags.seconds > 0).all()
+    assert work.lags.row.max() < len(work.partitions)
+    assert work.lags.group.max() < len(work.lags.groups)
+
+
+@pytest.mark.parametrize("field", ["bytes_in", "bytes_out"])
+def test_peaks_of_one_partition_are_those_of_the_load(field):
+    from kafka_capacity.sizing.capacity.flows import percentile
+
+    work = made(make_example("metrics-uneven"))
+    peak = getattr(work.load, f"{field}_peak_bytes_per_second")
+    assert percentile(getattr(work.traffic, field)) == pytest.approx(peak, rel=1e-3)
+
+
+def test_the_same_inventory_gives_the_same_workload():
+    first, second = (made(small()) for _ in range(2))
+    for field in dataclasses.fields(first):
+        if isinstance(getattr(first, field.name), np.ndarray):
+            assert np.array_equal(getattr(first, field.name), getattr(second, field.name))
