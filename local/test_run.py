@@ -2,6 +2,9 @@
 
 What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHING=1 (as in CI) nothing is: a missing
 part fails the run.
+
+The tests with live brokers mostly wait, for heartbeats and throttles: where there are two cores, they run beside the
+others, and what they say is printed after those.
 """
 
 from __future__ import annotations
@@ -10,22 +13,49 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+LIVE = "tests/live"
+CHECKED = ("unit", "properties", "golden", "docker")
+"""Folders that ``make check`` has run."""
 
 
 def main() -> int:
     """Run the tests that ``make check`` has not run."""
-    expression = []
+    deselected = []
     if os.environ.get("KAFKA_CAPACITY_TEST_EVERYTHING") != "1" and not any(map(shutil.which, CHROMIUM_NAMES)):
         sys.stdout.write("left out: tests that look at a page (no Chromium; install your system's package of it)\n")
-        expression.append("not browser")
-    command = [sys.executable, "-m", "pytest", "-q", "--durations=10", "tests"]
-    for folder in ("unit", "properties", "golden", "docker"):
-        command.append(f"--ignore=tests/{folder}")
-    if expression:
-        command += ["-m", " and ".join(expression)]
-    return subprocess.call(command)
+        sys.stdout.flush()
+        deselected = ["-m", "not browser"]
+    wanted = ["tests", *(f"--ignore=tests/{folder}" for folder in CHECKED), *deselected]
+    if (os.cpu_count() or 1) < 2:
+        return subprocess.call(_pytest(wanted))
+    return side_by_side(_pytest([*wanted, f"--ignore={LIVE}"]), _pytest([LIVE]))
+
+
+def _pytest(arguments: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "pytest", "-q", "--durations=10", *arguments]
+
+
+def side_by_side(shown: Sequence[str], kept: Sequence[str]) -> int:
+    """Run two commands at once, and show the output of the second when both are done.
+
+    Returns:
+        0 where both ended with that, else the status of one that did not.
+    """
+    with tempfile.TemporaryFile() as output:
+        beside = subprocess.Popen(kept, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        try:
+            statuses = subprocess.call(shown), beside.wait()
+        finally:
+            beside.terminate()
+            beside.wait()
+        output.seek(0)
+        sys.stdout.write(f"\n{' '.join(kept[1:])}\n{output.read().decode(errors='replace')}")
+        sys.stdout.flush()
+    return statuses[0] or statuses[1]
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import json
 
 import pytest
 
+from tests.small_requests import UNEVEN_GROUPS
+
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
 
@@ -150,7 +152,7 @@ def test_a_cluster_without_an_inventory_keeps_no_other_from_being_planned(staged
     clusters = [{"name": "metrics-uneven", "source": "example"}, {"name": "not-there-yet"}]
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps(clusters))
     before = len(staged.mail.messages())
-    run = run_dag("kafka_capacity_plan")
+    run = run_dag("kafka_capacity_plan", UNEVEN_GROUPS)
     assert run.state == "failed"
     assert states(run)["check_that_all_are_planned"] == "failed"
     assert states(run)["plan.email_report"] == "success"
@@ -180,7 +182,7 @@ def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):
 def test_with_an_approval_asked_for_nothing_but_an_approval_releases_the_files(staged):
     from local.airflow_runs import run_dag
 
-    params = {"cluster": "metrics-uneven", "is_approval_required": True, "broker_counts": [10]}
+    params = {"cluster": "metrics-uneven", "is_approval_required": True, "broker_counts": [10], **UNEVEN_GROUPS}
     # Somebody marks the task as done instead of approving.
     run = run_dag("kafka_capacity_plan", params, mark_success_pattern=r"plan\.approve")
     assert run.state == "success", states(run)

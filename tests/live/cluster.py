@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from tests.live import kafka_jars
 from tests.live.certificates import Certificates, make_certificates
 from tests.live.java import java_command
 from tests.live.settings import CLUSTER_ID, SCRAM_PASSWORD, SCRAM_USER, Node, server_properties
+from tests.ports import free_ports
 
 LOG4J = Path(__file__).with_name("log4j2.xml")
 START_SECONDS = 90
@@ -235,15 +235,3 @@ class KafkaCluster:
 def _die_with_parent() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def free_ports(count: int) -> list[int]:
-    """Find ports on loopback that nobody listens on."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()

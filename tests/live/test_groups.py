@@ -28,6 +28,8 @@ PARTITIONS = 7
 SESSION_SECONDS = 10.0
 HEARTBEAT_SECONDS = {GroupProtocol.CLASSIC: 1.0, GroupProtocol.CONSUMER: 1.0}
 AT_ONCE = 3
+NOISE_SECONDS = 2.0
+"""Other tests run meanwhile; ``tests.live.measure_groups``, which has the machine for itself, allows less."""
 COMING_AND_GOING = (
     ("join", "a"),
     ("join", "b"),
@@ -123,4 +125,6 @@ def test_the_longest_pause_is_within_the_predicted_band(
 ) -> None:
     for event, _ in lives[settings.name].result():
         band = band_of(event, PARTITIONS)
-        assert band is None or band.holds(max(event.pauses.values())), (event.event, event.seat, band, event.pauses)
+        longest = max(event.pauses.values())
+        where = (event.event, event.seat, band, event.pauses)
+        assert band is None or band.holds(longest, noise_seconds=NOISE_SECONDS), where

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -18,15 +17,10 @@ import pytest
 
 from local.environment import QUICK_JVM
 from local.java_home import java_home
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARIES = Path(sys.executable).parent
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

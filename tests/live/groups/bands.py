@@ -34,9 +34,9 @@ class Band:
     high: float
     rebalances: frozenset[int]
 
-    def holds(self, seconds: float) -> bool:
+    def holds(self, seconds: float, *, noise_seconds: float = NOISE_SECONDS) -> bool:
         """Tell whether a measured time is within the band, or off it by no more than noise."""
-        return self.low - NOISE_SECONDS <= seconds <= self.high + NOISE_SECONDS
+        return self.low - noise_seconds <= seconds <= self.high + noise_seconds
 
 
 def band_of(event: GroupEvent, partitions: int) -> Band | None:

@@ -1,0 +1,46 @@
+"""``make test``: two runs side by side."""
+
+import os
+import sys
+import time
+
+import pytest
+
+from local.test_run import side_by_side
+
+
+def python(code):
+    return [sys.executable, "-c", code]
+
+
+@pytest.mark.parametrize(("shown", "kept", "status"), [(0, 0, 0), (3, 0, 3), (0, 4, 4), (3, 4, 3)])
+def test_it_fails_where_one_of_them_does(shown, kept, status):
+    assert side_by_side(python(f"raise SystemExit({shown})"), python(f"raise SystemExit({kept})")) == status
+
+
+def test_what_the_second_says_comes_after_the_first(capfd, tmp_path):
+    done = tmp_path / "done"
+    first = (
+        f"import pathlib, time\nwhile not pathlib.Path({str(done)!r}).exists(): time.sleep(0.01)\nprint('of the first')"
+    )
+    # The first one waits for the second: they do run at once.
+    second = f"import pathlib\nprint('of the second'); pathlib.Path({str(done)!r}).touch()"
+    assert side_by_side(python(first), python(second)) == 0
+    said = capfd.readouterr().out
+    assert said.index("of the first") < said.index("of the second")
+
+
+def test_the_second_does_not_outlive_an_interrupt(monkeypatch, tmp_path):
+    file = tmp_path / "pid"
+
+    def interrupted(command):
+        while not (file.exists() and file.read_text().endswith("\n")):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("local.test_run.subprocess.call", interrupted)
+    second = f"import os, pathlib, time\npathlib.Path({str(file)!r}).write_text(f'{{os.getpid()}}\\n'); time.sleep(300)"
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side(python(""), python(second))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(file.read_text()), 0)
