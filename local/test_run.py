@@ -3,8 +3,8 @@
 What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHING=1 (as in CI) nothing is: a missing
 part fails the run.
 
-The tests with live brokers mostly wait, for heartbeats and throttles: where there are two cores, they run beside the
-others, and what they say is printed after those.
+The tests with live brokers mostly wait, for heartbeats and throttles: where there are two cores, they and those of the
+report run beside the others, and what they say is printed after those.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import tempfile
 from collections.abc import Sequence
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-LIVE = "tests/live"
+BESIDE = ("tests/live", "tests/report")
+"""These take less than all that is left."""
 CHECKED = ("unit", "properties", "golden", "docker")
 """Folders that ``make check`` has run."""
 
@@ -32,7 +33,8 @@ def main() -> int:
     wanted = ["tests", *(f"--ignore=tests/{folder}" for folder in CHECKED), *deselected]
     if (os.cpu_count() or 1) < 2:
         return subprocess.call(_pytest(wanted))
-    return side_by_side(_pytest([*wanted, f"--ignore={LIVE}"]), _pytest([LIVE]))
+    others = [*wanted, *(f"--ignore={folder}" for folder in BESIDE)]
+    return side_by_side(_pytest(others), _pytest([*BESIDE, *deselected]))
 
 
 def _pytest(arguments: Sequence[str]) -> list[str]:
