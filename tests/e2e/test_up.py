@@ -29,7 +29,8 @@ BY_HAND = {"AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "False"}
 class Ui:
     """A signed-in user of the API."""
 
-    def __init__(self, address, password):
+    def __init__(self, address, password, log):
+        self.log = log
         token = httpx.post(f"{address}/auth/token", json={"username": "admin", "password": password}, timeout=30)
         token.raise_for_status()
         headers = {"Authorization": f"Bearer {token.json()['access_token']}"}
@@ -55,9 +56,10 @@ class Ui:
 
     def answer_approval(self, run_id, option):
         self.wait("approval asked for", lambda: self.states(run_id).get("plan.approve") == "awaiting_input")
-        # An answer in the very second in which the task is parked meets a scheduler that still counts its process as
-        # running, and costs a retry (Airflow 3.3.2). People are slower.
-        time.sleep(3)
+        # An answer that comes before the scheduler has heard of the end of the task's process costs a retry, and the
+        # question is asked again (Airflow 3.3.2). People are slower.
+        parked = re.compile(rf"TaskInstance Finished: .*task_id=plan\.approve, run_id={re.escape(run_id)},")
+        self.wait("the question's process ended", lambda: parked.search(self.log.read_text(errors="replace")))
         answer = self.http.patch(
             f"/dags/kafka_capacity_plan/dagRuns/{run_id}/taskInstances/plan.approve/0/hitlDetails",
             json={"chosen_options": [option], "params_input": {}},
@@ -91,7 +93,7 @@ def airflow(tmp_path_factory):
             assert time.monotonic() < end, (state / "up.log").read_text()[-3000:]
             time.sleep(0.5)
         password = re.search(r"password (\S+)", (state / "up.log").read_text())[1]
-        yield state, Ui(f"http://127.0.0.1:{port}", password)
+        yield state, Ui(f"http://127.0.0.1:{port}", password, state / "airflow-standalone.log")
     finally:
         process.send_signal(signal.SIGINT)
         try:
