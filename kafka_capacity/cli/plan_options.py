@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
-from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
+from kafka_capacity.request.plan_request import AnyRequest, PlanRequest, parse_request
 from kafka_capacity.sizing.group_grid import StaticMembership
 from kafka_capacity.sizing.move_schedule import WaveOrder
 
@@ -69,12 +70,13 @@ class FieldOption:
     """One field of the request as an option.
 
     Attributes:
-        field: of :class:`PlanRequest`.
+        field: of the model.
         name: as people type it.
         kind: what typer makes of it.
         metavar: what stands for its value in the help, ``None`` for typer's own.
         more: said after the field's description.
         parse: makes the field's value of what was typed; ``None`` takes it as it is.
+        model: that the field is of.
     """
 
     field: str
@@ -83,14 +85,15 @@ class FieldOption:
     metavar: str | None = None
     more: str = ""
     parse: Callable[[Any], Any] | None = None
+    model: type[BaseModel] = PlanRequest
 
     def annotation(self) -> Any:
         """Give what typer reads; not given, the model's default holds."""
-        described = PlanRequest.model_fields[self.field]
+        described = self.model.model_fields[self.field]
         text = f"{described.description or ''} {self.more}".strip()
         if described.default not in (None, (), {}):
             default = described.default
-            shown = ", ".join(default) if isinstance(default, tuple) else f"{default}"
+            shown = ", ".join(map(str, default)) if isinstance(default, tuple) else f"{default}"
             text += f" Default: {shown}."
         option = typer.Option(self.name, metavar=self.metavar, help=text, show_default=False)
         return Annotated[self.kind | None, option]
@@ -249,16 +252,31 @@ def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
     Raises:
         RequestError: one line for each wrong option, under its name.
     """
+    return parsed_options(PlanRequest, cluster, ds, given, OPTION_OF_FIELD)
+
+
+def parsed_options(
+    model: type[AnyRequest], cluster: str, ds: str, given: Mapping[str, Any], option_of_field: Mapping[str, str]
+) -> AnyRequest:
+    """Parse options with a model; the rest as in :func:`request_of`.
+
+    Args:
+        model: of the request.
+        cluster: of the snapshot.
+        ds: of the snapshot.
+        given: fields that were given.
+        option_of_field: how each is called here.
+    """
     fields = {name: value for name, value in given.items() if value not in (None, [], ())}
     try:
-        return parse_plan_request({"cluster": cluster, "ds": ds, **fields})
+        return parse_request(model, {"cluster": cluster, "ds": ds, **fields})
     except RequestError as error:
-        raise RequestError(in_names_of_options(str(error))) from None
+        raise RequestError(in_names_of_options(str(error), option_of_field)) from None
 
 
-def in_names_of_options(text: str) -> str:
+def in_names_of_options(text: str, option_of_field: Mapping[str, str] = OPTION_OF_FIELD) -> str:
     """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on."""
-    for field, option in OPTION_OF_FIELD.items():
+    for field, option in option_of_field.items():
         text = re.sub(rf"^{field}\b(\.[^:\s]+)?", option, text, flags=re.MULTILINE)
         if "_" in field:  # the others are words
             text = re.sub(rf"\b{field}\b", option, text)

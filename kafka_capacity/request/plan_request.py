@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
@@ -15,6 +15,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.request.group_parameters import GroupParameters
 from kafka_capacity.request.move_parameters import MoveParameters
 from kafka_capacity.request.placement_parameters import PlacementParameters
+
+AnyRequest = TypeVar("AnyRequest", bound=BaseModel)
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
@@ -90,16 +92,22 @@ def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
     Raises:
         RequestError: one line for each wrong field, with its value and the mend.
     """
+    return parse_request(PlanRequest, values)
+
+
+def parse_request(model: type[AnyRequest], values: Mapping[str, Any]) -> AnyRequest:
+    """Parse parameters with a model; see :func:`parse_plan_request`."""
     try:
-        return PlanRequest.model_validate(dict(values))
+        return model.model_validate(dict(values))
     except ValidationError as error:
-        raise RequestError("\n".join(_complaint(item) for item in error.errors(include_url=False))) from None
+        complaints = (_complaint(item, model) for item in error.errors(include_url=False))
+        raise RequestError("\n".join(complaints)) from None
 
 
-def _complaint(item: Any) -> str:
+def _complaint(item: Any, model: type[BaseModel]) -> str:
     field = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = ", ".join(PlanRequest.model_fields)
+        known = ", ".join(model.model_fields)
         return f"{field}: there is no such parameter; the parameters are {known}"
     if item["type"] == "missing":
         return f"{field}: is missing; give it"

@@ -55,6 +55,7 @@ class PartitionAdvice:
         needed: how many it needs at the horizon, never fewer than it has.
         peak_bytes_per_second: produced to all of it at peak, at the horizon, each partition at its own peak.
         fullest_bytes_per_second: to its fullest partition.
+        allowed_bytes_per_second: to any partition.
         is_hot: whether that carries more than :data:`HOT_RATIO` of the mean.
         remapped_ratio: share of the keys that change partition with :attr:`needed` partitions.
         added_replicas: how many replicas brokers get.
@@ -66,10 +67,16 @@ class PartitionAdvice:
     needed: int
     peak_bytes_per_second: float
     fullest_bytes_per_second: float
+    allowed_bytes_per_second: float
     is_hot: bool
     remapped_ratio: float
     added_replicas: int
     reason: str
+
+    @property
+    def is_wanting(self) -> bool:
+        """Whether some partition gets more than is allowed: more partitions are needed, or other keys."""
+        return self.fullest_bytes_per_second > self.allowed_bytes_per_second
 
 
 def advise_partitions(
@@ -107,6 +114,7 @@ def _one(topic: str, rates: NDArray[np.float64], factor: int, rules: PartitionRu
         needed=needed,
         peak_bytes_per_second=total,
         fullest_bytes_per_second=fullest,
+        allowed_bytes_per_second=limit,
         is_hot=is_hot,
         remapped_ratio=share,
         added_replicas=(needed - count) * factor,

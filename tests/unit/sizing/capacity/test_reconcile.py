@@ -105,8 +105,14 @@ def test_a_topic_gets_as_many_partitions_as_its_fullest_one_needs():
     assert advised([9e6, 10e6], out_bytes_per_second=5e6).needed == 4
 
 
+def fits_one():
+    return advised([1e6] * 9 + [5e6])
+
+
 def test_a_hot_key_is_no_reason_for_more_partitions():
     hot = advised([1e6] * 9 + [50e6])
     assert hot.is_hot
+    assert hot.is_wanting
+    assert not fits_one().is_wanting
     assert hot.needed == 10
     assert "it carries 8.5 times the mean, which more partitions do not mend: look at its keys" in hot.reason

@@ -1,0 +1,74 @@
+"""The options of ``size``, by the fields of its request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.cli.plan_options import FieldOption, parsed_options, split_counts, split_names
+from kafka_capacity.placement import Balance, RackRule
+from kafka_capacity.request.size_request import SizeRequest
+from kafka_capacity.sizing.capacity.limits import FailureTolerance
+
+_COMMAS = "Here with commas between them."
+
+
+def _option(field: str, name: str, kind: Any, metavar: str | None = None, **more: Any) -> FieldOption:
+    return FieldOption(field=field, name=name, kind=kind, metavar=metavar, model=SizeRequest, **more)
+
+
+def _list(field: str, name: str, metavar: str, *, is_number: bool) -> FieldOption:
+    parse = split_counts if is_number else split_names
+    return _option(field, name, str, metavar, parse=parse, more=_COMMAS)
+
+
+SIZE_OPTIONS = (
+    _option("horizon_months", "--horizon", int, "MONTHS"),
+    _option("growth_per_year_ratio", "--growth", float, "RATIO"),
+    _option("growth_high_per_year_ratio", "--growth-high", float, "RATIO"),
+    _option("sized_estimate", "--estimate", str, "high|middle"),
+    _list("shapes", "--shapes", "NAME,…", is_number=False),
+    _list("sizing_broker_counts", "--broker-counts", "N,…", is_number=True),
+    _list("extra_racks", "--extra-racks", "N,…", is_number=True),
+    _list("sizing_replication_factors", "--replication-factors", "N,…", is_number=True),
+    _option("failure_tolerance", "--tolerate", FailureTolerance),
+    _option("is_move_sized", "--while-moving", bool),
+    _option("is_catch_up_sized", "--while-catching-up", bool),
+    _option("network_limit_ratio", "--network-limit", float, "RATIO"),
+    _option("cpu_limit_ratio", "--cpu-limit", float, "RATIO"),
+    _option("disk_limit_ratio", "--disk-limit", float, "RATIO"),
+    _option("disk_io_limit_ratio", "--disk-io-limit", float, "RATIO"),
+    _option("client_limit_ratio", "--client-limit", float, "RATIO"),
+    _option("lost_limit_ratio", "--lost-limit", float, "RATIO"),
+    _option("is_follower_fetching", "--follower-fetching", bool),
+    _option("reread_ratio", "--reread", float, "RATIO"),
+    _option("current_shape", "--current-shape", str, "NAME"),
+    _option("broker_vcpu", "--broker-vcpu", float, "CORES"),
+    _option("broker_disk_bytes_per_second", "--broker-disk-rate", float, "BYTES/S"),
+    _option("broker_replica_limit", "--broker-replicas", int),
+    _option("broker_usd_per_hour", "--broker-price", float, "USD/H"),
+    _option("usd_per_gib_between_racks", "--rack-traffic-price", float, "USD/GIB"),
+    _option("partition_in_bytes_per_second", "--partition-in", float, "BYTES/S"),
+    _option("partition_out_bytes_per_second", "--partition-out", float, "BYTES/S"),
+    _option("throttle_bytes_per_second", "--throttle", float, "BYTES/S"),
+    _option("broker_heap_bytes", "--broker-heap", int, "BYTES"),
+    _option("rack_rule", "--rack-rule", RackRule),
+    _option("balance", "--balance", Balance),
+    _option("seed", "--seed", int),
+)
+
+_OPTION_OF_FIELD = {option.field: option.name for option in SIZE_OPTIONS}
+
+
+def size_request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> SizeRequest:
+    """Parse the options that were given.
+
+    Args:
+        cluster: of the snapshot.
+        ds: of the snapshot.
+        given: fields of the request; ``None`` and empty ones were not given.
+
+    Raises:
+        RequestError: one line for each wrong option, under its name.
+    """
+    return parsed_options(SizeRequest, cluster, ds, given, _OPTION_OF_FIELD)

@@ -1,0 +1,145 @@
+"""What sizing found out, in the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.sizing import Sized
+from kafka_capacity.report.formats import NOTHING, format_bytes, format_duration, format_percent
+from kafka_capacity.sizing.capacity.reconcile import Waterfall
+from kafka_capacity.sizing.capacity.results import CapacityResult, OptionKind
+from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES
+
+_COLUMNS: tuple[tuple[str, Align], ...] = (
+    ("option", "left"),
+    ("fits", "left"),
+    ("lasts until", "left"),
+    ("headroom", "right"),
+    ("tightest", "left"),
+    ("USD a month", "right"),
+    ("copied", "right"),
+    ("time", "right"),
+    ("break-even", "right"),
+)
+
+_MOST_ROWS = 25
+_MOST_TOPICS = 10
+_DAY_SECONDS = 86_400.0
+
+
+def print_size(sized: Sized, *, is_everything: bool) -> None:
+    """Print the options, the recommendation, when today's cluster runs out, and what others would say.
+
+    Args:
+        sized: the results.
+        is_everything: list every option, not only those worth a look.
+    """
+    snapshot, outlook = sized.found.snapshot, sized.workload.outlook
+    rows = list(sized.results) if is_everything else _worth_a_look(sized)
+    title = (
+        f"{snapshot.cluster} on {snapshot.ds}: {len(snapshot.brokers)} brokers, {len(snapshot.partitions):,} "
+        f"partitions, up to {outlook.dates[-1]}"
+    )
+    print_table(title, _COLUMNS, [_row(result, sized) for result in rows])
+    lines = [f"recommended: {sized.advice.recommended or 'nothing'}", f"why: {sized.advice.reason}"]
+    if len(rows) < len(sized.results):
+        lines.append(f"{len(sized.results) - len(rows):,} more options were tried; --all shows them")
+    print_lines(lines)
+    _print_exhaustion(sized)
+    for one in sized.waterfalls:
+        _print_waterfall(one)
+    _print_lines_of_excuses(sized)
+
+
+def _worth_a_look(sized: Sized) -> list[CapacityResult]:
+    """Choose doing nothing, what is recommended, all of today's hardware, and the cheapest of the Pareto front."""
+    today = sized.sizing.today.name
+    own = [one.option_id for one in sized.results if one.option.shape.name == today]
+    front = sorted(
+        (one for one in sized.results if one.option_id in sized.advice.front),
+        key=lambda one: (math.isnan(one.cost.total), one.cost.total, one.option_id),
+    )
+    chosen = dict.fromkeys([sized.advice.recommended, *own, *(one.option_id for one in front)])
+    kept = set(list(chosen)[:_MOST_ROWS])
+    return [one for one in sized.results if one.option_id in kept]
+
+
+def _row(result: CapacityResult, sized: Sized) -> list[str]:
+    change, cost = result.change, result.cost.total
+    tightest = NOTHING
+    if result.tightest is not None:
+        place = result.tightest
+        tightest = f"{RESOURCE_NAMES[place.resource]}, {place.condition}, broker {place.broker}, {place.date}"
+    mark = " (recommended)" if result.option_id == sized.advice.recommended else ""
+    is_still = result.option.kind is OptionKind.DO_NOTHING
+    never = "never at this throttle" if change.seconds is None and result.tightest is not None else NOTHING
+    days = change.break_even_days
+    return [
+        result.option_id + mark,
+        "yes" if result.fits else "no",
+        "the horizon" if result.fits else result.fits_until or "not even today",
+        NOTHING if result.headroom_ratio is None else format_percent(result.headroom_ratio),
+        tightest,
+        NOTHING if math.isnan(cost) else f"{cost:,.0f}",
+        NOTHING if is_still else format_bytes(change.moved_bytes),
+        NOTHING if is_still else never if change.seconds is None else format_duration(change.seconds),
+        NOTHING if is_still or days is None or not result.fits else format_duration(days * _DAY_SECONDS),
+    ]
+
+
+def _print_exhaustion(sized: Sized) -> None:
+    today = next(one for one in sized.results if one.option.kind is OptionKind.DO_NOTHING)
+    columns: Sequence[tuple[str, Align]] = (
+        ("resource", "left"),
+        ("runs out (middle)", "left"),
+        ("runs out (high)", "left"),
+        ("first", "left"),
+    )
+    rows = [
+        [
+            RESOURCE_NAMES[one.resource],
+            one.middle or "not before the horizon",
+            one.high or "not before the horizon",
+            "" if one.condition is None else f"broker {one.broker}, {one.condition}",
+        ]
+        for one in today.exhaustion
+    ]
+    rows += [[RESOURCE_NAMES[resource], "not known", "not known", ""] for resource in today.not_judged]
+    print_table("the cluster as it is", columns, rows)
+
+
+def _print_waterfall(one: Waterfall) -> None:
+    columns: Sequence[tuple[str, Align]] = (
+        ("step", "left"),
+        ("they take", "left"),
+        ("we take", "left"),
+        ("brokers", "right"),
+    )
+    rows = [["theirs", "", "", f"{one.theirs.brokers:,}"]]
+    rows += [[step.name, step.theirs, step.ours, f"{step.change:+,}"] for step in one.steps]
+    rows.append(["ours" if one.is_placed else "ours, evenly spread", "", "", f"{one.ours:,}"])
+    name = {"aws-msk": "Amazon's MSK sizing script", "plain": "a plain calculator"}[one.calculator]
+    print_table(f"why {name} says {one.theirs.brokers:,} × {one.shape}", columns, rows)
+
+
+def _print_lines_of_excuses(sized: Sized) -> None:
+    shown = sized.recommended or sized.results[0]
+    today = sized.results[0]
+    lines = [f"do-nothing: {excuse.reason}" for excuse in today.excuses]
+    if today.use is not None:
+        lines += [
+            f"group {group} reads from disk from {date} on, as the page cache reaches less far back"
+            for group, date in today.use.fallen_out[:_MOST_TOPICS]
+        ]
+    unknown = ", ".join(RESOURCE_NAMES[resource] for resource in shown.not_judged)
+    if unknown:
+        lines.append(f"not judged for {shown.option_id}, since the capacity is not known: {unknown}")
+    more = [one for one in sized.partitions if one.is_wanting]
+    lines += [f"topic {one.topic}: {one.reason}" for one in more[:_MOST_TOPICS]]
+    if len(more) > _MOST_TOPICS:
+        lines.append(f"{len(more) - _MOST_TOPICS:,} more topics need a look: --json lists them")
+    if shown.option.shape.priced_on:
+        lines.append(f"prices of {shown.option.shape.name} are of {shown.option.shape.priced_on}; check them")
+    print_lines([*lines, *sized.notes])

@@ -1,0 +1,115 @@
+"""``kafka-capacity size``: sizing on a laptop."""
+
+import json
+
+import pytest
+
+from kafka_capacity.example import make_example
+from kafka_capacity.inventory.files import write_snapshot_files
+from tests.builders import cluster
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory):
+    """A folder with an example of 9 brokers."""
+    folder = tmp_path_factory.mktemp("uneven")
+    write_snapshot_files(make_example("metrics-uneven"), folder)
+    return folder
+
+
+QUICK = ("--broker-counts", "9,12", "--horizon", "3")
+
+
+def sized(run, folder, *arguments):
+    done = run("size", "--snapshot", folder, *QUICK, *arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_options_and_the_recommendation_are_shown(run, uneven):
+    done = run("size", "--snapshot", uneven, *QUICK, "--broker-price", "1.5", "--shapes", "kafka.m7g.*")
+    assert done.exit_code == 0, done.output
+    for words in (
+        "metrics-uneven on ",
+        "do-nothing",
+        "006-brokers.today",
+        "recommended: ",
+        "the cluster as it is",
+        "why Amazon's MSK sizing script says",
+        "why a plain calculator says",
+        "real placement",
+    ):
+        assert words in done.stdout
+
+
+def test_the_file_holds_what_is_printed_as_json_and_is_the_same_each_time(run, uneven, tmp_path):
+    document = sized(run, uneven, "--broker-price", "1.5", "--out", tmp_path)
+    first = (tmp_path / "size.json").read_bytes()
+    assert json.loads(first) == document
+    sized(run, uneven, "--broker-price", "1.5", "--out", tmp_path)
+    assert (tmp_path / "size.json").read_bytes() == first
+    assert [option["option_id"] for option in document["options"]] == [
+        "do-nothing",
+        "006-brokers.today",
+        "009-brokers.today",
+        "012-brokers.today",
+    ]
+    assert document["demand"]["dates"][0] == document["ds"]
+    assert len(document["demand"]["dates"]) == 4
+    assert document["options"][0]["usd_per_month"]["total"] == pytest.approx(9 * 1.5 * 730)
+    assert document["recommended"] in {option["option_id"] for option in document["options"] if option["fits"]}
+    for waterfall in document["waterfalls"]:
+        assert waterfall["theirs"]["brokers"] + sum(step["change"] for step in waterfall["steps"]) == waterfall["ours"]
+
+
+def test_growth_is_that_which_is_asked_for(run, uneven):
+    still, doubled = (
+        sized(run, uneven, "--growth", growth, "--growth-high", growth)["options"][0] for growth in ("0", "15")
+    )
+    assert doubled["headroom_ratio"] < still["headroom_ratio"]
+
+
+def test_a_file_of_shapes_is_tried(run, uneven, tmp_path):
+    own = tmp_path / "own.json"
+    own.write_text(
+        json.dumps(
+            {
+                "offers": [
+                    {"name": "o", "provider": "us", "priced_on": "2026-11-01", "source": "finance", "disk": "own"}
+                ],
+                "shapes": [{"name": "r740", "offer": "o", "vcpu": 32, "disk_gib": 20_000, "usd_per_hour": 0.5}],
+            }
+        )
+    )
+    document = sized(run, uneven, "--shapes", "r740", "--shapes-file", own)
+    shape = next(one for one in document["options"] if one["option_id"] == "009-brokers.r740")
+    assert shape["not_judged"] == ["network_in", "network_out", "disk_io"]
+    assert shape["usd_per_month"]["brokers"] == pytest.approx(9 * 0.5 * 730)
+    assert shape["usd_per_month"]["total"] is None  # traffic between racks has no price in that file
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--network-limit", "1.2"), "--network-limit: 1.2 is refused: input should be less than or equal to 1"),
+        (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is refused: it is below --growth, 0.5"),
+        (("--shapes", "m9.large"), "shapes: 'm9.large' is not in the catalogue; choose from today, "),
+        (("--current-shape", "m5.large", "--broker-price", "2"), "the shape 'm5.large' has its own"),
+        (("--estimate", "low"), "--estimate: 'low' is refused"),
+    ],
+)
+def test_wrong_options_are_refused_by_their_names(run, uneven, arguments, message):
+    done = run("size", "--snapshot", uneven, *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
+    write_snapshot_files(cluster(hours=0), tmp_path)
+    done = run("size", "--snapshot", tmp_path, "--broker-counts", "6", "--fail-if-unfit", "--json")
+    assert done.exit_code == 3
+    document = json.loads(done.stdout)
+    assert document["recommended"] is None
+    assert document["options"][0]["excuses"][0]["reason"] == (
+        "no rates are known, so nothing can be said to fit; stage an inventory with metrics"
+    )
