@@ -146,12 +146,14 @@ def _proven(
     rack = target.rack_indexes()
     count = int(rack.max()) + 1 if len(rack) else 0
     if count > 1 and len(target.rack_names()) == count and not leaders_only:
-        factor = problem.replication_factor
+        # What a rack must hold of a partition follows from its factor, and there are few different ones.
+        amounts = np.bincount(problem.replication_factor, weights=unit)
+        factor = np.arange(len(amounts), dtype=np.int32)
         spread = wanted_racks(factor, count, problem.rack_rule)
         brokers = np.bincount(rack, minlength=count)
         most = np.minimum(brokers[None, :], (factor - spread + 1)[:, None])
         must = np.maximum(factor[:, None] - (most.sum(axis=1)[:, None] - most), (spread == count)[:, None])
-        least = (unit[:, None] * np.clip(must, 0, None)).sum(axis=0)
+        least = amounts @ np.clip(must, 0, None)
         for number, name in enumerate(target.rack_names()):
             found.append(_lack(float(least[number]), limit[rack == number], name))
     return max(found, key=lambda one: one[0])
