@@ -71,9 +71,9 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _plans(runs: int) -> None:
     print(
-        "| partitions × brokers | balance | s | best s | × bound | bound | outside | racks broken | counts | leaders |"
+        "| partitions × brokers | balance | s | best s | × bound | bound | outside | racks broken | counts | bytes in | leaders |"
     )
-    print("|---|---|---:|---:|---:|---|---:|---:|---|---|")
+    print("|---|---|---:|---:|---:|---|---:|---:|---|---|---|")
     for case in CASES:
         problem = case.problem()
         times = [_seconds(lambda problem=problem: placer("fewest-bytes").place(problem)) for _ in range(runs)]  # type: ignore[misc]  # mypy cannot infer a lambda with a default
@@ -91,12 +91,16 @@ def _quality(problem: PlacementProblem) -> str:
     bound = lower_bound(problem, limits)
     moved = diff_assignments(problem.before, after).moved_bytes(problem.size_bytes)
     outside = int(((load < limits.lower * (1 - 1e-9)) | (load > limits.upper * (1 + 1e-9))).sum())
-    count = np.bincount(problem.target.index_of(after).ravel(), minlength=len(problem.target))
-    first = problem.target.index_of(after[:, 0])
-    leads = np.bincount(first, weights=problem.bytes_in_bytes_per_second, minlength=len(problem.target))
-    spans = [f"{values.min() / values.mean():.3f}–{values.max() / values.mean():.3f}" for values in (count, leads)]
+    brokers, rate = problem.target.index_of(after), problem.bytes_in_bytes_per_second
+    count = np.bincount(brokers.ravel(), minlength=len(problem.target))
+    written = np.bincount(brokers.ravel(), weights=np.repeat(rate, after.shape[1]), minlength=len(problem.target))
+    leads = np.bincount(brokers[:, 0], weights=rate, minlength=len(problem.target))
+    spans = [
+        f"{values.min() / values.mean():.3f}–{values.max() / values.mean():.3f}" for values in (count, written, leads)
+    ]
     ratio = moved / max(bound.bytes, 1)
-    return f"{ratio:.5f} | {bound.kind} | {outside} | {narrow_partitions(problem, after)} | {spans[0]} | {spans[1]}"
+    broken = narrow_partitions(problem, after)
+    return f"{ratio:.5f} | {bound.kind} | {outside} | {broken} | {' | '.join(spans)}"
 
 
 def _against_java(class_path: str | None, runs: int) -> None:

@@ -98,7 +98,8 @@ class _Beam:
         brokers = np.arange(len(layout.load), dtype=np.int32)
         outside = float(self._outside(layout.load, brokers).sum())
         lower, upper = self._lower, self._upper
-        holds = cheapest_within(layout, lower, upper)
+        known = None if outside else _matrix(layout.held, len(brokers))
+        holds = cheapest_within(layout, lower, upper, known)
         if holds is None and outside and layout.held.shape[0] * len(brokers) <= TINY_CELLS:
             lower, upper = np.minimum(lower, layout.load), np.maximum(upper, layout.load)
             holds = cheapest_within(layout, lower, upper)
