@@ -71,7 +71,8 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _plans(runs: int) -> None:
     print(
-        "| partitions × brokers | balance | s | best s | × bound | bound | outside | racks broken | counts | bytes in | leaders |"
+        "| partitions × brokers | balance | s | best s | × bound | bound | outside | racks broken | counts | bytes in "
+        "| leaders |"
     )
     print("|---|---|---:|---:|---:|---|---:|---:|---|---|---|")
     for case in CASES:
