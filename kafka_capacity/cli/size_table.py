@@ -44,6 +44,9 @@ def print_size(sized: Sized, *, is_everything: bool) -> None:
     )
     print_table(title, _COLUMNS, [_row(result, sized) for result in rows])
     lines = [f"recommended: {sized.advice.recommended or 'nothing'}", f"why: {sized.advice.reason}"]
+    lines += _by_date(sized)
+    if sized.cpu is not None:
+        lines.append(f"CPU: {sized.cpu.reason}")
     if len(rows) < len(sized.results):
         lines.append(f"{len(sized.results) - len(rows):,} more options were tried; --all shows them")
     print_lines(lines)
@@ -51,6 +54,15 @@ def print_size(sized: Sized, *, is_everything: bool) -> None:
     for one in sized.waterfalls:
         _print_waterfall(one)
     _print_lines_of_excuses(sized)
+
+
+def _by_date(sized: Sized) -> list[str]:
+    """Say what would do if it had to last a shorter time, where that is another option."""
+    last: dict[str, str] = {}
+    for date, option in sized.advice.by_date:
+        if option is not None and option != sized.advice.recommended:
+            last[option] = date
+    return [f"until {date} only: {option}" for option, date in last.items()]
 
 
 def _worth_a_look(sized: Sized) -> list[CapacityResult]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,11 @@ from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.inventory.column_values import floats
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import sizing_workload
+from kafka_capacity.request.cpu_samples import read_cpu_samples
 from kafka_capacity.request.shape_catalogue import read_shapes
 from kafka_capacity.request.size_request import SizeRequest
 from kafka_capacity.sizing.capacity.choice import SizingAdvice, advise_size
+from kafka_capacity.sizing.capacity.cpu import CpuCalibration
 from kafka_capacity.sizing.capacity.disk import partition_sizes
 from kafka_capacity.sizing.capacity.evaluate import evaluate_placed
 from kafka_capacity.sizing.capacity.options import SizingRequest, capacity_options, placement_keys
@@ -44,6 +47,7 @@ class Sized:
         request: as it was parsed.
         sizing: what was tried.
         workload: of the partitions, with the outlook.
+        cpu: what came of the samples of processors; ``None`` without.
         notes: a sentence for each planned event that was left out.
         results: of all options.
         advice: what to do.
@@ -55,6 +59,7 @@ class Sized:
     request: SizeRequest
     sizing: SizingRequest
     workload: Workload
+    cpu: CpuCalibration | None
     notes: tuple[str, ...]
     results: tuple[CapacityResult, ...]
     advice: SizingAdvice
@@ -67,13 +72,16 @@ class Sized:
         return next((result for result in self.results if result.option_id == self.advice.recommended), None)
 
 
-def size_cluster(snapshot: str, given: Mapping[str, Any], shapes_file: Path | None, begin: Steps) -> Sized:
+def size_cluster(
+    snapshot: str, given: Mapping[str, Any], shapes_file: Path | None, cpu_samples: Path | None, begin: Steps
+) -> Sized:
     """Read, size and choose.
 
     Args:
         snapshot: its folder or address.
         given: fields of the request that were given.
         shapes_file: shapes of the user's own.
+        cpu_samples: what brokers used of their processors at which traffic.
         begin: told of each step.
 
     Raises:
@@ -82,10 +90,13 @@ def size_cluster(snapshot: str, given: Mapping[str, Any], shapes_file: Path | No
     # Wrong options are told before a large snapshot is read.
     size_request_of("not read yet", "2000-01-01", given)
     catalogue = read_shapes(shapes_file)
+    cpu = None if cpu_samples is None else read_cpu_samples(cpu_samples)
     begin("reading the snapshot")
     found = read_plan_input(snapshot)
     request = size_request_of(found.snapshot.cluster, found.snapshot.ds, given)
     sizing = _sizing_request(request, found, catalogue)
+    if cpu is not None:
+        sizing = dataclasses.replace(sizing, loads=dataclasses.replace(sizing.loads, cpu=cpu.costs))
     begin("looking ahead")
     expected = expect_demand(found.snapshot, found.load, request.demand_settings())
     workload = sizing_workload(found.raw, found.snapshot, found.load, expected.outlook)
@@ -96,6 +107,7 @@ def size_cluster(snapshot: str, given: Mapping[str, Any], shapes_file: Path | No
         request=request,
         sizing=sizing,
         workload=workload,
+        cpu=cpu,
         notes=expected.notes,
         results=results,
         advice=advice,
@@ -165,6 +177,11 @@ def size_document(sized: Sized) -> dict[str, Any]:
         "cluster": sized.found.snapshot.cluster,
         "ds": sized.found.snapshot.ds,
         "request": sized.request.model_dump(mode="json"),
+        "cpu": {
+            **plain_fields(sized.sizing.loads.cpu),
+            "samples": None if sized.cpu is None else sized.cpu.samples,
+            "reason": None if sized.cpu is None else sized.cpu.reason,
+        },
         "peaks": str(sized.workload.traffic.basis),
         "demand": {
             "dates": list(outlook.dates),

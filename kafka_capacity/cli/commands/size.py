@@ -46,6 +46,18 @@ def size(
             "ones of the same name.",
         ),
     ] = None,
+    cpu_samples: Annotated[
+        Path | None,
+        typer.Option(
+            "--cpu-samples",
+            exists=True,
+            dir_okay=False,
+            metavar="SAMPLES.csv",
+            help="What your brokers use: the columns cores_used, leader_in_bytes_per_second, "
+            "follower_in_bytes_per_second and out_bytes_per_second, one row a broker and moment. Fitted and used "
+            "where they explain enough; the output says so.",
+        ),
+    ] = None,
     out: OutFolder = None,
     is_json: Annotated[bool, typer.Option("--json", help="Print what size.json holds instead of tables.")] = False,
     is_everything: Annotated[bool, typer.Option("--all", help="List every option that was tried.")] = False,
@@ -59,7 +71,7 @@ def size(
     from kafka_capacity.objects.store import open_store
 
     with progress_bar(is_quiet=is_quiet) as begin:
-        sized = size_cluster(snapshot, given, shapes_file, begin)
+        sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
         document = size_document(sized) if is_json or out is not None else {}
         if out is not None:
             begin("writing")

@@ -113,3 +113,15 @@ def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
     assert document["options"][0]["excuses"][0]["reason"] == (
         "no rates are known, so nothing can be said to fit; stage an inventory with metrics"
     )
+
+
+def test_samples_of_processors_change_the_figures_when_they_explain_enough(run, uneven, tmp_path):
+    samples = tmp_path / "samples.csv"
+    names = "cores_used,leader_in_bytes_per_second,follower_in_bytes_per_second,out_bytes_per_second"
+    rows = [f"{1 + i % 7 + 2 * (i % 5)},{(i % 7) * 1e6},{(i % 5) * 1e6},{(i % 3) * 1e6}" for i in range(105)]
+    samples.write_text("\n".join([names, *rows]))
+    document = sized(run, uneven, "--cpu-samples", samples)
+    assert document["cpu"]["samples"] == 105
+    assert document["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(1.048576)
+    assert "the fit explains 100% of the variance" in document["cpu"]["reason"]
+    assert sized(run, uneven)["cpu"]["reason"] is None

@@ -225,3 +225,15 @@ def test_more_demand_is_never_less_load(cluster, more):
     before = placed_loads(work, list_of, replicas(*rows), LoadSettings()).load
     after = placed_loads(grown, list_of, replicas(*rows), LoadSettings()).load
     assert (after >= before * (1 - 1e-5) - 1e-2).all()
+
+
+def test_a_cluster_without_partitions_carries_nothing():
+    loads = placed_loads(workload([]), brokers(3, ["a", "b", "c"]), np.empty((0, 3), dtype=np.int32), LoadSettings())
+    assert not load_of(loads, Resource.DISK).any()
+    assert not load_of(loads, Resource.NETWORK_OUT, Condition.BROKER_LOST).any()
+
+
+def test_replicas_on_brokers_that_are_not_listed_are_left_out():
+    work = workload([10 * MIB], [20 * MIB])
+    loads = placed_loads(work, brokers(2, ["a", "b"]), replicas([1, 9, 2]), LoadSettings())
+    assert load_of(loads, Resource.NETWORK_IN).tolist() == [10 * MIB, 10 * MIB]

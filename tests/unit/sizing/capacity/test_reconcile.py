@@ -61,6 +61,11 @@ def test_even_counts_by_hand():
     assert even_count(load, shape, none, 3, network) == 9
     # With a third gone: 300 / 6 + 200 / 9 = 72.2 of 105.3.
     assert even_count(load, shape, Limits(tolerance=FailureTolerance.ONE_RACK), 3, network) == 9
+    # Normal 55.6 of 58.5; with a third gone 72.2 of 73.7.
+    tight = Limits(network_ratio=0.5, lost_ratio=0.63, tolerance=FailureTolerance.ONE_RACK)
+    assert fits_evenly(load, shape, tight, 9, 3, network)
+    tighter = Limits(network_ratio=0.5, lost_ratio=0.61, tolerance=FailureTolerance.ONE_RACK)
+    assert not fits_evenly(load, shape, tighter, 9, 3, network)
     assert not fits_evenly(load, shape, Limits(network_ratio=1.0, lost_ratio=1.0), 1, 1, network)
 
 
