@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,17 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.demand.calendar_days import outlook_dates
+from kafka_capacity.demand.class_forecast import WEEK_DAYS, ClassForecast, forecast_class
 from kafka_capacity.demand.folding import fold_events
-from kafka_capacity.demand.growth import growth_path
+from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.planned import planned_events
 from kafka_capacity.demand.settings import DemandSettings
-from kafka_capacity.demand.topic_classes import class_topics
+from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
+
+CLUSTER = "cluster"
+REFERENCE_DAYS = 28
+"""Traffic is over the mean of so many last days, or fewer where today's load rests on fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,19 +30,26 @@ class DemandExpectation:
     Attributes:
         outlook: what sizing works with.
         notes: a sentence for each thing that was asked for and left out.
+        classes: history and forecast of each class of topics, by name, without events.
+        cluster: the same of all topics together.
     """
 
     outlook: DemandOutlook
     notes: tuple[str, ...]
+    classes: tuple[ClassForecast, ...]
+    cluster: ClassForecast
 
 
-def expect_demand(snapshot: Snapshot, load: PartitionLoad, settings: DemandSettings) -> DemandExpectation:
+def expect_demand(
+    snapshot: Snapshot, load: PartitionLoad, settings: DemandSettings, history: TopicHistory | None = None
+) -> DemandExpectation:
     """Say what traffic is expected at each date.
 
     Args:
         snapshot: of the cluster.
         load: its traffic today.
         settings: the horizon, growth rates and events.
+        history: of its topics day by day; without, the growth rates hold.
 
     Raises:
         RequestError: an event cannot be; one line for each mistake.
@@ -44,15 +57,36 @@ def expect_demand(snapshot: Snapshot, load: PartitionLoad, settings: DemandSetti
     planned = planned_events(settings.events, snapshot, horizon_months=settings.horizon_months)
     dates = outlook_dates(snapshot.ds, settings.horizon_months, planned.turns)
     classes = class_topics(snapshot.partitions.topics, topic_rates(snapshot, load), settings.topic_classes)
-    days = load.hours // 24
-    paths = [
-        growth_path(
-            name, dates, settings, history_days=days, why=f"The history has {days} days, too few for a forecast"
-        )
-        for name in classes.names
+    series = class_series(history or TopicHistory.empty(snapshot.ds), classes, snapshot.partitions.topics)
+    # What today's load is the mean and the peak of, as far as that is known.
+    reference_days = min(max(load.hours // 24, WEEK_DAYS), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS
+    found = [
+        forecast_class(name, one, dates, settings, reference_days=reference_days)
+        for name, one in zip((*classes.names, CLUSTER), series, strict=True)
     ]
-    outlook = fold_events(snapshot, classes, paths, planned, dates, settings.high_quantile)
-    return DemandExpectation(outlook=outlook, notes=planned.notes)
+    outlook = fold_events(snapshot, classes, [one.path for one in found[:-1]], planned, dates, settings.high_quantile)
+    return DemandExpectation(outlook=outlook, notes=planned.notes, classes=tuple(found[:-1]), cluster=found[-1])
+
+
+def class_series(history: TopicHistory, classes: TopicClasses, living: Sequence[str]) -> list[DailySeries]:
+    """Give the total of each class, and of all topics last.
+
+    A topic that is gone belongs to the class of its name, else to the pooled one where there is one.
+
+    Args:
+        history: of topics, also of some that are gone.
+        classes: of those that there are.
+        living: their names, in the order of the classes.
+    """
+    of_living = dict(zip(living, classes.class_of_topic.tolist(), strict=True))
+    rows: list[list[int]] = [[] for _ in classes.names]
+    for row, topic in enumerate(history.topics):
+        place = of_living.get(topic)
+        place = classes.place_of(topic) if place is None else place
+        if place is not None:
+            rows[place].append(row)
+    names = frozenset(living)
+    return [total_of(history, chosen, names) for chosen in (*rows, list(range(len(history.topics))))]
 
 
 def topic_rates(snapshot: Snapshot, load: PartitionLoad) -> NDArray[np.float64]:

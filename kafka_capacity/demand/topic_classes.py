@@ -14,7 +14,7 @@ from kafka_capacity.demand.settings import ClassPattern
 
 INTERNAL_CLASS = "internal"
 OTHER_CLASS = "other"
-SMALLEST_SHARE = 0.02
+SMALLEST_SHARE = 0.05
 """A class with less of the cluster's traffic is pooled: its own noise would be larger than what it adds."""
 
 _SEPARATOR = re.compile(r"[._-]")
@@ -27,10 +27,20 @@ class TopicClasses:
     Attributes:
         names: of the C classes, sorted.
         class_of_topic: int32[T], in the order of ``Partitions.topics``.
+        patterns: by which topics were classed.
     """
 
     names: tuple[str, ...]
     class_of_topic: NDArray[np.int32]
+    patterns: tuple[ClassPattern, ...] = ()
+
+    def place_of(self, topic: str) -> int | None:
+        """Give the class that another topic would belong to, ``None`` where there is none for it."""
+        label = _label(topic, self.patterns)
+        names = list(self.names)
+        if label in names:
+            return names.index(label)
+        return names.index(OTHER_CLASS) if OTHER_CLASS in names else None
 
 
 def class_topics(
@@ -58,7 +68,11 @@ def class_topics(
     label = np.array([OTHER_CLASS if name in small else str(name) for name in label], dtype=object)
     names = tuple(sorted(set(label)))
     place = {name: index for index, name in enumerate(names)}
-    return TopicClasses(names=names, class_of_topic=np.array([place[name] for name in label], dtype=np.int32))
+    return TopicClasses(
+        names=names,
+        class_of_topic=np.array([place[name] for name in label], dtype=np.int32),
+        patterns=tuple(patterns),
+    )
 
 
 def matching(topics: Sequence[str], pattern: str) -> list[int]:

@@ -18,6 +18,7 @@ from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.errors import RequestError
 from kafka_capacity.example.groups import Logs, group_tables
+from kafka_capacity.example.history import WEEKDAY_FACTOR, WEEKEND_FACTOR, history_table
 from kafka_capacity.example.shapes import SHAPES, ExampleShape, TopicKind
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
@@ -45,7 +46,7 @@ class _Topics:
 
 
 def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None) -> RawInventory:
-    """Make one example inventory with groups and four weeks of hourly rates.
+    """Make one example inventory with groups, four weeks of hourly rates and, for some, two years of daily ones.
 
     Args:
         cluster: a name of :data:`EXAMPLES`.
@@ -68,6 +69,14 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
         "topics": _topics_table(topics),
         "replicas": _replicas_table(shape, topics, matrix, sizes, rng),
         "metrics": _metrics_table(topics, ds, rng),
+        "history": history_table(
+            topics.names,
+            topics.kinds,
+            _topic_rates(topics),
+            ds,
+            days=shape.history_days,
+            seed=shape.seed if seed is None else seed,
+        ),
         **group_tables(_logs(topics, sizes), shape.group_count, rng),
     }
     tables["log_dirs"] = _log_dirs_table(shape, tables["replicas"])
@@ -111,6 +120,11 @@ def _logs(topics: _Topics, sizes: NDArray[np.int64]) -> Logs:
         size_bytes=sizes,
         is_compacted=_per_partition(topics, "is_compacted") > 0,
     )
+
+
+def _topic_rates(topics: _Topics) -> NDArray[np.float64]:
+    rates = np.bincount(topics.partitions.topic, weights=topics.mean_in, minlength=len(topics.names))
+    return np.asarray(rates, dtype=np.float64)
 
 
 def _per_partition(topics: _Topics, name: str) -> NDArray[np.float64]:
@@ -239,7 +253,7 @@ def _metrics_table(topics: _Topics, ds: str, rng: np.random.Generator) -> pa.Tab
     weekday = (hours // 86_400 + 3) % 7  # day 0 of the epoch was a Thursday
     # Highest in the evening, lowest at four in the morning, a tenth less at the weekend.
     wave = np.cos((hour_of_day - 20) / 24 * 2 * np.pi)
-    week = np.where(weekday >= 5, 0.9, 1.04)
+    week = np.where(weekday >= 5, WEEKEND_FACTOR, WEEKDAY_FACTOR)
     growth = 1 + GROWTH_PER_WEEK_RATIO * (np.arange(HISTORY_HOURS) - HISTORY_HOURS) / (7 * 24)
     swing = _per_partition(topics, "day_swing")[:, None]
     count = len(topics.mean_in)

@@ -26,6 +26,7 @@ class TopicKind:
         fan_out: how often each record is read.
         min_insync_replicas: of each.
         day_swing: how much higher the rate is at the top of the day than on average, 0.5 for a half.
+        growth_per_year_ratio: by how much the rate has grown in a year, 0.3 for 30 %.
     """
 
     prefix: str
@@ -40,6 +41,7 @@ class TopicKind:
     fan_out: float
     min_insync_replicas: int
     day_swing: float
+    growth_per_year_ratio: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,7 @@ class ExampleShape:
     memory_bytes: float
     kinds: tuple[TopicKind, ...]
     group_count: int
+    history_days: int
     seed: int
 
 
@@ -70,6 +73,7 @@ def _kind(prefix: str, names: tuple[str, ...], partitions: tuple[int, ...], **ch
         "fan_out": 2.0,
         "min_insync_replicas": 2,
         "day_swing": 0.6,
+        "growth_per_year_ratio": 0.25,
         **changes,
     }
     return TopicKind(prefix=prefix, names=names, partitions=partitions, **given)  # type: ignore[arg-type]  # the fields of _kind's keywords are checked by the dataclass
@@ -115,6 +119,7 @@ JUMBO_LIKE = ExampleShape(
         _kind("debug.", ("trace",), (4,), replication_factor=1, min_insync_replicas=1, fan_out=0.2),
     ),
     group_count=12,
+    history_days=0,
     seed=9,
 )
 
@@ -143,6 +148,7 @@ SHOP = ExampleShape(
             skew=0.5,
             retention_seconds=2 * DAY_SECONDS,
             day_swing=0.9,
+            growth_per_year_ratio=0.45,
         ),
         _kind(
             "cdc.",
@@ -153,9 +159,18 @@ SHOP = ExampleShape(
             retention_seconds=7 * DAY_SECONDS,
             fan_out=1.0,
         ),
-        _kind("logs.", tuple(_DOMAINS), (80, 96, 120), mean_bytes_in_per_second=700e3, fan_out=1.0, skew=0.2),
+        _kind(
+            "logs.",
+            tuple(_DOMAINS),
+            (80, 96, 120),
+            mean_bytes_in_per_second=700e3,
+            fan_out=1.0,
+            skew=0.2,
+            growth_per_year_ratio=0.12,
+        ),
     ),
     group_count=40,
+    history_days=105 * 7,
     seed=12,
 )
 

@@ -1,8 +1,8 @@
 """Bring Arrow tables that others wrote to the inventory's schema, column by column, or say why it cannot be.
 
 What is taken: a narrower or wider integer, a whole number in a float column (that is how pandas writes integers with
-nulls), any encoding of text, any resolution of time. What is refused: text for a number, a number for text, a value
-that would lose something, a column that the format does not have.
+nulls), any encoding of text, any resolution of time, a date for its midnight. What is refused: text for a number, a
+number for text, a value that would lose something, a column that the format does not have.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def _may_become(found: Any, wanted: Any) -> bool:
     if kinds.is_string(wanted):
         return bool(kinds.is_string(found) or kinds.is_large_string(found) or kinds.is_string_view(found))
     if kinds.is_timestamp(wanted):
-        return bool(kinds.is_timestamp(found))
+        # A date is the midnight that it begins with.
+        return bool(kinds.is_timestamp(found) or kinds.is_date(found))
     if kinds.is_list(wanted):
         is_list = kinds.is_list(found) or kinds.is_large_list(found)
         return bool(is_list) and _may_become(found.value_type, wanted.value_type)

@@ -1,7 +1,7 @@
 """Native snapshot files: a folder with ``cluster.json`` and one file a table.
 
-A table is ``<table>.parquet`` or ``<table>.json``. ``cluster.json`` is written last and taken away first, so that a
-folder that has one is whole.
+A table is ``<table>.parquet``, ``<table>.json`` or, but for ``members``, ``<table>.csv``. ``cluster.json`` is written
+last and taken away first, so that a folder that has one is whole.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from kafka_capacity.errors import InventoryError
@@ -30,6 +31,7 @@ from kafka_capacity.objects.store import ObjectStore, open_store
 SnapshotFormat = Literal["parquet", "json"]
 
 FORMATS: tuple[SnapshotFormat, ...] = ("parquet", "json")
+READ_FORMATS = (*FORMATS, "csv")
 
 
 def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
@@ -78,7 +80,7 @@ def write_snapshot_files(
     }
     store.delete(CLUSTER_DOCUMENT)
     for name in TABLES:
-        for ending in FORMATS:
+        for ending in READ_FORMATS:
             if f"{name}.{ending}" not in contents:
                 store.delete(f"{name}.{ending}")
     for file, data in contents.items():
@@ -97,7 +99,7 @@ def _table_files(store: ObjectStore, names: list[str]) -> tuple[dict[str, str], 
     mistakes = []
     for file in names:
         name, _, ending = file.rpartition(".")
-        if file == CLUSTER_DOCUMENT or ending not in FORMATS:
+        if file == CLUSTER_DOCUMENT or ending not in READ_FORMATS:
             continue
         if name not in TABLES:
             mistakes.append(f"{store.uri(file)}: is no table of a snapshot; known are {', '.join(TABLES)}")
@@ -114,10 +116,33 @@ def _table_files(store: ObjectStore, names: list[str]) -> tuple[dict[str, str], 
 def _read_table(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
     if file.endswith(".json"):
         return table_from_json(data, name, file)
+    if file.endswith(".csv"):
+        return table_from_csv(data, name, file)
     try:
         table = pq.read_table(io.BytesIO(data))
     except (pa.ArrowException, OSError) as error:
         return None, [f"{file}: is not a Parquet file that can be read ({error}); write it again"]
+    return conform(table, name, file)
+
+
+def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
+    """Read lines of comma-separated values, the first with the names of columns, or give the mistakes in them.
+
+    Args:
+        data: the bytes of the file, UTF-8; an empty value is not known.
+        name: of the table.
+        file: how to name the file in messages.
+    """
+    schema = TABLES[name].schema
+    nested = [field.name for field in schema if pa.types.is_nested(field.type)]
+    if nested:
+        return None, [f"{file}: {nested[0]} holds lists, which no CSV can; write JSON or Parquet"]
+    texts = {field.name: field.type for field in schema if pa.types.is_string(field.type)}
+    options = pc.ConvertOptions(column_types=texts, strings_can_be_null=True, quoted_strings_can_be_null=False)
+    try:
+        table = pc.read_csv(io.BytesIO(data), convert_options=options)
+    except pa.ArrowInvalid as error:
+        return None, [f"{file}: is not CSV that can be read ({error}); mend it or write Parquet"]
     return conform(table, name, file)
 
 

@@ -1,7 +1,8 @@
 """The tables of an inventory: their Arrow schemas, which are the native snapshot format, version 1.
 
-A native snapshot is a folder (or a prefix in S3) with ``cluster.json`` and one file a table, ``<table>.parquet`` or
-``<table>.json`` (a list of rows). The staged inventory holds the same tables as Parquet with a manifest.
+A native snapshot is a folder (or a prefix in S3) with ``cluster.json`` and one file a table, ``<table>.parquet``,
+``<table>.json`` (a list of rows) or ``<table>.csv``. The staged inventory holds the same tables as Parquet with a
+manifest.
 Sizes are bytes, rates are bytes per second, times are UTC. A null means "not known", and so does a column that is left
 out, unless every row must have it: columns may be added without another version.
 """
@@ -168,9 +169,26 @@ TABLES: dict[str, TableSpec] = {
             sort_by=("topic", "partition", "hour"),
             is_required=False,
         ),
+        TableSpec(
+            name="history",
+            schema=pa.schema(
+                [
+                    _required("topic", pa.string()),
+                    _required("day", pa.timestamp("s", tz="UTC")),
+                    pa.field("bytes_in_bytes_per_second", pa.float32()),
+                    pa.field("bytes_out_bytes_per_second", pa.float32()),
+                ]
+            ),
+            sort_by=("topic", "day"),
+            is_required=False,
+        ),
     )
 }
-"""Every table by name. ``replicas.position`` is the place in Kafka's replica list: 0 is the preferred leader."""
+"""Every table by name. ``replicas.position`` is the place in Kafka's replica list: 0 is the preferred leader.
+
+``metrics`` has a row for each hour and partition, of the last weeks; ``history`` a row for each day and topic, of the
+last months or years: means over the day, which begins at midnight UTC. Topics that are gone may stay in it.
+"""
 
 
 def empty_table(name: str) -> pa.Table:

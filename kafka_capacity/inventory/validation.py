@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.checks.groups import check_groups
+from kafka_capacity.inventory.checks.history import check_history
 from kafka_capacity.inventory.checks.identity import check_identity
 from kafka_capacity.inventory.checks.leadership import check_leadership
 from kafka_capacity.inventory.checks.log_dirs import check_log_dirs
@@ -48,4 +49,5 @@ def _all_findings(raw: RawInventory) -> Iterator[Finding]:
     yield from check_leadership(replicas)
     yield from check_sizes(replicas, brokers, log_dirs)
     yield from check_metrics(raw.table("metrics"), replicas, raw.ds)
+    yield from check_history(raw.table("history"), raw.ds)
     yield from check_groups(raw.table("groups"), raw.table("members"), raw.table("lags"), replicas.index())

@@ -25,7 +25,7 @@ def example(
     ] = None,
     is_quiet: Quiet = False,
 ) -> None:
-    """Write an example cluster as native snapshot files, with consumer groups and four weeks of hourly rates."""
+    """Write an example cluster as native snapshot files, with consumer groups and a history of rates."""
     from kafka_capacity.example import EXAMPLE_DS, EXAMPLES, make_example
     from kafka_capacity.inventory.files import write_snapshot_files
     from kafka_capacity.objects.keys import check_ds

@@ -74,7 +74,7 @@ def test_growth_compounds_over_the_year():
     assert (outlook.retention_ratio == 1).all()
     assert {basis.basis for basis in outlook.classes} == {Basis.GROWTH_RATE}
     assert outlook.classes[0].reason == (
-        "The history has 7 days, too few for a forecast: traffic grows by 30% a year, and by 60% in the high estimate, "
+        "There is no history of this traffic: traffic grows by 30% a year, and by 60% in the high estimate, "
         "as was asked for."
     )
 

@@ -1,0 +1,106 @@
+"""What was produced to each topic day by day: from the table of history, and newer days from the hourly metrics."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.history import TopicHistory, sum_with_gaps
+from kafka_capacity.inventory.column_values import Ints, encode, ints
+from kafka_capacity.inventory.raw import RawInventory
+
+LEAST_HOURS = 20
+"""A day of metrics counts where so many of its hours are known: the first and the last are often cut short."""
+MOST_DAYS = 3_660
+"""Older days are left out; ten years say nothing more about the next one."""
+
+_DAY_SECONDS = 86_400
+_RATE = "bytes_in_bytes_per_second"
+
+
+def topic_history(raw: RawInventory) -> TopicHistory:
+    """Give the daily means of all topics, up to the day of the inventory.
+
+    Values that cannot be a rate (negative, infinite) count as not known. Where both tables know a day of a topic, the
+    hourly metrics count.
+
+    Args:
+        raw: an inventory without fatal findings.
+    """
+    last = datetime.date.fromisoformat(raw.ds).toordinal()
+    tables = [_from_history(raw.table("history")), _from_metrics(raw.table("metrics"))]
+    tables = [(names, topic, day, rate) for names, topic, day, rate in tables if len(day)]
+    days = [day[(day <= last) & (day > last - MOST_DAYS)] for _, _, day, _ in tables]
+    if not any(len(day) for day in days):
+        return TopicHistory.empty(raw.ds)
+    first = min(int(day.min()) for day in days if len(day))
+    topics = sorted({name for names, *_ in tables for name in names})
+    place = {name: row for row, name in enumerate(topics)}
+    rates = np.full((len(topics), last - first + 1), np.nan)
+    for names, topic, day, rate in tables:
+        is_used = (day >= first) & (day <= last)
+        row = np.array([place[name] for name in names], dtype=np.int64)[topic[is_used]]
+        rates[row, day[is_used] - first] = rate[is_used]
+    return TopicHistory(
+        first_day=datetime.date.fromordinal(first).isoformat(), topics=tuple(topics), rate_bytes_per_second=rates
+    )
+
+
+_Daily = tuple[list[str], Ints, Ints, NDArray[np.float64]]
+"""Names of topics; for each row the place among them, the day's ordinal, and the rate."""
+
+
+def _from_history(table: pa.Table) -> _Daily:
+    names, topic = encode(table.column("topic"))
+    rate = np.asarray(table.column(_RATE).to_numpy(), dtype=np.float64)
+    day = _ordinal(ints(table.column("day").cast("int64")))
+    is_usable = np.isfinite(rate) & (rate >= 0)
+    return names, topic[is_usable], day[is_usable], rate[is_usable]
+
+
+def _from_metrics(table: pa.Table) -> _Daily:
+    rate = table.column(_RATE)
+    usable = pc.fill_null(pc.and_(pc.is_finite(rate), pc.greater_equal(rate, 0.0)), False)
+    table = table.filter(usable)
+    day = pa.array(ints(table.column("hour").cast("int64")) // _DAY_SECONDS)
+    daily = (
+        pa.table(
+            {"topic": table.column("topic"), "partition": table.column("partition"), "day": day, "rate": table[_RATE]}
+        )
+        .group_by(["topic", "partition", "day"])
+        .aggregate([("rate", "mean"), ("rate", "count")])
+        .sort_by([("topic", "ascending"), ("partition", "ascending"), ("day", "ascending")])
+    )
+    daily = daily.filter(pc.greater_equal(daily.column("rate_count"), LEAST_HOURS))
+    names, topic = encode(daily.column("topic"))
+    if not names:
+        return [], np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    return (names, *_topic_sums(topic, daily))
+
+
+def _topic_sums(topic: Ints, daily: pa.Table) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """Add up the partitions of each topic; rows are sorted by topic."""
+    partition, day = ints(daily.column("partition")), ints(daily.column("day"))
+    rate = np.asarray(daily.column("rate_mean").to_numpy(), dtype=np.float64)
+    first, count = int(day.min()), int(np.ptp(day)) + 1
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(topic)) + 1, [len(topic)]])
+    found: list[tuple[Ints, Ints, NDArray[np.float64]]] = []
+    for start, end in itertools.pairwise(bounds.tolist()):
+        rows, row = np.unique(partition[start:end], return_inverse=True)
+        matrix = np.full((len(rows), count), np.nan)
+        matrix[row, day[start:end] - first] = rate[start:end]
+        total = sum_with_gaps(matrix, np.zeros(len(rows), dtype=np.bool_))
+        known = np.flatnonzero(np.isfinite(total))
+        found.append((np.full(len(known), topic[start]), known, total[known]))
+    topics, days, totals = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return topics, _ordinal((days + first) * _DAY_SECONDS), totals
+
+
+def _ordinal(seconds: Ints) -> Ints:
+    """Give the ordinals of days, as Python counts them, of moments since 1970."""
+    return np.asarray(seconds // _DAY_SECONDS + datetime.date(1970, 1, 1).toordinal(), dtype=np.int64)
