@@ -1,4 +1,4 @@
-"""What was produced to each topic day by day: from the table of history, and newer days from the hourly metrics."""
+"""What was produced to each topic day by day, from all that is known of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.history import TopicHistory, sum_with_gaps
-from kafka_capacity.inventory.column_values import Ints, encode, ints
+from kafka_capacity.inventory.column_values import Ints, encode, floats, ints
 from kafka_capacity.inventory.raw import RawInventory
 
 LEAST_HOURS = 20
@@ -20,20 +20,25 @@ MOST_DAYS = 3_660
 """Older days are left out; ten years say nothing more about the next one."""
 
 _DAY_SECONDS = 86_400
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
 _RATE = "bytes_in_bytes_per_second"
 
 
-def topic_history(raw: RawInventory) -> TopicHistory:
+def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> TopicHistory:
     """Give the daily means of all topics, up to the day of the inventory.
 
-    Values that cannot be a rate (negative, infinite) count as not known. Where both tables know a day of a topic, the
-    hourly metrics count.
+    Values that cannot be a rate (negative, infinite) count as not known. Where several tables know a day of a topic,
+    the hourly metrics of the inventory count before a profile, and both before the table of history.
 
     Args:
         raw: an inventory without fatal findings.
+        profile_days: the table of that name of a load profile, which has the hours that earlier inventories brought.
     """
     last = datetime.date.fromisoformat(raw.ds).toordinal()
-    tables = [_from_history(raw.table("history")), _from_metrics(raw.table("metrics"))]
+    tables = [_from_history(raw.table("history"))]
+    if profile_days is not None:
+        tables.append(_from_profile(profile_days))
+    tables.append(_from_metrics(raw.table("metrics")))
     tables = [(names, topic, day, rate) for names, topic, day, rate in tables if len(day)]
     days = [day[(day <= last) & (day > last - MOST_DAYS)] for _, _, day, _ in tables]
     if not any(len(day) for day in days):
@@ -57,9 +62,22 @@ _Daily = tuple[list[str], Ints, Ints, NDArray[np.float64]]
 
 def _from_history(table: pa.Table) -> _Daily:
     names, topic = encode(table.column("topic"))
-    rate = np.asarray(table.column(_RATE).to_numpy(), dtype=np.float64)
+    rate = floats(table.column(_RATE))
     day = _ordinal(ints(table.column("day").cast("int64")))
     is_usable = np.isfinite(rate) & (rate >= 0)
+    return names, topic[is_usable], day[is_usable], rate[is_usable]
+
+
+def _from_profile(table: pa.Table) -> _Daily:
+    # The empty name is the whole cluster.
+    is_topic = pc.and_(
+        pc.not_equal(table.column("topic"), ""), pc.greater_equal(table.column("known_hours"), LEAST_HOURS)
+    )
+    table = table.filter(is_topic)
+    names, topic = encode(table.column("topic"))
+    rate = floats(table.column("bytes_in_mean_bytes_per_second"))
+    day = ints(table.column("day").cast("int32")) + _EPOCH
+    is_usable = np.isfinite(rate)
     return names, topic[is_usable], day[is_usable], rate[is_usable]
 
 
@@ -103,4 +121,4 @@ def _topic_sums(topic: Ints, daily: pa.Table) -> tuple[Ints, Ints, NDArray[np.fl
 
 def _ordinal(seconds: Ints) -> Ints:
     """Give the ordinals of days, as Python counts them, of moments since 1970."""
-    return np.asarray(seconds // _DAY_SECONDS + datetime.date(1970, 1, 1).toordinal(), dtype=np.int64)
+    return np.asarray(seconds // _DAY_SECONDS + _EPOCH, dtype=np.int64)

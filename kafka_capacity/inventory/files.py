@@ -138,7 +138,7 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
     if nested:
         return None, [f"{file}: {nested[0]} holds lists, which no CSV can; write JSON or Parquet"]
     texts = {field.name: field.type for field in schema if pa.types.is_string(field.type)}
-    options = pc.ConvertOptions(column_types=texts, strings_can_be_null=True, quoted_strings_can_be_null=False)
+    options = pc.ConvertOptions(column_types=texts, null_values=[""], strings_can_be_null=True)
     try:
         table = pc.read_csv(io.BytesIO(data), convert_options=options)
     except pa.ArrowInvalid as error:
