@@ -17,6 +17,7 @@ from kafka_capacity.cli.size_options import size_request_of
 from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.inventory.column_values import floats
+from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.request.cpu_samples import read_cpu_samples
@@ -98,7 +99,7 @@ def size_cluster(
     if cpu is not None:
         sizing = dataclasses.replace(sizing, loads=dataclasses.replace(sizing.loads, cpu=cpu.costs))
     begin("looking ahead")
-    expected = expect_demand(found.snapshot, found.load, request.demand_settings())
+    expected = expect_demand(found.snapshot, found.load, request.demand_settings(), topic_history(found.raw))
     workload = sizing_workload(found.raw, found.snapshot, found.load, expected.outlook)
     results = _evaluate(found, workload, sizing, begin)
     advice = advise_size(results, workload.outlook.dates)

@@ -50,8 +50,8 @@ def test_beyond_half_the_history_the_growth_rate_goes_on_and_the_reason_says_so(
     assert forecast.path.basis.reason == (
         "mean of seasonal naive and ETS(A,N,N) was fitted to 140 days to 2026-11-19. At 12 past days its forecasts "
         "were off by 0.0% of the traffic on average, those that repeat the last week by 0.0%; 100% of the days were "
-        f"inside their 80% interval. A forecast reaches half as far as the history, to {end}; beyond, traffic grows by 50% a "
-        "year, and by 100% in the high estimate, as was asked for."
+        f"inside their 80% interval. A forecast reaches half as far as the history, to {end}; beyond, traffic grows by "
+        "50% a year, and by 100% in the high estimate, as was asked for."
     )
 
 
