@@ -18,6 +18,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kafka_capacity.sizing.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES, shown_amount
 
@@ -93,17 +96,30 @@ def _rank(result: CapacityResult) -> tuple[float, float, float, float, str]:
     return (*_criteria(result), result.option_id)
 
 
-def _is_beaten(one: CapacityResult, other: CapacityResult) -> bool:
-    unknown, other_unknown = (math.isnan(result.cost.total) for result in (one, other))
-    if unknown != other_unknown or (unknown and one.option.shape.name != other.option.shape.name):
-        return False
-    mine, its = _criteria(one), _criteria(other)
-    return all(b <= a for a, b in zip(mine, its, strict=True)) and mine != its
-
-
 def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...]:
     """Give the options that no other one beats, in the order given."""
-    return tuple(one for one in results if not any(_is_beaten(one, other) for other in results))
+    alike: dict[str | None, list[int]] = {}
+    for place, result in enumerate(results):
+        key = result.option.shape.name if math.isnan(result.cost.total) else None
+        alike.setdefault(key, []).append(place)
+    kept: set[int] = set()
+    for places in alike.values():
+        figures = np.array([_criteria(results[place]) for place in places])
+        kept.update(places[i] for i in _undominated(figures))
+    return tuple(result for place, result in enumerate(results) if place in kept)
+
+
+def _undominated(figures: NDArray[np.float64]) -> list[int]:
+    """Give the rows of float64[N, K] that no other row is as small as everywhere and smaller than somewhere."""
+    order = np.lexsort(figures.T[::-1])  # who beats a row comes before it
+    front = np.empty_like(figures)
+    found: list[int] = []
+    for row in order.tolist():
+        no_worse = (front[: len(found)] <= figures[row]).all(axis=1)
+        if not (no_worse & (front[: len(found)] != figures[row]).any(axis=1)).any():
+            front[len(found)] = figures[row]
+            found.append(row)
+    return found
 
 
 def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) -> str:

@@ -224,7 +224,7 @@ def _per_broker(replicas: NDArray[np.int32], values: NDArray[np.float64], count:
 
     rows, columns = np.nonzero(replicas >= 0)
     matrix = csr_matrix((np.ones(len(rows)), (replicas[rows, columns], rows)), shape=(count, len(replicas)))
-    flat = np.asarray(matrix @ values.reshape(len(values), -1))
+    flat = np.asarray(matrix @ values.reshape(len(values), values.shape[1] * values.shape[2]))
     return np.ascontiguousarray(np.moveaxis(flat.reshape(count, *values.shape[1:]), 0, -1))
 
 
