@@ -32,7 +32,7 @@ from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.objects.dataset import canonical_json, content_type_of
-from kafka_capacity.objects.plan_tables import scenario_table
+from kafka_capacity.objects.plan_tables import new_partitions_table, scenario_table
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.reassignment.kafka_json import reassignment_json
 from kafka_capacity.reassignment.runbook import WAVES_FOLDER
@@ -117,6 +117,7 @@ def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any])
     result = one.result
     files = {PLAN: canonical_json(dict(document)), ROLLBACK: reassignment_json(snapshot.partitions, snapshot.replicas)}
     if result.diff is not None:
+        snapshot = result.start(snapshot)
         changed = np.nonzero(result.diff.is_changed)[0]
         back, to, paths = joining_dirs(result, snapshot)
         write = partial(reassignment_json, snapshot.partitions, paths=paths)
@@ -124,8 +125,9 @@ def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any])
         files[REASSIGNMENT] = write(result.diff.after, log_dirs=to)
         files[MOVES] = write(result.diff.after, changed, log_dirs=to)
         files[MOVES_ROLLBACK] = write(result.diff.before, changed, log_dirs=back)
-        if len(changed):
-            files |= wave_documents(one.wave_tables, result.scenario.scenario_id)
+        tables = {**one.wave_tables, "new_partitions": new_partitions_table(result)}
+        if len(changed) or result.grown is not None:
+            files |= wave_documents(tables, result.scenario.scenario_id)
     return files
 
 

@@ -34,7 +34,7 @@ def split_counts(text: str) -> list[int | str]:
     return [int(part) if part.isascii() and part.isdecimal() else part for part in split_names(text)]
 
 
-def split_pairs(option: str) -> Callable[[list[str]], dict[str, str]]:
+def split_pairs(option: str, form: str = "OLD=NEW") -> Callable[[list[str]], dict[str, str]]:
     """Give what reads ``OLD=NEW`` as often as it is typed for an option."""
 
     def parse(typed: list[str]) -> dict[str, str]:
@@ -42,7 +42,7 @@ def split_pairs(option: str) -> Callable[[list[str]], dict[str, str]]:
         for text in typed:
             old, equals, new = (part.strip() for part in text.partition("="))
             if not equals or not old or not new:
-                raise RequestError(f"{option}: {text!r} is refused: write OLD=NEW")
+                raise RequestError(f"{option}: {text!r} is refused: write {form}")
             if pairs.setdefault(old, new) != new:
                 raise RequestError(f"{option}: {old!r} is refused: it is given {pairs[old]!r} and {new!r}; choose one")
         return pairs
@@ -125,6 +125,14 @@ PLACEMENT_OPTIONS = (
     _pairs("rack_names", "--rename-rack"),
     FieldOption(field="placers", name="--placer", kind=list[str], metavar="NAME", more=_REPEATED),
     FieldOption(field="replication_factor", name="--replication-factor", kind=int),
+    FieldOption(
+        field="partition_counts",
+        name="--partitions",
+        kind=list[str],
+        metavar="TOPIC=N",
+        parse=split_pairs("--partitions", "TOPIC=N"),
+        more="Here as TOPIC=N. May be repeated.",
+    ),
     FieldOption(field="rack_rule", name="--rack-rule", kind=RackRule),
     FieldOption(field="balance", name="--balance", kind=Balance),
     FieldOption(field="tolerance_ratio", name="--tolerance", kind=float, metavar="RATIO"),

@@ -129,11 +129,16 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
     option = movable.get(chosen or "", next(iter(movable.values())))
     one = option.result
     folder = "" if len(judged) == 1 else f"{chosen}/" if chosen in movable else "ID/"
+    first = []
+    if one.grown is not None:
+        first = [f"add partitions first: {folder}{RUNBOOK} has the commands, and they cannot be undone"]
     if folder != "ID/" and one.diff is not None and not one.diff.changed_partitions:
-        return [f"nothing changes, so {folder}{MOVES} is empty and there is nothing to execute"]
+        changes = "no replica moves" if first else "nothing changes"
+        return [*first, f"{changes}, so {folder}{MOVES} is empty and there is nothing to execute"]
     throttle = math.ceil(one.scenario.throttle_bytes_per_second)
     in_waves = "" if option.schedule is None else f"; {folder}{RUNBOOK} has the commands to do it wave by wave"
     return [
+        *first,
         f"to do it, give {folder}{MOVES} to kafka-reassign-partitions.sh --execute --throttle {throttle}: the time is "
-        f"of that file, which has only the partitions that change; {folder}{MOVES_ROLLBACK} takes them back{in_waves}"
+        f"of that file, which has only the partitions that change; {folder}{MOVES_ROLLBACK} takes them back{in_waves}",
     ]

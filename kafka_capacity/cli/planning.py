@@ -21,6 +21,7 @@ from kafka_capacity.reassignment.schedule import Schedule
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.evaluate import evaluate_placement
 from kafka_capacity.sizing.grid import placement_grid, placement_key, target_scenarios
+from kafka_capacity.sizing.growing import partition_counts
 from kafka_capacity.sizing.move_schedule import MoveSettings, scheduled
 from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.sizing.topology import topology_warnings
@@ -119,7 +120,7 @@ def _scenarios(request: PlanRequest, found: PlanInput, brokers_file: Path | None
         if brokers_file is None:
             check_brokers(request, observed)
             scenarios = placement_grid(observed, grid)
-        check_changes(request, found.snapshot.partitions.topics, scenarios)
+        check_changes(request, partition_counts(found.snapshot.partitions), scenarios)
     except RequestError as error:
         raise RequestError(in_names_of_options(str(error))) from None
     return scenarios

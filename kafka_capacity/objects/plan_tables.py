@@ -17,6 +17,7 @@ from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.objects.move_tables import MOVE_TABLES, list_column, path_lists, schedule_tables
 from kafka_capacity.reassignment.schedule import Schedule
+from kafka_capacity.sizing.growing import new_partitions
 from kafka_capacity.sizing.log_dirs import joining_dirs
 from kafka_capacity.sizing.scenario import PlacementResult
 
@@ -47,6 +48,7 @@ _METRIC_TYPES: dict[str, pa.DataType] = {
     "smallest_throttle_bytes_per_second": pa.float64(),
     "smallest_throttle_peak_bytes_per_second": pa.float64(),
     "unreachable_partitions": pa.int64(),
+    "created_partitions": pa.int64(),
 }
 
 SCENARIOS = pa.schema(
@@ -134,8 +136,28 @@ RESULT_TABLES: Tables = {
 }
 """Those that every plan has."""
 
-PLAN_TABLES: Tables = {**RESULT_TABLES, **MOVE_TABLES}
-"""Every table about placement and its schedule; an older plan may lack those of :data:`MOVE_TABLES`."""
+NEW_PARTITIONS = pa.schema(
+    [
+        pa.field("scenario_id", pa.string(), nullable=False),
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("count_before", pa.int32(), nullable=False),
+        pa.field("count_after", pa.int32(), nullable=False),
+        pa.field("moved_keys_ratio", pa.float64(), nullable=False),
+        pa.field("command", pa.string(), nullable=False),
+    ]
+)
+"""One row a topic that gets more partitions before anything moves.
+
+``moved_keys_ratio`` is the share of records with keys that go to another partition from then on; ``command`` makes the
+partitions where the placement wants them.
+"""
+
+PLAN_TABLES: Tables = {
+    **RESULT_TABLES,
+    **MOVE_TABLES,
+    "new_partitions": (NEW_PARTITIONS, ("scenario_id", "topic")),
+}
+"""Every table about placement and its schedule; an older plan may lack those that are not :data:`RESULT_TABLES`."""
 
 
 def scenario_table(result: PlacementResult) -> pa.Table:
@@ -165,6 +187,7 @@ def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
     """Give the rows of ``moves`` of one result."""
     if result.diff is None:
         return MOVES.empty_table()
+    snapshot = result.start(snapshot)
     diff, partitions = result.diff, snapshot.partitions
     rows = np.nonzero(diff.is_changed)[0]
     before, after = diff.before[rows], diff.after[rows]
@@ -215,6 +238,24 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
     return pa.Table.from_arrays(filled, schema=BROKER_LOAD)
 
 
+def new_partitions_table(result: PlacementResult) -> pa.Table:
+    """Give the rows of ``new_partitions`` of one result."""
+    if result.grown is None:
+        return NEW_PARTITIONS.empty_table()
+    rows = [
+        {
+            "scenario_id": result.scenario.scenario_id,
+            "topic": one.topic,
+            "count_before": one.count_before,
+            "count_after": one.count_after,
+            "moved_keys_ratio": one.moved_keys_ratio,
+            "command": one.command(),
+        }
+        for one in new_partitions(result.grown)
+    ]
+    return pa.Table.from_pylist(rows, schema=NEW_PARTITIONS)
+
+
 def result_tables(
     result: PlacementResult, snapshot: Snapshot, *, has_moves: bool, schedule: Schedule | None = None
 ) -> dict[str, pa.Table]:
@@ -230,6 +271,7 @@ def result_tables(
         "scenarios": scenario_table(result),
         "moves": moves_table(result, snapshot) if has_moves else MOVES.empty_table(),
         "broker_load": broker_load_table(result),
+        "new_partitions": new_partitions_table(result),
         **schedule_tables(result.scenario.scenario_id, schedule),
     }
 

@@ -89,6 +89,11 @@ def _throttles(request: Mapping[str, Any]) -> str:
     return f"throttles of {_listed([format_throttle(rate) for rate in throttles])}" if throttles else ""
 
 
+def _partitions(request: Mapping[str, Any]) -> str:
+    counts = sorted((request.get("partition_counts") or {}).items())
+    return _listed([f"{topic} with {count:,} partitions" for topic, count in counts])
+
+
 _PARTS = (
     _counts,
     _listed_brokers,
@@ -97,6 +102,7 @@ _PARTS = (
     _replaced,
     _racks,
     _factor,
+    _partitions,
     _pins,
     _most_replicas,
     _throttles,

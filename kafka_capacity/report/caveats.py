@@ -151,7 +151,8 @@ def move_caveats(option: Option, move: MoveView | None = None) -> list[dict[str,
     if option.is_refused:
         return []
     figures = option.figures
-    found = []
+    # A plan from before partitions could be added does not tell.
+    found = _new_partitions(int(figures.get("created_partitions") or 0))
     if figures["unreachable_partitions"]:
         count = plural(figures["unreachable_partitions"], "partition")
         found.append(
@@ -187,6 +188,25 @@ def move_caveats(option: Option, move: MoveView | None = None) -> list[dict[str,
             )
         )
     return found
+
+
+def _new_partitions(count: int) -> list[dict[str, str]]:
+    if not count:
+        return []
+    return [
+        _serious(
+            f"{plural(count, 'partition')} {_are(count)} added before the first wave, which cannot be undone: records "
+            "with keys change partition, and what consumers rely on the order of a key for is at risk meanwhile."
+        ),
+        _note(
+            "What is produced to a topic with new partitions is taken to be shared evenly by all of them; its consumer "
+            "groups are simulated with today’s partitions."
+        ),
+    ]
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _note_on_copying(option: Option) -> list[dict[str, str]]:

@@ -18,6 +18,8 @@ BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 RackName = Annotated[str, Field(min_length=1, max_length=255)]
 Throttle = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 BrokerId = Annotated[int, Field(ge=0, le=2**31 - 1)]
+TopicName = Annotated[str, Field(min_length=1, max_length=249)]
+PartitionCount = Annotated[int, Field(ge=2, le=5_000)]
 TopicPattern = Annotated[str, Field(min_length=1, max_length=255)]
 
 
@@ -106,6 +108,14 @@ class PlacementParameters(BaseModel):
         le=100,
         title="Replication factor",
         description="For all topics. Empty: each topic keeps its own.",
+        json_schema_extra={"section": "What to try"},
+    )
+    partition_counts: dict[TopicName, PartitionCount] = Field(
+        default={},
+        max_length=1_000,
+        title="Partition counts",
+        description='Topics that get more partitions, {"orders": 24}. The new ones are empty and are made before '
+        "anything moves. It cannot be undone, and records with keys change partition.",
         json_schema_extra={"section": "What to try"},
     )
     rack_rule: RackRule = Field(
@@ -211,6 +221,7 @@ class PlacementParameters(BaseModel):
             broker_changes=BrokerChanges.of(
                 removed=self.removed_brokers, replaced=self.replaced_brokers, rack_names=self.rack_names
             ),
+            partition_counts=tuple(sorted(self.partition_counts.items())),
             pins=pins_of(self.pinned_topics),
             most_replicas_per_broker=self.most_replicas_per_broker,
         )

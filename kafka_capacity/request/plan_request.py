@@ -25,6 +25,7 @@ _ADDED = frozenset(
         "removed_brokers",
         "replaced_brokers",
         "rack_names",
+        "partition_counts",
         "pinned_topics",
         "most_replicas_per_broker",
         "throttles_bytes_per_second",

@@ -74,6 +74,30 @@ def _disk(scenario: PlacementScenario, loads: BrokerLoads, limits: tuple[LimitSt
     return _relaxed(found, limits, "disk", scenario.disk_limit_ratio)
 
 
+def _disk_later(
+    scenario: PlacementScenario, loads: BrokerLoads, later_bytes: NDArray[np.float64] | None
+) -> list[Excuse]:
+    if later_bytes is None:
+        return []
+    capacity = loads.brokers.disk_capacity_bytes * scenario.disk_limit_ratio
+    return [
+        Excuse(
+            constraint="disk_later",
+            where=f"broker {broker} (rack {rack})",
+            needed=needed,
+            available=available,
+            unit="bytes",
+            reason=(
+                f"broker {broker} (rack {rack}) would hold {needed / _GIB:,.0f} GiB once the records of the topics "
+                f"with new partitions have been replaced, but may be filled to {available / _GIB:,.0f} GiB "
+                f"({scenario.disk_limit_ratio:.0%} of its disk)"
+            ),
+        )
+        for broker, rack, needed, available in _over(loads, later_bytes, capacity)
+        if needed > float(loads.bytes_after[loads.brokers.ids == broker].sum())
+    ]
+
+
 def _log_dirs(scenario: PlacementScenario, full: tuple[FullLogDir, ...]) -> list[Excuse]:
     found = []
     for one in full:
@@ -292,6 +316,7 @@ def placement_excuses(
     narrow_partitions: int,
     off_pins: int = 0,
     full_dirs: tuple[FullLogDir, ...] = (),
+    later_bytes: NDArray[np.float64] | None = None,
     limits: tuple[LimitState, ...] = (),
     stale_partitions: int = 0,
     unknown_size_ratio: float = 0.0,
@@ -305,6 +330,7 @@ def placement_excuses(
         narrow_partitions: how many partitions would be on fewer racks than the rack rule asks for.
         off_pins: how many would be on brokers that their topics may not be on.
         full_dirs: log directories that would hold too much.
+        later_bytes: float64[B], what brokers hold once topics with new partitions are even; ``None`` without such.
         limits: how the brokers stand to their hard limits, for what it would take to keep them.
         stale_partitions: how many would give up their only in-sync replicas.
         unknown_size_ratio: of how many partitions the size is not known, as a share of all.
@@ -315,6 +341,7 @@ def placement_excuses(
         *_pins(off_pins),
         *_disk(scenario, loads, limits),
         *_log_dirs(scenario, full_dirs),
+        *_disk_later(scenario, loads, later_bytes),
         *_disk_on_the_way(loads),
         *_replica_count(loads, scenario.most_replicas_per_broker, limits),
         *_network(loads, limits),

@@ -22,6 +22,7 @@ from kafka_capacity.placement.shares import broker_loads as target_loads
 from kafka_capacity.reassignment.duration import MoveDuration, move_duration
 from kafka_capacity.sizing.constraints import placement_excuses
 from kafka_capacity.sizing.excuse import Excuse
+from kafka_capacity.sizing.growing import Grown, factors_today, grown, later_size_bytes, made
 from kafka_capacity.sizing.loads import broker_loads, network_in, network_out
 from kafka_capacity.sizing.log_dirs import full_log_dirs, log_dir_room, target_log_dirs
 from kafka_capacity.sizing.pins import partitions_off_pins, pinned_brokers
@@ -35,7 +36,7 @@ def placement_problem(
     snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int
 ) -> PlacementProblem:
     """Put a scenario as the problem that placers solve."""
-    own = replication_factors(snapshot.replicas)
+    own = factors_today(snapshot)
     wanted = np.full(len(own), scenario.replication_factor) if scenario.replication_factor is not None else own
     dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
     return PlacementProblem(
@@ -99,14 +100,23 @@ def evaluate_placement(
     """
     if like is not None and like.diff is None:
         return dataclasses.replace(like, scenario=scenario)
-    problem = placement_problem(snapshot, load, scenario, seed=scenario.seed)
+    more = grown(snapshot, load, scenario)
+    start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
+    problem = placement_problem(start, later, scenario, seed=scenario.seed)
     try:
         placed = _place(problem, scenario) if like is None else _placed_as(like)
     except PlacementError as error:
         return _refused(scenario, problem, error)
     diff = placed.diff
-    loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes)
-    metrics = _metrics(snapshot, load, scenario, problem, placed, loads)
+    if more is not None:
+        more = made(more, diff.after, scenario.target)
+        start = more.snapshot
+        diff = diff_assignments(start.replicas, diff.after)
+        problem = dataclasses.replace(problem, before=start.replicas, leader=start.leader)
+    loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more)
+    metrics = _metrics(start, later, scenario, problem, dataclasses.replace(placed, diff=diff), loads)
+    if more is not None:
+        metrics = dataclasses.replace(metrics, created_partitions=int(more.is_new.sum()))
     narrow = narrow_partitions(problem, diff.after)
     states = limit_states(problem, diff.after)
     dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
@@ -119,7 +129,8 @@ def evaluate_placement(
         narrow_partitions=narrow,
         off_pins=partitions_off_pins(problem, diff.after),
         full_dirs=() if in_dirs is None else full_log_dirs(problem, dirs, in_dirs),
-        stale_partitions=_without_in_sync(snapshot, diff),
+        stale_partitions=_without_in_sync(start, diff),
+        later_bytes=None if more is None else _later_bytes(more, loads, diff),
         unknown_size_ratio=snapshot.unknown_size_partitions / max(1, len(snapshot.partitions)),
     )
     return PlacementResult(
@@ -132,7 +143,14 @@ def evaluate_placement(
         limits=states,
         log_dirs=dirs,
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
+        grown=more,
     )
+
+
+def _later_bytes(more: Grown, loads: BrokerLoads, diff: AssignmentDiff) -> NDArray[np.float64]:
+    """Give float64[B], what each broker holds once the records of topics with new partitions have been replaced."""
+    rows, columns = np.nonzero(diff.after >= 0)
+    return loads.brokers.sum_at(diff.after[rows, columns], later_size_bytes(more)[rows])
 
 
 def evaluate_all(

@@ -54,6 +54,7 @@ class GridRequest:
     pins: tuple[Pin, ...] = ()
     most_replicas_per_broker: int | None = None
     throttles_bytes_per_second: tuple[float, ...] = ()
+    partition_counts: tuple[tuple[str, int], ...] = ()
     broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
 
 
@@ -149,6 +150,7 @@ def _scenario(
         pins=request.pins,
         most_replicas_per_broker=request.most_replicas_per_broker,
         replaced=request.broker_changes.replaced,
+        partition_counts=request.partition_counts,
     )
 
 
@@ -181,6 +183,7 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
         "pins": pins_to_json(scenario.pins),
         "most_replicas_per_broker": scenario.most_replicas_per_broker,
         "replaced": [list(pair) for pair in scenario.replaced],
+        "partition_counts": [list(pair) for pair in scenario.partition_counts],
     }
 
 
@@ -200,6 +203,7 @@ def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:
             "rack_rule": RackRule(data["rack_rule"]),
             "balance": Balance(data["balance"]),
             "pins": pins_from_json(data.get("pins", ())),
+            "partition_counts": tuple((topic, count) for topic, count in data.get("partition_counts", ())),
             "replaced": tuple((old, new) for old, new in data.get("replaced", ())),
         }
     )

@@ -14,6 +14,7 @@ from kafka_capacity.cluster.diff import (
     replicas_per_broker,
 )
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.sizing.growing import Grown
 from kafka_capacity.sizing.scenario import BrokerLoads
 
 
@@ -55,26 +56,43 @@ def network_out(
 
 
 def broker_loads(
-    snapshot: Snapshot, load: PartitionLoad, target: Brokers, diff: AssignmentDiff, size_bytes: NDArray[np.int64]
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    target: Brokers,
+    diff: AssignmentDiff,
+    size_bytes: NDArray[np.int64],
+    grown: Grown | None = None,
 ) -> BrokerLoads:
-    """Set every broker's figures before and after side by side."""
+    """Set every broker's figures before and after side by side.
+
+    Args:
+        snapshot: the cluster as it is.
+        load: its traffic.
+        target: the brokers wanted.
+        diff: what changes once the move begins.
+        size_bytes: int64[P], of one replica of the partitions of ``diff``.
+        grown: the cluster when the move begins, where partitions are added before.
+    """
+    start = snapshot if grown is None else grown.snapshot
     brokers = all_brokers(snapshot.brokers, target)
     peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
-    leader_after = diff.after[:, 0] if diff.after.shape[1] else snapshot.leader
+    later = load if grown is None else grown.load
+    peak_in_later, peak_out_later = later.bytes_in_peak_bytes_per_second, later.bytes_out_peak_bytes_per_second
+    leader_after = diff.after[:, 0] if diff.after.shape[1] else start.leader
     return BrokerLoads(
         brokers=brokers,
         is_new=snapshot.brokers.index_of(brokers.ids) < 0,
         is_removed=target.index_of(brokers.ids) < 0,
-        replicas_before=replicas_per_broker(brokers, diff.before),
+        replicas_before=replicas_per_broker(brokers, snapshot.replicas),
         replicas_after=replicas_per_broker(brokers, diff.after),
-        leaders_before=preferred_leaders_per_broker(brokers, diff.before),
+        leaders_before=preferred_leaders_per_broker(brokers, snapshot.replicas),
         leaders_after=preferred_leaders_per_broker(brokers, diff.after),
         bytes_before=bytes_per_broker(brokers, diff.before, size_bytes),
         bytes_after=bytes_per_broker(brokers, diff.after, size_bytes),
         move_in_bytes=diff.in_bytes(brokers, size_bytes),
-        move_out_bytes=diff.out_bytes(brokers, snapshot.leader, size_bytes),
-        peak_in_before=network_in(brokers, diff.before, peak_in),
-        peak_in_after=network_in(brokers, diff.after, peak_in),
-        peak_out_before=network_out(brokers, diff.before, snapshot.leader, peak_in, peak_out),
-        peak_out_after=network_out(brokers, diff.after, leader_after, peak_in, peak_out),
+        move_out_bytes=diff.out_bytes(brokers, start.leader, size_bytes),
+        peak_in_before=network_in(brokers, snapshot.replicas, peak_in),
+        peak_in_after=network_in(brokers, diff.after, peak_in_later),
+        peak_out_before=network_out(brokers, snapshot.replicas, snapshot.leader, peak_in, peak_out),
+        peak_out_after=network_out(brokers, diff.after, leader_after, peak_in_later, peak_out_later),
     )

@@ -159,5 +159,5 @@ def joining_dirs(
     assert diff is not None and dirs is not None  # noqa: S101, PT018 - for the type checker
     if result.log_dir_after is None:
         return np.full_like(diff.before, -1), np.full_like(diff.after, -1), dirs.path
-    before = named_log_dirs(diff.before, snapshot.log_dir, diff.after, dirs)
+    before = named_log_dirs(diff.before, result.start(snapshot).log_dir, diff.after, dirs)
     return before, named_log_dirs(diff.after, result.log_dir_after, diff.before, dirs), dirs.path

@@ -66,6 +66,8 @@ def schedule_of(
     if result.diff is None or result.loads is None:
         return None
     brokers, disk = result.loads.brokers, settings.disk_bytes_per_second
+    if result.grown is not None:
+        snapshot, load = result.grown.snapshot, result.grown.load
     problem = move_problem(
         snapshot,
         load,

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.diff import AssignmentDiff
-from kafka_capacity.cluster.snapshot import LogDirs
+from kafka_capacity.cluster.snapshot import LogDirs, Snapshot
 from kafka_capacity.placement.problem import Balance, RackRule
 from kafka_capacity.placement.relaxing import LimitState
 from kafka_capacity.sizing.excuse import Excuse
+from kafka_capacity.sizing.growing import Grown
 from kafka_capacity.sizing.pins import Pin
 
 
@@ -33,6 +34,7 @@ class PlacementScenario:
         seed: of every random draw.
         pins: which topics may be on some brokers only.
         most_replicas_per_broker: how many replicas a broker may hold, ``None`` for any number.
+        partition_counts: pairs of a topic and how many partitions it shall have, more than today.
         replaced: pairs of an old broker and the new one that has its log directories.
     """
 
@@ -49,6 +51,7 @@ class PlacementScenario:
     pins: tuple[Pin, ...] = ()
     most_replicas_per_broker: int | None = None
     replaced: tuple[tuple[int, int], ...] = ()
+    partition_counts: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,7 @@ class PlacementMetrics:
         smallest_throttle_bytes_per_second: any throttle above it ends, at the mean rates.
         smallest_throttle_peak_bytes_per_second: the same at the 99th percentile.
         unreachable_partitions: partitions to be copied that nobody leads.
+        created_partitions: partitions that are added to topics before anything moves; none of them is copied.
     """
 
     broker_count: int
@@ -106,6 +110,7 @@ class PlacementMetrics:
     smallest_throttle_bytes_per_second: float
     smallest_throttle_peak_bytes_per_second: float
     unreachable_partitions: int
+    created_partitions: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -158,6 +163,8 @@ class PlacementResult:
         log_dirs: the directories of observed and wanted brokers; ``None`` in the same case.
         log_dir_after: int32 like ``diff.after``, positions in :attr:`log_dirs`, -1 where not known; ``None`` where no
             broker has several directories, so that there is nothing to choose.
+        grown: the cluster when the move begins, where partitions are added before; rows of ``diff`` are then its
+            partitions. ``None`` where the cluster is as it is.
     """
 
     scenario: PlacementScenario
@@ -169,3 +176,8 @@ class PlacementResult:
     limits: tuple[LimitState, ...] = ()
     log_dirs: LogDirs | None = None
     log_dir_after: NDArray[np.int32] | None = None
+    grown: Grown | None = None
+
+    def start(self, snapshot: Snapshot) -> Snapshot:
+        """Give the cluster when the move begins, whose partitions are the rows of :attr:`diff`."""
+        return snapshot if self.grown is None else self.grown.snapshot

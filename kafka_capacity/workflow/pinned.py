@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import difflib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cluster.brokers import Brokers
@@ -21,6 +23,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.grid import placement_grid, scenario_from_json, scenario_to_json
 from kafka_capacity.sizing.group_grid import GroupGridRequest, group_request_from_json, group_request_to_json
+from kafka_capacity.sizing.growing import check_partition_counts
 from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
 from kafka_capacity.sizing.pins import check_pins
 from kafka_capacity.sizing.scenario import PlacementScenario
@@ -92,8 +95,10 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     observed = brokers_of(read_table(store, manifest, "brokers"))
     check_brokers(request, observed)
     scenarios = placement_grid(observed, request.grid())
-    topics = read_table(store, manifest, "topics").column("topic").to_pylist()
-    check_changes(request, topics, scenarios)
+    counts = dict.fromkeys(read_table(store, manifest, "topics").column("topic").to_pylist(), 0)
+    if request.partition_counts:
+        counts |= _partition_counts(read_table(store, manifest, "replicas"))
+    check_changes(request, counts, scenarios)
     group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
     check_groups(request.groups, group_ids, cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=inventory.manifest_sha256)
@@ -132,18 +137,25 @@ def check_brokers(request: PlanRequest, observed: Brokers) -> None:
         raise RequestError(msg)
 
 
-def check_changes(request: PlanRequest, topics: Collection[str], scenarios: Sequence[PlacementScenario]) -> None:
+def _partition_counts(replicas: pa.Table) -> dict[str, int]:
+    """Count the partitions of each topic in the inventory's table of replicas."""
+    found = replicas.group_by("topic").aggregate([("partition", "count_distinct")]).to_pydict()
+    return dict(zip(found["topic"], found["partition_count_distinct"], strict=True))
+
+
+def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Sequence[PlacementScenario]) -> None:
     """Refuse changes of topics and brokers that there are not.
 
     Args:
         request: what is asked.
-        topics: of the cluster.
+        counts: the partitions of each topic of the cluster; anything where the request raises none.
         scenarios: of the request.
 
     Raises:
         RequestError: naming the field, each name that is wrong, and the mend.
     """
-    check_pins(request.grid().pins, topics, [scenario.target for scenario in scenarios])
+    check_pins(request.grid().pins, counts, [scenario.target for scenario in scenarios])
+    check_partition_counts(request.partition_counts, counts)
 
 
 def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str) -> None:

@@ -21,7 +21,7 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.objects.plan_tables import NEW_PARTITIONS, PLAN_SCHEMA_VERSION
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.stored_waves import log_dirs_of, partitions_of, replicas_of
 from kafka_capacity.reassignment.kafka_json import reassignment_json
@@ -35,7 +35,7 @@ from kafka_capacity.workflow.plan_dataset import (
     read_plan_document,
     read_plan_tables,
 )
-from kafka_capacity.workflow.wave_documents import RELEASED_TABLES, wave_documents
+from kafka_capacity.workflow.wave_documents import NEW_PARTITIONS_TABLE, RELEASED_TABLES, wave_documents
 
 REPORT_KIND = "report"
 PLAN_FILES_KIND = "plan_files"
@@ -167,10 +167,11 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         plan = read_plan(store, pinned)
         moves = read_table(store, plan, "moves")
         documents = plan_files(moves.filter(pc.field("scenario_id") == scenario_id))
+        added = _new_partitions(store, plan, scenario_id)
         # A plan that was made before there were waves has none.
-        if documents and set(RELEASED_TABLES) <= set(plan.tables):
+        if (documents or len(added)) and set(RELEASED_TABLES) <= set(plan.tables):
             tables = {name: read_table(store, plan, name) for name in RELEASED_TABLES}
-            documents |= wave_documents(tables, scenario_id)
+            documents |= wave_documents({**tables, NEW_PARTITIONS_TABLE: added}, scenario_id)
             facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
     write_dataset(
@@ -185,6 +186,12 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     )
     shown = dict.fromkeys(WAVES_FOLDER if name.startswith(WAVES_FOLDER) else name for name in documents)
     return [store.uri(prefix + name) for name in shown]
+
+
+def _new_partitions(store: ObjectStore, plan: Manifest, scenario_id: str) -> pa.Table:
+    if NEW_PARTITIONS_TABLE not in plan.tables:  # a plan that was made before partitions could be added
+        return NEW_PARTITIONS.empty_table()
+    return read_table(store, plan, NEW_PARTITIONS_TABLE).filter(pc.field("scenario_id") == scenario_id)
 
 
 def _wave_facts(schedules: pa.Table) -> dict[str, Any]:

@@ -13,19 +13,31 @@ from kafka_capacity.report.wave_runbook import wave_page
 
 RUNBOOK = "runbook.md"
 
+_BROKERS = [
+    "Say first where the brokers are:",
+    "",
+    "```sh",
+    "export BOOTSTRAP=broker-1.example.com:9092",
+    "```",
+    "",
+]
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
-def runbook_markdown(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]]) -> bytes:
+def runbook_markdown(
+    schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]] = ()
+) -> bytes:
     """Write the runbook of a schedule.
 
     Args:
         schedule: the row of ``schedules``, its refusals as a list.
         waves: rows of ``waves``, in their order.
+        added: rows of ``new_partitions``, in their order.
     """
     lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
-    lines += _introduction(schedule, len(waves))
+    lines += _introduction(schedule, len(waves), is_growing=bool(added))
     lines += _left_out(schedule)
+    lines += _more_partitions(added)
     for wave in waves:
         lines += _wave(wave, len(waves))
     return ("\n".join(lines).rstrip() + "\n").encode()
@@ -43,9 +55,10 @@ def time_band(low: float | None, expected: float | None, high: float | None) -> 
     return f"{times[1]}; {times[0]} if nobody writes, {times[2]} at peak rates"
 
 
-def _introduction(schedule: Mapping[str, Any], count: int) -> list[str]:
+def _introduction(schedule: Mapping[str, Any], count: int, *, is_growing: bool) -> list[str]:
     if not count:
-        return ["No wave can be carried out.", ""]
+        nothing = "No wave can be carried out." if schedule["refusals"] else "Nothing is moved."
+        return [nothing, "", *(_BROKERS if is_growing else [])]
     total = time_band(*(schedule[f"total_{band}_seconds"] for band in BAND))
     throttle = (
         f"the largest throttle of each broker that leaves {schedule['headroom_ratio']:.0%} free at its peak"
@@ -65,11 +78,33 @@ def _introduction(schedule: Mapping[str, Any], count: int) -> list[str]:
         f"One wave after another; after any of them one may stop. Run the commands in the folder of this file, "
         f"which holds `{WAVES_FOLDER}`, and say first where the brokers are:",
         "",
-        "```sh",
-        "export BOOTSTRAP=broker-1.example.com:9092",
-        "```",
+        *_BROKERS[2:],
+    ]
+
+
+def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not added:
+        return []
+    lines = [
+        "## Before the first wave: more partitions",
+        "",
+        "Brokers that are new must be up. **This cannot be undone**: Kafka never takes a partition away. It moves no "
+        "record; records with keys go to other partitions from then on, so let consumers that rely on the order of a "
+        "key, or keep state by partition, come to the end of what is written first.",
         "",
     ]
+    for number, row in enumerate(added, start=1):
+        topic = _plain(row["topic"])
+        lines += [
+            f"{number}. **{topic}: {row['count_before']:,} to {row['count_after']:,} partitions.** "
+            f"{row['moved_keys_ratio']:.0%} of all keys change partition, if producers set keys.",
+            "",
+            "   ```sh",
+            f"   {row['command']}",
+            "   ```",
+            "",
+        ]
+    return lines
 
 
 def _left_out(schedule: Mapping[str, Any]) -> list[str]:

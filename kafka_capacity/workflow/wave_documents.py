@@ -16,24 +16,27 @@ from kafka_capacity.workflow.runbook_page import RUNBOOK, runbook_markdown
 
 RELEASED_TABLES = ("schedules", "waves", "wave_moves")
 """What the documents of waves are made of."""
+NEW_PARTITIONS_TABLE = "new_partitions"
+"""What else the runbook tells of; an older plan has no such table."""
 
 
 def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str) -> dict[str, bytes]:
     """Give the files of all waves and the runbook by name; nothing where the scenario was not scheduled.
 
     Args:
-        tables: :data:`RELEASED_TABLES` of a plan, sorted.
+        tables: :data:`RELEASED_TABLES` of a plan, sorted, and :data:`NEW_PARTITIONS_TABLE` where it has one.
         scenario_id: whose.
 
     Raises:
         StorageError: the tables are not of one schedule.
     """
-    own = {name: tables[name].filter(pc.field("scenario_id") == scenario_id) for name in RELEASED_TABLES}
+    asked = (*RELEASED_TABLES, NEW_PARTITIONS_TABLE)
+    own = {name: tables[name].filter(pc.field("scenario_id") == scenario_id) for name in asked if name in tables}
     if not len(own["schedules"]):
         return {}
     return {
         **wave_file_documents(stored_wave_files(own["waves"], own["wave_moves"])),
-        RUNBOOK: runbook_document(own["schedules"], own["waves"]),
+        RUNBOOK: runbook_document(own["schedules"], own["waves"], own.get(NEW_PARTITIONS_TABLE)),
     }
 
 
@@ -42,9 +45,10 @@ def wave_file_documents(waves: Iterable[WaveFiles]) -> dict[str, bytes]:
     return {WAVES_FOLDER + each.name: each.content for files in waves for each in files.listed()}
 
 
-def runbook_document(schedules: pa.Table, waves: pa.Table) -> bytes:
+def runbook_document(schedules: pa.Table, waves: pa.Table, new_partitions: pa.Table | None = None) -> bytes:
     """Write ``runbook.md`` of one scenario."""
-    return runbook_markdown(schedule_facts(schedules), waves.to_pylist())
+    added = [] if new_partitions is None else new_partitions.to_pylist()
+    return runbook_markdown(schedule_facts(schedules), waves.to_pylist(), added)
 
 
 def schedule_facts(schedules: pa.Table) -> dict[str, Any]:

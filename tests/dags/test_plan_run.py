@@ -14,6 +14,7 @@ from tests.small_requests import UNEVEN_GROUPS
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
 
+CHANGES = {"partition_counts": {"carts.audited": 40}, "pinned_topics": {"accounts.audited": ["1", 2, 3, 4, 5, 6]}}
 FEW_GROUPS = {"groups": ["accounts-audited-etl", "stock-created-archive"], "group_events": ["scale", "crash"]}
 
 
@@ -51,6 +52,7 @@ def planned(staged):
             "cluster": "shop-eu",
             "broker_counts": [12, 15],
             "recipients": ["sre@example.net", "vp@example.net"],
+            **CHANGES,
             **FEW_GROUPS,
         },
     )
@@ -65,7 +67,8 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     content = json.loads((services.state / "s3/kafka-capacity/capacity" / manifest).read_text())
     about_groups = {f"group_{name}" for name in ("facts", "scenarios", "churn", "timeline", "members")}
     about_waves = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
-    assert set(content["tables"]) == {"scenarios", "moves", "broker_load", *about_waves, *about_groups}
+    about_brokers = {"scenarios", "moves", "broker_load", "new_partitions"}
+    assert set(content["tables"]) == {*about_brokers, *about_waves, *about_groups}
     assert content["tables"]["scenarios"][0]["rows"] == 4
     assert content["tables"]["group_facts"][0]["rows"] == 2
     for share in ("placement", "groups"):
@@ -92,7 +95,12 @@ def test_the_report_answers_and_the_files_are_released(planned):
     waves = {name for name in manifest["documents"] if name.startswith("waves/")}
     assert "waves/01-copy.json" in waves
     assert {f"waves/{path.name}" for path in (folder / "reassignment" / "waves").iterdir()} == waves
+    pinned = [row["replicas"] for row in plan["partitions"] if row["topic"] == "accounts.audited"]
+    assert all(set(brokers) <= {1, 2, 3, 4, 5, 6} for brokers in pinned)
     runbook = (folder / "reassignment" / "runbook.md").read_text()
+    assert (
+        r"--alter --topic 'carts\.audited' --partitions 40 --replica-assignment " in runbook.partition("## Wave 1")[0]
+    )
     for name in waves:
         assert f"{manifest['documents'][name]['sha256']}  {name}" in runbook
 
@@ -118,7 +126,7 @@ def test_the_same_request_again_gives_the_same_keys_and_bytes(planned):
     # Who reads it is not part of what it is.
     run = run_dag(
         "kafka_capacity_plan",
-        {"cluster": "shop-eu", "broker_counts": [15, 12], "recipients": ["other@example.net"], **FEW_GROUPS},
+        {"cluster": "shop-eu", "broker_counts": [15, 12], "recipients": ["other@example.net"], **CHANGES, **FEW_GROUPS},
     )
     assert run.state == "success", states(run)
     after = {kind: objects_below(services, kind) for kind in ("requests", "plans", "reports")}

@@ -74,6 +74,7 @@ def build(view: PlanView) -> dict[str, Any] | None:
         "gantt": gantt,
         "disks": disks,
         "dirs": dir_table(move),
+        "added": [row for row in _added(view) if row["scenario_id"] == view.nearest.scenario_id],
         "charts": [one for one in (gantt, disks) if one is not None],
         "waves": _waves(move) if move.waves else None,
         "folder": FOLDER,
@@ -81,6 +82,19 @@ def build(view: PlanView) -> dict[str, Any] | None:
         "pages": listed,
         "pages_left_out": len(move.waves) - len(listed),
     }
+
+
+def _added(view: PlanView) -> list[dict[str, Any]]:
+    """Give the topics that get more partitions; an older plan tells of none."""
+    rows = view.inputs.tables["new_partitions"].to_pylist() if "new_partitions" in view.inputs.tables else []
+    return [
+        {
+            **row,
+            "text": f"{row['topic']}: {row['count_before']:,} to {row['count_after']:,} partitions; "
+            f"{format_percent(row['moved_keys_ratio'])} of all keys change partition, if producers set keys.",
+        }
+        for row in rows
+    ]
 
 
 def _orders(move: MoveView) -> dict[str, Any] | None:

@@ -64,3 +64,41 @@ def test_changes_of_brokers_that_there_are_not_are_told_by_their_options(run, sn
         "--replace-broker: 1 by 2 is refused: broker 2 exists; choose a free id",
         "--rename-rack: 'z' is refused: no broker is in it (racks: a, b, c)",
     ]
+
+
+def test_more_partitions_come_before_the_first_wave(run, snapshot, tmp_path):
+    out = tmp_path / "more"
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    done = run(*start, "--partitions", "orders=18", "--out", out)
+    runbook, plan = (out / "runbook.md").read_text(), read(out / "plan.json")
+
+    assert done.exit_code == 0, done.output
+    assert plan["created_partitions"] == 6
+    assert "orders with 18 partitions" in " ".join(done.stdout.split())
+    assert any("6 partitions are added before the first wave" in text for text in plan["serious_caveats"])
+    command = next(line.strip() for line in runbook.splitlines() if "--alter" in line and "kafka-topics.sh" in line)
+    assert runbook.index(command) < runbook.index("## Wave 1")
+    lists = command.rpartition(" ")[2].split(",")
+    target = {
+        (row["topic"], row["partition"]): row["replicas"] for row in read(out / "reassignment.json")["partitions"]
+    }
+    assert [[int(b) for b in one.split(":")] for one in lists[12:]] == [target["orders", n] for n in range(12, 18)]
+    assert not {row["partition"] for row in read(out / "moves.json")["partitions"]} & set(range(12, 18))
+
+
+def test_more_partitions_alone_have_a_runbook_too(run, snapshot, tmp_path):
+    out = tmp_path / "more"
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "6", "--placer", "fewest-bytes", "--tolerance", "1")
+    done = run(*start, "--partitions", "orders=13", "--out", out)
+
+    assert done.exit_code == 0, done.output
+    runbook = (out / "runbook.md").read_text()
+    assert "--topic 'orders' --partitions 13 --replica-assignment " in runbook
+    assert "export BOOTSTRAP=" in runbook
+
+
+def test_fewer_partitions_are_refused(run, snapshot):
+    done = run("plan", "--snapshot", snapshot, "--partitions", "orders=6")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --partitions: 6 for 'orders' is refused: it has 12 partitions, and Kafka")

@@ -21,6 +21,7 @@ def test_every_change_is_named():
         replaced_brokers={"10": 20, "9": 19},
         rack_names={"a": "zone-a"},
         replication_factor=2,
+        partition_counts={"orders": 24},
         pinned_topics={"audit": [1, "rack:b"]},
         most_replicas_per_broker=4000,
         throttles_bytes_per_second=[1e8, 5e7],
@@ -28,8 +29,8 @@ def test_every_change_is_named():
 
     assert everything == (
         "Asked: 12, 13 or 15 brokers; new brokers in rack a; brokers 3, 4 removed; broker 9 replaced by 19, 10 "
-        "replaced by 20; rack a renamed to zone-a; replication factor 2; pinned audit on 1, rack b; at most 4,000 "
-        "replicas on a broker; throttles of 50 MB/s, 100 MB/s."
+        "replaced by 20; rack a renamed to zone-a; replication factor 2; orders with 24 partitions; pinned audit on "
+        "1, rack b; at most 4,000 replicas on a broker; throttles of 50 MB/s, 100 MB/s."
     )
 
 

@@ -27,6 +27,7 @@ OTHER_VALUES = {
     "removed_brokers": [3],
     "replaced_brokers": {"4": 14},
     "rack_names": {"a": "zone-a"},
+    "partition_counts": {"orders": 24},
     "placers": ["zk"],
     "replication_factor": 2,
     "rack_rule": "off",
@@ -332,6 +333,8 @@ def test_the_grid_holds_what_was_asked(values):
     for name in OTHER_VALUES:
         if name == "pinned_topics":
             assert grid.pins == pins_of(request.pinned_topics)
+        elif name == "partition_counts":
+            assert dict(grid.partition_counts) == request.partition_counts
         elif name in BROKER_CHANGES:
             assert bool(getattr(grid.broker_changes, BROKER_CHANGES[name])) == bool(getattr(request, name))
         elif name != "cluster":
