@@ -283,8 +283,12 @@ def parsed_options(
 
 
 def in_names_of_options(text: str, option_of_field: Mapping[str, str] = OPTION_OF_FIELD) -> str:
-    """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on."""
+    """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on.
+
+    Which of several values is wrong shows in the value itself; which field of which object does not, and is kept.
+    """
     for field, option in option_of_field.items():
+        text = re.sub(rf"^{field}\.(\d+\.[^:\s]+)", rf"{option} \1", text, flags=re.MULTILINE)
         text = re.sub(rf"^{field}\b(\.[^:\s]+)?", option, text, flags=re.MULTILINE)
         if "_" in field:  # the others are words
             text = re.sub(rf"\b{field}\b", option, text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from kafka_capacity.cli.plan_options import FieldOption, parsed_options, split_counts, split_names
+from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
 from kafka_capacity.request.size_request import SizeRequest
 from kafka_capacity.sizing.capacity.limits import FailureTolerance
@@ -22,10 +25,31 @@ def _list(field: str, name: str, metavar: str, *, is_number: bool) -> FieldOptio
     return _option(field, name, str, metavar, parse=parse, more=_COMMAS)
 
 
+def events_from_file(path: str) -> Any:
+    """Read the list of planned events; what is in it is left for the model to refuse.
+
+    Raises:
+        RequestError: the file cannot be read, or is not JSON.
+    """
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise RequestError(f"--events: {path!r} cannot be read ({error.strerror}); name a JSON file") from error
+    except ValueError as error:
+        raise RequestError(f"--events: {path!r} is not JSON ({error}); mend it") from error
+    if not isinstance(found, list):
+        raise RequestError(f"--events: {path!r} holds no list; write a list of events, [{{…}}, …]")
+    return found
+
+
 SIZE_OPTIONS = (
     _option("horizon_months", "--horizon", int, "MONTHS"),
     _option("growth_per_year_ratio", "--growth", float, "RATIO"),
     _option("growth_high_per_year_ratio", "--growth-high", float, "RATIO"),
+    _option("is_forecast", "--forecast/--no-forecast", bool),
+    _option("high_quantile", "--high-quantile", float, "RATIO"),
+    _option("topic_classes", "--topic-class", list[str], "NAME=PATTERN", more="May be repeated."),
+    _option("planned_events", "--events", str, "FILE", parse=events_from_file, more="Here in a JSON file."),
     _option("sized_estimate", "--estimate", str, "high|middle"),
     _list("shapes", "--shapes", "NAME,…", is_number=False),
     _list("sizing_broker_counts", "--broker-counts", "N,…", is_number=True),

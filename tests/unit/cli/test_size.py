@@ -125,3 +125,53 @@ def test_samples_of_processors_change_the_figures_when_they_explain_enough(run, 
     assert document["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(1.048576)
     assert "the fit explains 100% of the variance" in document["cpu"]["reason"]
     assert sized(run, uneven)["cpu"]["reason"] is None
+
+
+def test_planned_events_come_from_a_file(run, uneven, tmp_path):
+    events = tmp_path / "events.json"
+    launch = {"kind": "launch", "topics": "web.*", "from_date": "2026-12-24", "factor": 2.5}
+    events.write_text(json.dumps([launch]))
+    arguments = ("--events", events, "--growth", "0", "--growth-high", "0", "--topic-class", "apps=app.*")
+    demand = sized(run, uneven, *arguments, "--no-forecast")["demand"]
+    names = [one["name"] for one in demand["classes"]]
+    assert names == ["apps", "other", "web (launch ×2.5 from 2026-12-24)"]
+    assert demand["dates"].index("2026-12-24") == 2
+    assert demand["classes"][2]["rate_ratio"] == [1, 1, 2.5, 2.5, 2.5]
+    assert demand["classes"][0]["reason"].startswith("No forecast was asked for: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"kind": "launch"', "is not JSON (Expecting ',' delimiter: line 1 column 19 (char 18)); mend it"),
+        ("{}", "holds no list; write a list of events, [{…}, …]"),
+    ],
+)
+def test_a_file_of_events_that_is_none_is_refused(run, uneven, tmp_path, text, message):
+    events = tmp_path / "events.json"
+    events.write_text(text)
+    done = run("size", "--snapshot", uneven, "--events", events)
+    assert done.exit_code != 0
+    assert "".join(done.output.split()).endswith("".join(f"--events: {str(events)!r} {message}".split()))
+
+
+def test_the_event_and_field_that_are_wrong_are_named(run, uneven, tmp_path):
+    events = tmp_path / "events.json"
+    events.write_text('[{"kind": "launch", "topics": "web.*", "from_date": "2026-12-24", "factor": 0}]')
+    done = run("size", "--snapshot", uneven, "--events", events)
+    assert done.exit_code != 0
+    assert "--events 0.launch.factor: 0 is refused: input should be greater than 0" in " ".join(done.output.split())
+
+
+def test_a_long_history_is_forecast(run, tmp_path):
+    rows = [
+        {"topic": "orders", "day": f"2026-{month:02d}-{day:02d}T00:00:00Z", "bytes_in_bytes_per_second": 6000.0 + day}
+        for month in range(5, 11)
+        for day in range(1, 31)
+    ]
+    raw = cluster(disk_capacity_bytes=4e12, ds="2026-11-01")
+    write_snapshot_files(raw, tmp_path, file_format="json")
+    (tmp_path / "history.json").write_text(json.dumps(rows))
+    (basis,) = sized(run, tmp_path, "--current-shape", "m7g.xlarge")["demand"]["classes"]
+    assert basis["basis"] == "forecast"
+    assert basis["history_days"] == 184
