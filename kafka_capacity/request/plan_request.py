@@ -12,9 +12,11 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
+from kafka_capacity.request.demand_parameters import DemandParameters
 from kafka_capacity.request.group_parameters import GroupParameters
 from kafka_capacity.request.move_parameters import MoveParameters
 from kafka_capacity.request.placement_parameters import PlacementParameters
+from kafka_capacity.request.sizing_parameters import SizingParameters
 
 AnyRequest = TypeVar("AnyRequest", bound=BaseModel)
 
@@ -36,7 +38,7 @@ _ADDED = frozenset(
 """Parameters that came later: left at their defaults they do not change the names of plans that were made before."""
 
 
-class PlanRequest(GroupParameters, MoveParameters, PlacementParameters):
+class PlanRequest(GroupParameters, SizingParameters, DemandParameters, MoveParameters, PlacementParameters):
     """What a plan is asked to answer: fields in the order of the form, those of the last base first."""
 
     recipients: tuple[str, ...] = Field(

@@ -1,8 +1,9 @@
-"""The stored plan: two shares that two jobs write side by side, and the one manifest that readers ask for.
+"""The stored plan: three shares that three jobs write side by side, and the one manifest that readers ask for.
 
 {plan}/{scenarios,moves,waves,…}/…, facts-….json, request-….json         listed in placement.manifest.json
 {plan}/{group_facts,group_scenarios,…}/…, groups-….json                  listed in groups.manifest.json
-{plan}/manifest.json                                                     lists both, written last by seal_plan
+{plan}/{sizing_options,sizing_exhaustion,sizing_use}/…, sizing-….json    listed in sizing.manifest.json
+{plan}/manifest.json                                                     lists all, written last by seal_plan
 """
 
 from __future__ import annotations
@@ -24,15 +25,17 @@ from kafka_capacity.objects.dataset import (
 )
 from kafka_capacity.objects.group_tables import GROUP_TABLES
 from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, PLAN_TABLES, RESULT_TABLES
+from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.workflow.pinned import PinnedPlan, PlanInputs
 
 KIND = "plan"
-PLACEMENT, GROUPS = "placement", "groups"
-SHARES = (PLACEMENT, GROUPS)
+PLACEMENT, GROUPS, SIZING = "placement", "groups", "sizing"
+SHARES = (PLACEMENT, GROUPS, SIZING)
 FACTS_DOCUMENT = "facts.json"
 REQUEST_DOCUMENT = "request.json"
 GROUPS_DOCUMENT = "groups.json"
+SIZING_DOCUMENT = "sizing.json"
 
 
 def write_share(
@@ -49,7 +52,7 @@ def write_share(
     Args:
         store: where to.
         inputs: which plan.
-        share: :data:`PLACEMENT` or :data:`GROUPS`.
+        share: :data:`PLACEMENT`, :data:`GROUPS` or :data:`SIZING`.
         tables: sorted.
         documents: plain data by name.
         scenario_count: how many scenarios the tables tell of.
@@ -67,7 +70,7 @@ def write_share(
 
 
 def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
-    """Write the plan's own manifest, which names both shares by their hashes.
+    """Write the plan's own manifest, which names all shares by their hashes.
 
     Raises:
         MissingManifestError: one of them has not been simulated.
@@ -97,12 +100,12 @@ def read_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
 
 
 def read_plan_tables(store: ObjectStore, manifest: Manifest) -> dict[str, pa.Table]:
-    """Read every table of a plan; those about groups and waves are empty in a plan made before there were any."""
+    """Read every table of a plan; those of later versions are empty in a plan made before there were any."""
     return {
         name: read_table(store, manifest, name)
         if name in manifest.tables or name in RESULT_TABLES
         else schema.empty_table()
-        for name, (schema, _) in {**PLAN_TABLES, **GROUP_TABLES}.items()
+        for name, (schema, _) in {**PLAN_TABLES, **GROUP_TABLES, **SIZING_TABLES}.items()
     }
 
 
