@@ -68,10 +68,11 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     about_groups = {f"group_{name}" for name in ("facts", "scenarios", "churn", "timeline", "members")}
     about_waves = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
     about_brokers = {"scenarios", "moves", "broker_load", "new_partitions"}
-    assert set(content["tables"]) == {*about_brokers, *about_waves, *about_groups}
+    about_sizing = {"sizing_options", "sizing_exhaustion", "sizing_use"}
+    assert set(content["tables"]) == {*about_brokers, *about_waves, *about_groups, *about_sizing}
     assert content["tables"]["scenarios"][0]["rows"] == 4
     assert content["tables"]["group_facts"][0]["rows"] == 2
-    for share in ("placement", "groups"):
+    for share in ("placement", "groups", "sizing"):
         own = manifest.replace("manifest.json", f"{share}.manifest.json")
         assert content["facts"]["shares"][share] == keys[own]
     for parts in content["tables"].values():

@@ -68,13 +68,14 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
         "plan.approve",
         "plan.release_plan_files",
     ]
-    beside = ["plan.simulate_rebalance", "check_that_all_are_planned"]
+    beside = ["plan.simulate_rebalance", "plan.simulate_sizing", "check_that_all_are_planned"]
     assert {task.task_id for task in dag.tasks} == {*order, *beside}
     for before, after in pairwise(order):
         assert after in dag.get_task(before).downstream_task_ids
-    rebalance, placement = (dag.get_task(f"plan.simulate_{what}") for what in ("rebalance", "placement"))
-    assert rebalance.upstream_task_ids == placement.upstream_task_ids == {"pin"}
-    assert rebalance.downstream_task_ids == placement.downstream_task_ids == {"plan.seal_plan"}
+    for what in ("rebalance", "placement", "sizing"):
+        simulate = dag.get_task(f"plan.simulate_{what}")
+        assert simulate.upstream_task_ids == {"pin"}
+        assert simulate.downstream_task_ids == {"plan.seal_plan"}
 
 
 def test_the_form_has_every_parameter_of_the_request_with_its_default(bag):

@@ -10,13 +10,15 @@ from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, read_manifest, read_table
 from kafka_capacity.objects.plan_tables import PLAN_TABLES
+from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.workflow import group_evaluation
 from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
 from kafka_capacity.workflow.group_simulation import load_groups, write_groups
 from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import GROUPS, PLACEMENT, seal_plan
+from kafka_capacity.workflow.plan_dataset import GROUPS, SHARES, SIZING, seal_plan
+from tests.sized_plans import write_sizing_share
 
 pytestmark = pytest.mark.spark
 
@@ -66,14 +68,17 @@ def test_a_cluster_gives_what_one_process_gives_whatever_the_number_of_tasks(mas
     assert "4 groups with" in done.stdout
 
 
-def test_both_jobs_write_their_share_and_one_manifest_names_them(pinned, submit):
+def test_each_job_writes_its_share_and_one_manifest_names_them(pinned, submit):
     folder, store, plan, tables = pinned
-    jobs = [submit(job, "local[2]", folder, plan) for job in ("simulate_rebalance", "simulate_placement")]
-    assert [job.returncode for job in jobs] == [0, 0], jobs[-1].stderr[-4000:]
+    expected = write_sizing_share(store, plan)
+    jobs = ("simulate_rebalance", "simulate_placement", "simulate_sizing")
+    done = [submit(job, "local[2]", folder, plan) for job in jobs]
+    assert [job.returncode for job in done] == [0, 0, 0], done[-1].stderr[-4000:]
     sealed = seal_plan(store, plan)
-    shares = {share: read_manifest(store, plan.plan_prefix, share=share).sha256 for share in (PLACEMENT, GROUPS)}
+    shares = {share: read_manifest(store, plan.plan_prefix, share=share).sha256 for share in SHARES}
     assert sealed.facts["shares"] == shares
-    assert {*PLAN_TABLES, *tables} == set(sealed.tables)
+    assert shares[SIZING] == expected.sha256
+    assert {*PLAN_TABLES, *tables, *SIZING_TABLES} == set(sealed.tables)
     before = {key: store.read_bytes(key) for key in store.list_keys(plan.plan_prefix)}
     assert submit("simulate_rebalance", "local[2]", folder, plan).returncode == 0
     assert seal_plan(store, plan) == sealed

@@ -11,6 +11,7 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, write_dataset
 from kafka_capacity.objects.group_tables import GROUP_TABLES
 from kafka_capacity.objects.plan_tables import PLAN_TABLES
+from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.sizing.group_advice import advise
@@ -23,6 +24,7 @@ from kafka_capacity.workflow.plan_dataset import read_plan, read_plan_tables, se
 from kafka_capacity.workflow.publish import report_inputs
 from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from tests.made_up_groups import facts
+from tests.sized_plans import write_sizing_share
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {
@@ -77,7 +79,7 @@ def test_of_a_large_grid_today_and_the_recommended_bring_the_same_details(pinned
         assert len(kept) < len(everything[name])
 
 
-def test_a_plan_is_sealed_when_both_shares_are_there_and_the_report_reads_both(pinned):
+def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pinned):
     store, plan = pinned
     inputs = read_plan_inputs(store, plan.request_key)
     found = load_groups(store, inputs)
@@ -88,15 +90,20 @@ def test_a_plan_is_sealed_when_both_shares_are_there_and_the_report_reads_both(p
     simulation = load_simulation_inputs(store, inputs)
     bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
     write_placement(store, inputs, bundles, simulation.facts)
+    sizing = write_sizing_share(store, plan)
     with pytest.raises(MissingManifestError, match=r"has no manifest\.json, so it is not complete"):
         read_plan(store, plan)
     seal_plan(store, plan)
 
     manifest = read_plan(store, plan)
     report = report_inputs(store, plan, manifest)
-    assert set(report.tables) == {*PLAN_TABLES, *GROUP_TABLES}
+    assert set(report.tables) == {*PLAN_TABLES, *GROUP_TABLES, *SIZING_TABLES}
     assert report.snapshot_facts["skipped_groups"] == [{"group_id": "dead", "reason": "it has no members"}]
-    assert manifest.facts["scenarios"] == {"placement": 1, "groups": len(report.tables["group_scenarios"])}
+    assert manifest.facts["scenarios"] == {
+        "placement": 1,
+        "groups": len(report.tables["group_scenarios"]),
+        "sizing": sizing.facts["scenarios"],
+    }
 
 
 def test_a_plan_from_before_there_were_groups_is_read(pinned, tmp_path):
