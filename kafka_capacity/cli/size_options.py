@@ -10,14 +10,14 @@ from typing import Any
 from kafka_capacity.cli.plan_options import FieldOption, parsed_options, split_counts, split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
-from kafka_capacity.request.size_request import SizeRequest
+from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.capacity.limits import FailureTolerance
 
 _COMMAS = "Here with commas between them."
 
 
 def _option(field: str, name: str, kind: Any, metavar: str | None = None, **more: Any) -> FieldOption:
-    return FieldOption(field=field, name=name, kind=kind, metavar=metavar, model=SizeRequest, **more)
+    return FieldOption(field=field, name=name, kind=kind, metavar=metavar, model=PlanRequest, **more)
 
 
 def _list(field: str, name: str, metavar: str, *, is_number: bool) -> FieldOption:
@@ -84,7 +84,7 @@ SIZE_OPTIONS = (
 _OPTION_OF_FIELD = {option.field: option.name for option in SIZE_OPTIONS}
 
 
-def size_request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> SizeRequest:
+def size_request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
     """Parse the options that were given.
 
     Args:
@@ -95,4 +95,4 @@ def size_request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> SizeRequ
     Raises:
         RequestError: one line for each wrong option, under its name.
     """
-    return parsed_options(SizeRequest, cluster, ds, given, _OPTION_OF_FIELD)
+    return parsed_options(PlanRequest, cluster, ds, given, _OPTION_OF_FIELD)

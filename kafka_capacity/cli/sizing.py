@@ -21,8 +21,8 @@ from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.request.cpu_samples import read_cpu_samples
+from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.request.shape_catalogue import read_shapes
-from kafka_capacity.request.size_request import SizeRequest
 from kafka_capacity.sizing.capacity.choice import SizingAdvice, advise_size
 from kafka_capacity.sizing.capacity.cpu import CpuCalibration
 from kafka_capacity.sizing.capacity.disk import partition_sizes
@@ -57,7 +57,7 @@ class Sized:
     """
 
     found: PlanInput
-    request: SizeRequest
+    request: PlanRequest
     sizing: SizingRequest
     workload: Workload
     cpu: CpuCalibration | None
@@ -132,7 +132,7 @@ def _reconciled_shapes(results: Sequence[CapacityResult], advice: SizingAdvice) 
     return [chosen, *other]
 
 
-def _sizing_request(request: SizeRequest, found: PlanInput, catalogue: Mapping[str, Shape]) -> SizingRequest:
+def _sizing_request(request: PlanRequest, found: PlanInput, catalogue: Mapping[str, Shape]) -> SizingRequest:
     return request.sizing_request(
         found.snapshot.brokers,
         catalogue,

@@ -12,6 +12,7 @@ import pyarrow as pa
 from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
+from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.inventory.snapshot import build_snapshot
@@ -29,7 +30,7 @@ from kafka_capacity.sizing.capacity.shapes import Shape
 from kafka_capacity.workflow.pinned import PlanInputs
 from kafka_capacity.workflow.plan_dataset import SIZING, SIZING_DOCUMENT, write_share
 from kafka_capacity.workflow.sizing_evaluation import Sized, SizingInputs, sizing_inputs
-from kafka_capacity.workflow.traffic import plan_load
+from kafka_capacity.workflow.traffic import pinned_profile, plan_load
 
 LARGEST_ADVICE = 50
 """So many topics are advised on at most, the ones that lack most partitions first."""
@@ -44,7 +45,14 @@ class FoundSizing:
     asked: PlanRequest
 
 
-def find_sizing(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad, asked: PlanRequest) -> FoundSizing:
+def find_sizing(
+    raw: RawInventory,
+    snapshot: Snapshot,
+    traffic: PartitionLoad,
+    asked: PlanRequest,
+    *,
+    profile_days: pa.Table | None = None,
+) -> FoundSizing:
     """Put together what sizing needs.
 
     Args:
@@ -52,11 +60,12 @@ def find_sizing(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad, a
         snapshot: the same as arrays.
         traffic: of its partitions.
         asked: the parameters.
+        profile_days: the table of that name of the load profile, where there is one.
 
     Raises:
         RequestError: a planned event or a shape cannot be.
     """
-    expectation = expect_demand(snapshot, traffic, asked.demand_settings())
+    expectation = expect_demand(snapshot, traffic, asked.demand_settings(), topic_history(raw, profile_days))
     cores = raw.table("brokers").column("cpu_cores").drop_null().to_numpy()
     request = asked.sizing_request(
         snapshot.brokers,
@@ -67,6 +76,7 @@ def find_sizing(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad, a
         rack_rule=asked.rack_rule,
         balance=asked.balance,
         seed=asked.seed,
+        heap_bytes=float(asked.broker_heap_bytes),
     )
     workload = sizing_workload(raw, snapshot, traffic, expectation.outlook)
     return FoundSizing(inputs=sizing_inputs(snapshot, workload, request), expectation=expectation, asked=asked)
@@ -82,7 +92,13 @@ def load_sizing(store: ObjectStore, inputs: PlanInputs) -> FoundSizing:
     pinned = inputs.pinned
     raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     snapshot = build_snapshot(raw)
-    return find_sizing(raw, snapshot, plan_load(store, pinned, raw, snapshot), parse_plan_request(inputs.request))
+    return find_sizing(
+        raw,
+        snapshot,
+        plan_load(store, pinned, raw, snapshot),
+        parse_plan_request(inputs.request),
+        profile_days=pinned_profile(store, pinned, "profile_days"),
+    )
 
 
 def sizing_tables(found: FoundSizing, sized: Sized) -> dict[str, pa.Table]:

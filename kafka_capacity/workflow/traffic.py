@@ -23,8 +23,18 @@ def plan_load(store: ObjectStore, pinned: PinnedPlan, raw: RawInventory, snapsho
     Raises:
         InventoryError: the profile is not the one that was pinned.
     """
+    profile = pinned_profile(store, pinned, "profile_partitions")
+    return partition_load(raw, snapshot) if profile is None else load_of_profile(profile, snapshot)
+
+
+def pinned_profile(store: ObjectStore, pinned: PinnedPlan, table: str) -> pa.Table | None:
+    """Read a table of the pinned profile; ``None`` where there is no profile.
+
+    Raises:
+        InventoryError: the profile is not the one that was pinned.
+    """
     if not pinned.profile_sha256:
-        return partition_load(raw, snapshot)
+        return None
     manifest = read_profile_manifest(store, pinned.cluster, pinned.ds)
     if manifest.sha256 != pinned.profile_sha256:
         msg = (
@@ -32,7 +42,7 @@ def plan_load(store: ObjectStore, pinned: PinnedPlan, raw: RawInventory, snapsho
             f"{manifest.sha256[:12]}, pinned {pinned.profile_sha256[:12]}); start the run again"
         )
         raise InventoryError(msg)
-    return load_of_profile(read_table(store, manifest, "profile_partitions"), snapshot)
+    return read_table(store, manifest, table)
 
 
 def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
