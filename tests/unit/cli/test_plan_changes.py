@@ -2,8 +2,16 @@
 
 import json
 
+import pytest
+
 from kafka_capacity.cli import planning
+from kafka_capacity.cli.plan_input import read_plan_input
+from kafka_capacity.inventory.files import write_snapshot_files
+from kafka_capacity.objects.plan_tables import moves_table
 from kafka_capacity.sizing import evaluate_placement
+from kafka_capacity.sizing.grid import scenario_from_json, scenario_to_json
+from kafka_capacity.workflow.publish import plan_files
+from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.cli.plan_folders import read
 
 
@@ -102,3 +110,58 @@ def test_fewer_partitions_are_refused(run, snapshot):
 
     assert done.exit_code == 2
     assert done.stderr.startswith("error: --partitions: 6 for 'orders' is refused: it has 12 partitions, and Kafka")
+
+
+@pytest.fixture
+def jbod(tmp_path):
+    """Six brokers with two log dirs each, whose replicas are in them in turn."""
+    raw = cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)], hours=24)
+    dirs = [
+        {"broker_id": b, "path": path, "total_bytes": 10 * GIB, "usable_bytes": None}
+        for b in range(1, 7)
+        for path in ("/data0", "/data1")
+    ]
+    brokers = [{**row, "disk_capacity_bytes": 20.0 * GIB} for row in rows_of(raw, "brokers")]
+    replicas = [{**row, "log_dir": f"/data{row['partition'] % 2}"} for row in rows_of(raw, "replicas")]
+    for name, rows in (("log_dirs", dirs), ("brokers", brokers), ("replicas", replicas)):
+        raw = with_rows(raw, name, rows)
+    write_snapshot_files(raw, tmp_path / "jbod")
+    return tmp_path / "jbod"
+
+
+def test_log_dirs_and_new_partitions_are_released_as_they_are_planned_here(run, jbod, tmp_path):
+    out = tmp_path / "out"
+    start = ("plan", "--snapshot", jbod, "--broker-counts", "9", "--placer", "fewest-bytes")
+    done = run(*start, "--partitions", "audit=9", "--out", out)
+
+    assert done.exit_code == 0, done.output
+    named = {place for row in read(out / "moves.json")["partitions"] for place in row["log_dirs"]}
+    assert named == {"any", "/data0", "/data1"}
+    plan, found = read(out / "plan.json"), read_plan_input(str(jbod))
+    result = evaluate_placement(found.snapshot, found.load, asked_of(plan))
+    released = plan_files(moves_table(result, found.snapshot))
+    assert released["reassignment.json"] == (out / "moves.json").read_bytes()
+    assert released["rollback.json"] == (out / "moves-rollback.json").read_bytes()
+
+
+def asked_of(plan):
+    """The scenario that a plan.json tells of."""
+    fields = ("scenario_id", "target", "placer", "replication_factor", "throttle_bytes_per_second", "rack_rule")
+    more = ("balance", "tolerance_ratio", "disk_limit_ratio", "seed", "pins", "most_replicas_per_broker", "replaced")
+    asked = scenario_from_json({name: plan[name] for name in (*fields, *more, "partition_counts")})
+    assert set(scenario_to_json(asked)) <= set(plan)
+    return asked
+
+
+def test_the_report_shows_the_fullest_log_dirs_on_the_way(run, jbod, tmp_path):
+    start = ("report", "--snapshot", jbod, "--broker-counts", "9", "--placer", "fewest-bytes")
+    done = run(*start, "--out", tmp_path / "report")
+
+    assert done.exit_code == 0, done.output
+    report = read(tmp_path / "report" / "report.json")
+    rows = next(one for one in report["sections"] if one["name"] == "waves")["data"]["dirs"]["rows"]
+    assert [row["wave"] for row in rows] == list(range(1, len(rows) + 1))
+    assert all(row["log_dir"].startswith("/data") and row["limit_bytes"] == 8.5 * GIB for row in rows)
+    notes = [one["text"] for one in report["verdict"]["caveats"]]
+    assert "New brokers are planned with the log dirs, paths and sizes, of a broker of today." in notes
+    assert not any("judged as one disk" in text for text in notes)
