@@ -8,6 +8,7 @@ import pytest
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.placement import Balance, BrokerLimits, RackRule, allowed_brokers, placer
+from kafka_capacity.placement.layout import Layout
 from kafka_capacity.placement.relaxing import limit_states, with_attainable_limits
 from tests.unit.placement_kafka.problems import problem
 
@@ -147,6 +148,16 @@ def test_a_pinned_topic_goes_where_it_is_pinned_to_and_others_stay():
     assert all(set(row) <= {2, 3, 4} for row in placed[:3].tolist())
     assert all(2 in row for row in placed[:3].tolist())
     assert all(set(row) == {3, 4} for row in placed[3:].tolist())
+
+
+def test_a_pinned_topic_wants_no_more_racks_than_it_may_be_on():
+    target = Brokers.of([1, 2, 3, 4], ["a", "a", "b", "c"])
+    wanted = problem({"audit": [[1, 2]], "orders": [[1, 3]]}, target, rack_rule=RackRule.STRICT)
+    wanted = replace(wanted, allowed_brokers=allowed_brokers(wanted.partitions, target, {"audit": [1, 2]}))
+    layout = Layout(wanted)
+
+    assert layout.spread.tolist() == [1, 2]
+    assert layout.narrow().tolist() == []
 
 
 def test_without_pins_every_broker_is_allowed():
