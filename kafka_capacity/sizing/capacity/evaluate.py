@@ -5,6 +5,7 @@ The same functions serve Spark (one :class:`PlacementKey` a task), the command l
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.diff import bytes_per_broker
-from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.cluster.snapshot import LogDirs, Snapshot
 from kafka_capacity.sizing.capacity.cost import (
     TrafficBetweenRacks,
     break_even_days,
@@ -112,7 +113,7 @@ def place_option(
         seconds: float | None = 0.0
     else:
         scenario = _scenario(key, without_figures(brokers), request)
-        result = evaluate_placement(snapshot, workload.load, scenario)
+        result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
         # How to get there is judged with the change: a throttle can be raised.
         excuses = tuple(excuse for excuse in result.excuses if excuse.constraint != "throttle")
         if result.diff is None or result.metrics is None:
@@ -141,6 +142,13 @@ def place_option(
         removed_brokers=int((brokers.index_of(snapshot.brokers.ids) < 0).sum()),
         observed_brokers=len(snapshot.brokers),
     )
+
+
+def _without_log_dirs(snapshot: Snapshot) -> Snapshot:
+    """Give the snapshot as if nobody had told its log dirs: brokers of other shapes have other disks."""
+    nothing = np.empty(0, dtype=np.float64)
+    none = LogDirs(broker_id=nothing.astype(np.int32), path=(), total_bytes=nothing, usable_bytes=nothing)
+    return dataclasses.replace(snapshot, log_dirs=none, log_dir=np.full_like(snapshot.log_dir, -1))
 
 
 def _between_racks(

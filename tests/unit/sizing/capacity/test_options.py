@@ -3,10 +3,12 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_capacity.cluster.snapshot import LogDirs
 from kafka_capacity.request.shape_catalogue import read_shapes
 from kafka_capacity.sizing.capacity.choice import advise_size, pareto_front
 from kafka_capacity.sizing.capacity.evaluate import evaluate_options
@@ -147,6 +149,23 @@ def test_other_hardware_copies_everything_unless_disks_can_be_taken_along():
     request = SizingRequest(today=shapes["m5.xlarge"], shapes=(shapes["m5.4xlarge"],), broker_counts=(6,))
     work = workload(load.bytes_in_mean_bytes_per_second, names=["orders"] * 12)
     assert by_id(evaluate_options(snapshot, work, request))["006-brokers.m5.4xlarge"].change.moved_bytes == 0
+
+
+def test_full_log_dirs_of_today_say_nothing_of_other_shapes():
+    snapshot, load = observed(bytes_in=1000.0, brokers=3)
+    owner = np.repeat(snapshot.brokers.ids, 2)
+    small = LogDirs(
+        broker_id=owner,
+        path=("/data", "/more") * 3,
+        total_bytes=np.full(len(owner), 1e9),
+        usable_bytes=np.zeros(len(owner)),
+    )
+    work = workload(load.bytes_in_mean_bytes_per_second, names=["orders"] * 12)
+    request = SizingRequest(
+        today=observed_shape(snapshot.brokers), shapes=(read_shapes()["m5.xlarge"],), broker_counts=(6,)
+    )
+    found = by_id(evaluate_options(dataclasses.replace(snapshot, log_dirs=small), work, request))
+    assert found["006-brokers.m5.xlarge"].fits
 
 
 def test_new_brokers_may_go_to_new_racks():
