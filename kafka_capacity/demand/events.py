@@ -83,7 +83,6 @@ def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionCh
             break
         spanned = min(allowed, spanned + max(0, days_between(since, change.from_date)) * _DAY_SECONDS)
         allowed, since = change.retention_seconds, change.from_date
-        spanned = min(spanned, allowed)
     return min(allowed, spanned + days_between(since, date) * _DAY_SECONDS)
 
 

@@ -40,6 +40,15 @@ def test_growth_shows_against_the_days_that_todays_load_rests_on():
     assert forecast.path.middle[0] == 1.0
 
 
+def test_a_date_has_the_highest_week_since_the_date_before():
+    falling = found(series(420, growth=-DAILY_GROWTH))
+    dates = outlook_dates(DS, 6, ())
+    # Traffic falls, so the highest week is the first one: it ends on the day after the date before.
+    for place, before in enumerate(dates[1:-1], start=2):
+        days = days_between("2026-11-19", before) + 1 - 3 + 13.5
+        assert falling.path.middle[place] == pytest.approx(np.exp(-DAILY_GROWTH * days), rel=5e-4)
+
+
 def test_beyond_half_the_history_the_growth_rate_goes_on_and_the_reason_says_so():
     forecast = found(series(140, growth=0.0), months=12, growth_per_year_ratio=0.5, growth_high_per_year_ratio=1.0)
     end = days_later("2026-11-19", 70)

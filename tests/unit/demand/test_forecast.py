@@ -88,6 +88,10 @@ def test_the_backtest_holds_forecasts_against_what_came():
     assert found.error_ratio == pytest.approx(np.nanmean(off) / np.nanmean(found.actual))
     is_inside = (found.actual >= found.low) & (found.actual <= found.high)
     assert found.coverage_ratio == pytest.approx(is_inside[np.isfinite(off)].mean())
+    # An interval is made from the errors at all other origins.
+    errors = np.log(found.actual / found.forecast)
+    others = error_curve(np.delete(errors, row, axis=0), 7, 210 - LEAST_SEASONS * 7)
+    assert found.high[row] == pytest.approx(found.forecast[row] * np.exp(others.reach(0.9)))
     assert found.seasonal_naive_error_ratio == found.candidate_error_ratio[Model.SEASONAL_NAIVE]
     assert found.error_ratio <= found.seasonal_naive_error_ratio
 
