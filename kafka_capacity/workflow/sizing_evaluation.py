@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.sizing.capacity.choice import SizingAdvice, advise_size
 from kafka_capacity.sizing.capacity.disk import partition_sizes
-from kafka_capacity.sizing.capacity.evaluate import evaluate_placed, judge_option, place_option
+from kafka_capacity.sizing.capacity.evaluate import evaluate_placed, judge_option
 from kafka_capacity.sizing.capacity.options import SizingRequest, capacity_options, placement_keys
+from kafka_capacity.sizing.capacity.placing import place_option
 from kafka_capacity.sizing.capacity.results import CapacityOption, CapacityResult, MonthlyCost, PlacementKey
 from kafka_capacity.sizing.capacity.workload import Workload
 
