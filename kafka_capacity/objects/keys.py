@@ -6,6 +6,7 @@
     requests/cluster={c}/ds={ds}/plan={id}/request.json
     history/cluster={c}/day={YYYY-MM-DD}/…
     profiles/cluster={c}/ds={ds}/…
+    scores/cluster={c}/ds={ds}/…
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
@@ -88,14 +89,40 @@ def list_inventory_days(store: ObjectStore, cluster: str) -> list[str]:
     return sorted(name.removeprefix("ds=") for name in names if name.startswith("ds="))
 
 
+def list_profile_days(store: ObjectStore, cluster: str) -> list[str]:
+    """List the days of inventories with a load profile, complete or not, oldest first."""
+    names = store.list_folders(f"profiles/cluster={encode_value(cluster)}/")
+    return sorted(name.removeprefix("ds=") for name in names if name.startswith("ds="))
+
+
+def scores_prefix(cluster: str, ds: str) -> str:
+    """Give the prefix of how earlier predictions fare on one day."""
+    return _below("scores", cluster, ds)
+
+
+def list_score_days(store: ObjectStore, cluster: str) -> list[str]:
+    """List the days on which predictions were scored, oldest first."""
+    names = store.list_folders(f"scores/cluster={encode_value(cluster)}/")
+    return sorted(name.removeprefix("ds=") for name in names if name.startswith("ds="))
+
+
+def list_plans(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
+    """List ``(ds, plan id)`` of the plans of a cluster, complete or not, oldest day first."""
+    return sorted(_days_and_plans(store, "plans", cluster))
+
+
 def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     """List ``(ds, plan id)`` of the reports of a cluster, newest day first."""
-    root = f"reports/cluster={encode_value(cluster)}/"
+    return sorted(_days_and_plans(store, "reports", cluster), reverse=True)
+
+
+def _days_and_plans(store: ObjectStore, kind: str, cluster: str) -> list[tuple[str, str]]:
+    root = f"{kind}/cluster={encode_value(cluster)}/"
     found = []
     for day in store.list_folders(root):
         for plan in store.list_folders(f"{root}{day}/"):
             found.append((day.removeprefix("ds="), decode_value(plan.removeprefix("plan="))))
-    return sorted(found, reverse=True)
+    return found
 
 
 def request_key(cluster: str, ds: str, plan_id: str) -> str:

@@ -73,7 +73,8 @@ class SizingParameters(BaseModel):
     sizing_replication_factors: tuple[Annotated[int, Field(ge=1, le=10)], ...] = Field(
         default=(),
         max_length=5,
-        description="To try for all topics. Empty: each topic keeps its own.",
+        description="To try for all topics. Empty: each topic keeps its own. Fewer replicas always cost less: compare "
+        "what they survive as well.",
         title="Replication factors to size",
         json_schema_extra=_HERE,
     )

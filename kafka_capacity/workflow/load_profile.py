@@ -7,17 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.inventory.history import HISTORY, TABLE, read_history_manifest
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
-from kafka_capacity.objects.keys import history_prefix, list_history_days, profile_prefix
+from kafka_capacity.objects.keys import history_prefix, list_history_days, list_profile_days, profile_prefix
 from kafka_capacity.objects.profile_tables import PROFILE_SCHEMA_VERSION, PROFILE_TABLES
 from kafka_capacity.objects.store import ObjectStore
 
 KIND = "profile"
 DEFAULT_DAYS = 90
+KEPT_DAYS = 1_100
+"""So many days of topics are kept from profile to profile: three years, for forecasts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,7 @@ class ProfileInputs:
         ds: the day of the inventory.
         inventory_sha256: of the inventory's manifest.
         history: the days of history, oldest first.
+        earlier: the profile before this one, ``None`` where there is none: its days of topics go on.
         replicas: topic, partition, broker_id, is_leader: who holds what.
         reads: topic, partition, group_id: who reads what.
     """
@@ -37,6 +41,7 @@ class ProfileInputs:
     ds: str
     inventory_sha256: str
     history: tuple[Manifest, ...]
+    earlier: Manifest | None
     replicas: pa.Table
     reads: pa.Table
 
@@ -75,6 +80,7 @@ def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> P
         ds=ds,
         inventory_sha256=inventory.manifest_sha256,
         history=history,
+        earlier=_profile_before(store, cluster, ds),
         replicas=raw.table("replicas").select(["topic", "partition", "broker_id", "is_leader"]),
         reads=lags,
     )
@@ -86,19 +92,42 @@ def history_table(store: ObjectStore, inputs: ProfileInputs) -> pa.Table:
     return pa.concat_tables(days).combine_chunks()
 
 
+def _profile_before(store: ObjectStore, cluster: str, ds: str) -> Manifest | None:
+    for day in reversed(list_profile_days(store, cluster)):
+        if day < ds and has_manifest(store, profile_prefix(cluster, day)):
+            return read_profile_manifest(store, cluster, day)
+    return None
+
+
+def _with_earlier_days(store: ObjectStore, inputs: ProfileInputs, days: pa.Table) -> pa.Table:
+    """Put the days that the profile before knew, and this window does not reach back to, before its own."""
+    if inputs.earlier is None:
+        return days
+    first = datetime.date.fromisoformat(str(inputs.history[0].facts["day"]))
+    oldest = datetime.date.fromisoformat(inputs.ds) - datetime.timedelta(days=KEPT_DAYS)
+    known = read_table(store, inputs.earlier, "profile_days")
+    day = known.column("day")
+    is_kept = pc.and_(pc.less(day, pa.scalar(first)), pc.greater(day, pa.scalar(oldest)))
+    return pa.concat_tables([known.filter(is_kept), days])
+
+
 def write_profile(store: ObjectStore, inputs: ProfileInputs, tables: Mapping[str, pa.Table]) -> Manifest:
-    """Store a profile: the same history gives the same bytes."""
+    """Store a profile: the same history after the same profile gives the same bytes."""
+    made = {name: _conformed(table, name) for name, table in tables.items()}
+    days = _with_earlier_days(store, inputs, made["profile_days"])
+    made["profile_days"] = _conformed(days, "profile_days")
     return write_dataset(
         store,
         profile_prefix(inputs.cluster, inputs.ds),
         kind=KIND,
         schema_version=PROFILE_SCHEMA_VERSION,
-        tables={name: _conformed(table, name) for name, table in tables.items()},
+        tables=made,
         documents={},
         facts={
             "cluster": inputs.cluster,
             "ds": inputs.ds,
             "inventory_sha256": inputs.inventory_sha256,
+            "earlier_profile_sha256": None if inputs.earlier is None else inputs.earlier.sha256,
             "days": {str(day.facts["day"]): day.sha256 for day in inputs.history},
         },
     )

@@ -28,6 +28,7 @@ from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from
 from kafka_capacity.sizing.pins import check_pins
 from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.workflow.load_profile import find_profile
+from kafka_capacity.workflow.stored_scores import newest_scores, read_score_document
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
 """Parameters that say who gets the plan, not what it is."""
@@ -102,11 +103,17 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
     check_groups(request.groups, group_ids, cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=inventory.manifest_sha256)
+    scores = newest_scores(store, request.cluster, not_after=ds)
     pinned = PinnedPlan(
         cluster=request.cluster,
         ds=ds,
         inventory_sha256=inventory.manifest_sha256,
-        plan_id=request.plan_id(ds=ds, inventory_sha256=inventory.manifest_sha256, profile_sha256=profile),
+        plan_id=request.plan_id(
+            ds=ds,
+            inventory_sha256=inventory.manifest_sha256,
+            profile_sha256=profile,
+            scores_sha256="" if scores is None else scores.sha256,
+        ),
         profile_sha256=profile,
     )
     document = {
@@ -115,6 +122,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "scenarios": [scenario_to_json(scenario) for scenario in scenarios],
         "move": move_settings_to_json(request.move_settings()),
         "group_grid": group_request_to_json(request.group_grid(seed=request.seed)),
+        "scores": None if scores is None else read_score_document(store, scores),
         "code_version": __version__,
         "model_version": MODEL_VERSION,
     }
@@ -188,13 +196,14 @@ def _listed(known: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInputs:
-    """What was written down when a plan was pinned."""
+    """What was written down when a plan was pinned; ``scores`` are those of earlier predictions, if any."""
 
     pinned: PinnedPlan
     request: dict[str, Any]
     scenarios: tuple[PlacementScenario, ...]
     move: MoveSettings
     group_grid: GroupGridRequest
+    scores: dict[str, Any] | None
     code_version: str
     model_version: str
 
@@ -213,6 +222,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
             scenarios=tuple(scenario_from_json(item) for item in document["scenarios"]),
             move=move_settings_from_json(document["move"]),
             group_grid=group_request_from_json(document["group_grid"]),
+            scores=document.get("scores"),
             code_version=document["code_version"],
             model_version=document["model_version"],
         )

@@ -22,11 +22,13 @@ from kafka_capacity.objects.sizing_tables import sizing_exhaustion_table, sizing
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
 from kafka_capacity.request.shape_catalogue import read_shapes
+from kafka_capacity.sizing.capacity.added import added_replica_bytes
 from kafka_capacity.sizing.capacity.options import SizingRequest
 from kafka_capacity.sizing.capacity.partition_advice import advise_partitions
 from kafka_capacity.sizing.capacity.plain import plain_fields, plain_number
 from kafka_capacity.sizing.capacity.reconcile import Waterfall, waterfalls
 from kafka_capacity.sizing.capacity.shapes import Shape
+from kafka_capacity.sizing.scores import STORED, TRAFFIC
 from kafka_capacity.workflow.pinned import PlanInputs
 from kafka_capacity.workflow.plan_dataset import SIZING, SIZING_DOCUMENT, write_share
 from kafka_capacity.workflow.sizing_evaluation import Sized, SizingInputs, sizing_inputs
@@ -137,7 +139,8 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
         ],
         "added_topics": [plain_fields(topic) for topic in outlook.added],
         "notes": list(found.expectation.notes),
-        "traffic": _expected_traffic(found),
+        TRAFFIC: _expected_traffic(found),
+        STORED: _expected_bytes(found),
         "limits": plain_data(request.limits),
         "conditions": [str(condition) for condition in request.limits.conditions()],
         "cpu": plain_data(request.loads.cpu),
@@ -177,6 +180,14 @@ def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
     return {"middle": _plain(peak[0]), "high": _plain(peak[1])}
 
 
+def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
+    """Give what all replicas take on disk at each date, both estimates, with today's replication factors."""
+    inputs = found.inputs
+    factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
+    stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_replica_bytes(inputs.workload)
+    return {"middle": _plain(stored[0]), "high": _plain(stored[1])}
+
+
 def plain_data(value: Any) -> Any:
     """Give a tree of dataclasses as plain data, numbers that JSON cannot hold as null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -202,6 +213,6 @@ def write_sizing(store: ObjectStore, inputs: PlanInputs, found: FoundSizing, siz
         inputs,
         SIZING,
         tables=tables,
-        documents={SIZING_DOCUMENT: sizing_document(found, sized)},
+        documents={SIZING_DOCUMENT: {**sizing_document(found, sized), "scores": inputs.scores}},
         scenario_count=len(tables["sizing_options"]),
     )

@@ -9,11 +9,13 @@ from typing import Any
 
 from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.inventory.history import keep_history
-from kafka_capacity.inventory.staging import load_findings, stage
+from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
 from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters
 from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.workflow.plan_dataset import seal_plan
 from kafka_capacity.workflow.publish import mail_report, release_plan_files, withdraw_plan_files
+from kafka_capacity.workflow.scoreboard import score_cluster
+from kafka_capacity.workflow.stored_scores import read_score_document
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.params import plan_request
@@ -60,6 +62,35 @@ def profile_arguments(staged: Mapping[str, str], days: int) -> list[str]:
         log.warning("cluster %s has no history of rates: its traffic is not described", staged["cluster"])
         return []
     return ["--cluster", staged["cluster"], "--ds", staged["ds"], "--days", str(days)]
+
+
+def newest_inventories(only: str | None, run_after: datetime.datetime) -> list[dict[str, str]]:
+    """Find the newest inventory of the cluster asked for, or of each that has a complete one.
+
+    Raises:
+        InventoryError: the one asked for has none.
+    """
+    store = airflow_store()
+    run_date = run_after.astimezone(datetime.UTC).date()
+    found = []
+    for name in [only] if only else list_inventory_clusters(store):
+        try:
+            found.append({"cluster": name, "ds": newest_complete(store, name, not_after=run_date)})
+        except InventoryError as error:
+            if only:
+                raise
+            log.warning("cluster %s is not scored: %s", name, error)
+    return found
+
+
+def score(inventory: Mapping[str, str]) -> list[str]:
+    """Hold earlier predictions against an inventory; gives what there is to say."""
+    store = airflow_store()
+    manifest = score_cluster(store, inventory["cluster"], inventory["ds"])
+    said = [str(one["sentence"]) for one in read_score_document(store, manifest)["summaries"]]
+    for sentence in said or ["there is no earlier prediction of this day to score"]:
+        log.info("%s: %s", inventory["cluster"], sentence)
+    return said
 
 
 def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[dict[str, str]], list[str]]:

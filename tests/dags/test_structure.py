@@ -23,7 +23,7 @@ def bag(services):
 
 def test_every_dag_file_loads(bag):
     assert bag.import_errors == {}
-    assert set(bag.dags) == {"kafka_inventory", "kafka_capacity_plan"}
+    assert set(bag.dags) == {"kafka_inventory", "kafka_capacity_plan", "kafka_capacity_scoreboard"}
 
 
 def test_a_dag_is_named_after_its_file_and_documented(bag):

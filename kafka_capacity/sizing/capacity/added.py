@@ -86,6 +86,15 @@ def added_bytes(workload: Workload) -> NDArray[np.float64]:
     return found
 
 
+def added_replica_bytes(workload: Workload) -> NDArray[np.float64]:
+    """Give float64[D], what all replicas of all added topics hold together."""
+    dates = workload.outlook.dates
+    found = np.zeros(len(dates))
+    for topic in workload.outlook.added:
+        found += topic.replication_factor * _stored(topic, dates)
+    return found
+
+
 def _stored(topic: AddedTopic, dates: tuple[str, ...]) -> NDArray[np.float64]:
     """Give float64[D]; once segments are deleted, one more for each partition: Kafka deletes whole ones."""
     age = date_seconds((topic.from_date, *dates))[1:].clip(min=0)

@@ -1,0 +1,52 @@
+"""Hold earlier plans' predictions against what the newest inventory of each cluster says.
+
+What a plan expected of traffic and of stored bytes is compared with what came; the scores of the last weeks are summed
+up, a drift is named, and the next report says how far off its predecessors were. Runs weekly, before the plans.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+
+from airflow.sdk import DAG, CronTriggerTimetable, Param, task
+
+from kafka_capacity_airflow.task_defaults import task_defaults
+
+with DAG(
+    dag_id="kafka_capacity_scoreboard",
+    schedule=CronTriggerTimetable(os.environ.get("KAFKA_CAPACITY_SCOREBOARD_SCHEDULE", "0 5 * * 1"), timezone="UTC"),
+    start_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+    catchup=False,
+    max_active_runs=1,
+    tags=["kafka-capacity"],
+    doc_md=__doc__,
+    default_args=task_defaults(),
+    params={
+        "cluster": Param(
+            None,
+            type=["string", "null"],
+            title="Cluster",
+            description_md="Empty: every cluster that has an inventory.",
+        ),
+    },
+) as dag:
+
+    @task
+    def find_inventories(params: dict, dag_run: object) -> list[dict]:
+        """Find the newest inventory of each cluster that is not after the run."""
+        from kafka_capacity_airflow import steps
+
+        return steps.newest_inventories(params["cluster"], dag_run.run_after)
+
+    @task(map_index_template="{{ cluster_name }}")
+    def score(inventory: dict) -> list[str]:
+        """Score one cluster; gives what a report says of it."""
+        from airflow.sdk import get_current_context
+
+        from kafka_capacity_airflow import steps
+
+        get_current_context()["cluster_name"] = inventory["cluster"]
+        return steps.score(inventory)
+
+    score.expand(inventory=find_inventories())

@@ -1,0 +1,111 @@
+"""Predictions of stored plans against a later inventory, and in the next plan."""
+
+import datetime
+import json
+
+import pytest
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import read_document, read_table
+from kafka_capacity.objects.keys import list_plans
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.request import parse_plan_request
+from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
+from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
+from kafka_capacity.workflow.group_simulation import load_groups, write_groups
+from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT, seal_plan
+from kafka_capacity.workflow.scoreboard import find_predictions, score_cluster
+from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.workflow.stored_scores import newest_scores, read_score_document, read_scores
+from tests.builders import cluster, topic
+from tests.sized_plans import write_sizing_share
+
+REQUEST = {"cluster": "payments", "broker_counts": [6], "placers": ["fewest-bytes"], "horizon_months": 3}
+GIB = 2**30
+
+
+def inventory(ds, rate=300_000.0, size=200 * GIB):
+    # 300 kB/s for seven days are the 200 GiB that are there: the log is full and grows with its traffic.
+    return cluster(ds=ds, topics=[topic("orders", partitions=12, size_bytes=size, bytes_in=rate, bytes_out=2 * rate)])
+
+
+def plan(store, ds, **request):
+    pinned = pin_plan(store, parse_plan_request({**REQUEST, "ds": ds, **request}), run_date=datetime.date(2027, 1, 1))
+    inputs = read_plan_inputs(store, pinned.request_key)
+    simulation = load_simulation_inputs(store, inputs)
+    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
+    write_placement(store, inputs, bundles, simulation.facts)
+    found = load_groups(store, inputs)
+    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
+    write_groups(store, inputs, found, groups)
+    write_sizing_share(store, pinned)
+    return pinned, seal_plan(store, pinned)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """Two plans of one day, a later inventory with 30 % more of everything, and its scores."""
+    store = LocalStore(tmp_path_factory.mktemp("objects"))
+    stage(inventory("2026-11-20"), store)
+    growth = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0}
+    plan(store, "2026-11-20", **growth)
+    plan(store, "2026-11-20", **growth, seed=1)
+    stage(inventory("2026-12-20", 390_000.0, 260 * GIB), store)
+    return store, score_cluster(store, "payments", "2026-12-20")
+
+
+def test_plans_that_expected_the_same_count_once(scored):
+    store, _ = scored
+    assert len(list_plans(store, "payments")) == 2
+    assert len(find_predictions(store, "payments", before="2026-12-20")) == 2  # traffic and stored bytes
+    assert find_predictions(store, "payments", before="2026-11-20") == []
+
+
+def test_what_was_expected_is_held_against_what_came(scored):
+    store, manifest = scored
+    rows = {row["figure"]: row for row in read_table(store, manifest, "scores").to_pylist()}
+    assert rows["traffic"]["error_ratio"] == pytest.approx(1 / 1.3 - 1, rel=1e-3)
+    assert not rows["traffic"]["is_below_high"]
+    assert rows["traffic"]["age_days"] == 30
+    assert rows["stored"]["observed"] == 12 * 3 * 260 * GIB
+    assert rows["stored"]["error_ratio"] == pytest.approx(1 / 1.3 - 1, abs=0.02)
+    assert manifest.facts["observed"]["stored"] == 12 * 3 * 260 * GIB
+
+
+def test_scoring_again_changes_nothing(scored):
+    store, manifest = scored
+    assert score_cluster(store, "payments", "2026-12-20").sha256 == manifest.sha256
+
+
+def test_the_next_plan_carries_the_scores_and_is_another_plan(scored):
+    store, manifest = scored
+    without = pin_plan(store, parse_plan_request({**REQUEST, "ds": "2026-11-20"}), run_date=datetime.date(2027, 1, 1))
+    assert read_plan_inputs(store, without.request_key).scores is None  # of a day before there were scores
+    pinned, sealed = plan(store, "2026-12-20")
+    inputs = read_plan_inputs(store, pinned.request_key)
+    assert inputs.scores == read_score_document(store, manifest)
+    told = json.loads(read_document(store, sealed, SIZING_DOCUMENT))["scores"]
+    assert [one["figure"] for one in told["summaries"]] == ["stored", "traffic"]
+    assert "Our last prediction of traffic at peak, 30 days ahead, was off by 23.1%" in told["summaries"][1]["sentence"]
+    request = parse_plan_request(REQUEST)
+    same = {"ds": "2026-12-20", "inventory_sha256": pinned.inventory_sha256}
+    assert request.plan_id(**same) != request.plan_id(**same, scores_sha256=manifest.sha256) == pinned.plan_id
+
+
+def test_scores_add_up_over_the_days(scored):
+    store, _ = scored
+    stage(inventory("2027-01-10", 450_000.0, 300 * GIB), store)
+    later = score_cluster(store, "payments", "2027-01-10")
+    document = read_score_document(store, later)
+    assert {one["scored_on"] for one in document["scores"]} == {"2026-12-20", "2027-01-10"}
+    assert newest_scores(store, "payments", not_after="2027-01-01").facts["ds"] == "2026-12-20"
+    assert newest_scores(store, "payments", not_after="2026-12-01") is None
+    assert read_scores(store, "payments", "2026-01-01") == []
+
+
+def test_a_day_without_an_inventory_is_refused(scored):
+    store, _ = scored
+    with pytest.raises(InventoryError, match="has no complete inventory of 2026-12-24"):
+        score_cluster(store, "payments", "2026-12-24")
