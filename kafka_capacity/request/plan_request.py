@@ -71,7 +71,15 @@ class PlanRequest(GroupParameters, SizingParameters, DemandParameters, MoveParam
                 raise ValueError(msg)
         return value
 
-    def plan_id(self, *, ds: str, inventory_sha256: str, profile_sha256: str = "", scores_sha256: str = "") -> str:
+    def plan_id(
+        self,
+        *,
+        ds: str,
+        inventory_sha256: str,
+        profile_sha256: str = "",
+        scores_sha256: str = "",
+        own_shapes: str = "",
+    ) -> str:
         """Name the plan by what it rests on: the same request on the same inventory is the same plan.
 
         Who reads it and who must approve it are not part of that.
@@ -81,13 +89,13 @@ class PlanRequest(GroupParameters, SizingParameters, DemandParameters, MoveParam
             inventory_sha256: of its manifest.
             profile_sha256: of the manifest of its load profile, empty where there is none.
             scores_sha256: of the manifest of the scores of earlier predictions, empty where there are none.
+            own_shapes: the deployment's own shapes and prices, empty for none.
         """
         unasked = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
         asked = self.model_dump(mode="json", exclude={"recipients", "is_approval_required", "ds", *unasked})
         basis = {"request": asked, "ds": ds, "inventory_sha256": inventory_sha256, "model_version": MODEL_VERSION}
-        for name, sha256 in (("profile_sha256", profile_sha256), ("scores_sha256", scores_sha256)):
-            if sha256:
-                basis[name] = sha256
+        more = {"profile_sha256": profile_sha256, "scores_sha256": scores_sha256, "own_shapes": own_shapes}
+        basis |= {name: value for name, value in more.items() if value}
         return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()[:16]
 
 

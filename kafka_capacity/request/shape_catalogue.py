@@ -158,15 +158,28 @@ def read_shapes(own_file: Path | None = None) -> dict[str, Shape]:
         RequestError: the file is wrong, with a line for each mistake.
         InventoryError: the file cannot be read.
     """
+    return shapes_beside("", "") if own_file is None else shapes_beside(read_text_file(own_file), str(own_file))
+
+
+def shapes_beside(own: str, name: str) -> dict[str, Shape]:
+    """Give the shipped shapes, and those of a user's own text in their place or beside them.
+
+    Args:
+        own: JSON in the form of the shipped catalogue; empty for none.
+        name: of where the text is from, for messages.
+
+    Raises:
+        RequestError: the text is wrong, with a line for each mistake.
+    """
     shipped = importlib.resources.files("kafka_capacity.request").joinpath(_SHIPPED).read_text(encoding="utf-8")
     found = [_parse(shipped, _SHIPPED)]
-    if own_file is not None:
-        found.append(_parse(read_text_file(own_file), str(own_file)))
+    if own:
+        found.append(_parse(own, name))
     offers = {offer.name: offer for one in found for offer in one.offers}
     for shape in found[-1].shapes:
         if shape.offer not in offers:
             raise RequestError(
-                f"{own_file}: shape {shape.name!r} is of the offer {shape.offer!r}, which is not listed; "
+                f"{name}: shape {shape.name!r} is of the offer {shape.offer!r}, which is not listed; "
                 f"add it to offers, or name one of {', '.join(sorted(offers))}"
             )
     return {shape.name: shape.shape(offers[shape.offer]) for one in found for shape in one.shapes}

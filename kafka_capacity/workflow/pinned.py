@@ -21,6 +21,7 @@ from kafka_capacity.objects.dataset import canonical_json, read_manifest, read_t
 from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.request.shape_catalogue import chosen_shapes, shapes_beside
 from kafka_capacity.sizing.grid import placement_grid, scenario_from_json, scenario_to_json
 from kafka_capacity.sizing.group_grid import GroupGridRequest, group_request_from_json, group_request_to_json
 from kafka_capacity.sizing.growing import check_partition_counts
@@ -29,6 +30,9 @@ from kafka_capacity.sizing.pins import check_pins
 from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.workflow.load_profile import find_profile
 from kafka_capacity.workflow.stored_scores import newest_scores, read_score_document
+
+OWN_SHAPES = "kafka_capacity_shapes"
+"""Where a deployment keeps its own shapes and prices: an Airflow variable."""
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
 """Parameters that say who gets the plan, not what it is."""
@@ -78,13 +82,14 @@ class PinnedPlan:
         }
 
 
-def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date) -> PinnedPlan:
+def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date, own_shapes: str = "") -> PinnedPlan:
     """Find the inventory, name the plan, and write down what it is asked.
 
     Args:
         store: where inventories and plans are.
         request: what is asked.
         run_date: without a date in the request, the newest complete inventory that is not younger counts.
+        own_shapes: the deployment's own shapes and prices, JSON in the form of the shipped catalogue.
 
     Raises:
         InventoryError: there is no such inventory.
@@ -95,6 +100,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
     observed = brokers_of(read_table(store, manifest, "brokers"))
     check_brokers(request, observed)
+    chosen_shapes(shapes_beside(own_shapes, OWN_SHAPES), request.shapes)
     scenarios = placement_grid(observed, request.grid())
     counts = dict.fromkeys(read_table(store, manifest, "topics").column("topic").to_pylist(), 0)
     if request.partition_counts:
@@ -113,6 +119,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
             inventory_sha256=inventory.manifest_sha256,
             profile_sha256=profile,
             scores_sha256="" if scores is None else scores.sha256,
+            own_shapes=own_shapes,
         ),
         profile_sha256=profile,
     )
@@ -122,6 +129,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "scenarios": [scenario_to_json(scenario) for scenario in scenarios],
         "move": move_settings_to_json(request.move_settings()),
         "group_grid": group_request_to_json(request.group_grid(seed=request.seed)),
+        "own_shapes": own_shapes,
         "scores": None if scores is None else read_score_document(store, scores),
         "code_version": __version__,
         "model_version": MODEL_VERSION,
@@ -204,6 +212,7 @@ class PlanInputs:
     move: MoveSettings
     group_grid: GroupGridRequest
     scores: dict[str, Any] | None
+    own_shapes: str
     code_version: str
     model_version: str
 
@@ -223,6 +232,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
             move=move_settings_from_json(document["move"]),
             group_grid=group_request_from_json(document["group_grid"]),
             scores=document.get("scores"),
+            own_shapes=document.get("own_shapes", ""),
             code_version=document["code_version"],
             model_version=document["model_version"],
         )

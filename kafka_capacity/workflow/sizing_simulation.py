@@ -21,7 +21,7 @@ from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.sizing_tables import sizing_exhaustion_table, sizing_options_table, sizing_use_table
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
-from kafka_capacity.request.shape_catalogue import read_shapes
+from kafka_capacity.request.shape_catalogue import shapes_beside
 from kafka_capacity.sizing.capacity.added import added_replica_bytes
 from kafka_capacity.sizing.capacity.options import SizingRequest
 from kafka_capacity.sizing.capacity.partition_advice import advise_partitions
@@ -29,7 +29,7 @@ from kafka_capacity.sizing.capacity.plain import plain_fields, plain_number
 from kafka_capacity.sizing.capacity.reconcile import Waterfall, waterfalls
 from kafka_capacity.sizing.capacity.shapes import Shape
 from kafka_capacity.sizing.scores import STORED, TRAFFIC
-from kafka_capacity.workflow.pinned import PlanInputs
+from kafka_capacity.workflow.pinned import OWN_SHAPES, PlanInputs
 from kafka_capacity.workflow.plan_dataset import SIZING, SIZING_DOCUMENT, write_share
 from kafka_capacity.workflow.sizing_evaluation import Sized, SizingInputs, sizing_inputs
 from kafka_capacity.workflow.traffic import pinned_profile, plan_load
@@ -53,6 +53,7 @@ def find_sizing(
     traffic: PartitionLoad,
     asked: PlanRequest,
     *,
+    own_shapes: str = "",
     profile_days: pa.Table | None = None,
 ) -> FoundSizing:
     """Put together what sizing needs.
@@ -62,6 +63,7 @@ def find_sizing(
         snapshot: the same as arrays.
         traffic: of its partitions.
         asked: the parameters.
+        own_shapes: the deployment's own shapes and prices, as they were pinned.
         profile_days: the table of that name of the load profile, where there is one.
 
     Raises:
@@ -71,7 +73,7 @@ def find_sizing(
     cores = raw.table("brokers").column("cpu_cores").drop_null().to_numpy()
     request = asked.sizing_request(
         snapshot.brokers,
-        read_shapes(),
+        shapes_beside(own_shapes, OWN_SHAPES),
         observed_vcpu=float(np.median(cores)) if len(cores) else float("nan"),
         throttle_bytes_per_second=asked.throttle_bytes_per_second,
         disk_limit_ratio=asked.disk_limit_ratio,
@@ -99,6 +101,7 @@ def load_sizing(store: ObjectStore, inputs: PlanInputs) -> FoundSizing:
         snapshot,
         plan_load(store, pinned, raw, snapshot),
         parse_plan_request(inputs.request),
+        own_shapes=inputs.own_shapes,
         profile_days=pinned_profile(store, pinned, "profile_days"),
     )
 

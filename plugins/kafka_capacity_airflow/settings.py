@@ -6,6 +6,7 @@ kafka_capacity_recipients     who gets reports: addresses with commas between th
 kafka_capacity_owner          who is mailed when a task fails
 kafka_capacity_sender         the From address
 kafka_capacity_spark_conf     JSON object of Spark configuration for every job
+kafka_capacity_shapes         JSON object of shapes and prices of your own, in the form of the shipped catalogue
 kafka_capacity_report_url     how a browser reaches an object: a URL with {key} in it
 """
 
@@ -119,6 +120,13 @@ def spark_conf() -> dict[str, str]:
         msg = f'the Airflow variable {SPARK_CONF} is not a JSON object; write {{}} or {{"spark.executor.memory": "4g"}}'
         raise RequestError(msg)
     return {str(key): str(value) for key, value in raw.items()}
+
+
+def own_shapes() -> str:
+    """Give the deployment's own shapes and prices as JSON; empty when the variable is not set."""
+    from kafka_capacity.workflow.pinned import OWN_SHAPES
+
+    return str(Variable.get(OWN_SHAPES, default="") or "")
 
 
 def browser_url(key: str, fallback: str) -> str:

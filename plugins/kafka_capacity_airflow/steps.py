@@ -19,7 +19,7 @@ from kafka_capacity.workflow.stored_scores import read_score_document
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.params import plan_request
-from kafka_capacity_airflow.settings import ClusterSetting, browser_url, clusters, recipients, sender
+from kafka_capacity_airflow.settings import ClusterSetting, browser_url, clusters, own_shapes, recipients, sender
 from kafka_capacity_airflow.store import airflow_store
 
 log = logging.getLogger("kafka_capacity")
@@ -104,7 +104,12 @@ def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[d
     pinned, unplanned = [], []
     for name in names:
         try:
-            plan = pin_plan(store, plan_request(params, name), run_date=run_after.astimezone(datetime.UTC).date())
+            plan = pin_plan(
+                store,
+                plan_request(params, name),
+                run_date=run_after.astimezone(datetime.UTC).date(),
+                own_shapes=own_shapes(),
+            )
         except InventoryError as error:
             if len(names) == 1:
                 raise

@@ -135,3 +135,55 @@ def test_an_event_about_no_topic_names_the_mend():
     asked = parse_plan_request({**REQUEST, "planned_events": [event]})
     with pytest.raises(RequestError, match=r"planned_events\.0\.topics: 'order' is refused.*did you mean 'orders'"):
         find_sizing(raw, snapshot, partition_load(raw, snapshot), asked)
+
+
+OWN = {
+    "offers": [
+        {
+            "name": "rack-servers",
+            "provider": "own",
+            "disk": "own",
+            "usd_per_gib_between_racks": 0.0,
+            "priced_on": "2026-11-01",
+            "source": "the hardware team",
+        }
+    ],
+    "shapes": [
+        {
+            "name": "r740",
+            "offer": "rack-servers",
+            "vcpu": 32,
+            "memory_gib": 256,
+            "network_mbit_per_second": 10_000,
+            "disk_gib": 20_000,
+            "disk_mib_per_second": 1_500,
+            "replica_limit": 4_000,
+            "usd_per_hour": 0.5,
+        }
+    ],
+}
+
+
+def test_a_deployments_own_shapes_are_pinned_with_the_plan(tmp_path):
+    store = LocalStore(tmp_path)
+    stage(inventory(), store)
+    request = parse_plan_request({**REQUEST, "shapes": ["r740"]})
+    run_date = datetime.date(2026, 11, 25)
+    with pytest.raises(RequestError, match="shapes: 'r740' is not in the catalogue"):
+        pin_plan(store, request, run_date=run_date)
+    pinned = pin_plan(store, request, run_date=run_date, own_shapes=json.dumps(OWN))
+    tables = write_sizing_share(store, pinned).tables
+    assert set(tables) == set(SIZING_TABLES)
+    options = read_table(store, write_sizing_share(store, pinned), "sizing_options").to_pylist()
+    own = [row for row in options if row["shape"] == "r740" and row["broker_count"] == 6]
+    assert [row["brokers_usd_per_month"] for row in own] == [pytest.approx(6 * 0.5 * 730)]
+    dearer = json.dumps(OWN).replace("0.5", "0.7")
+    assert pin_plan(store, request, run_date=run_date, own_shapes=dearer).plan_id != pinned.plan_id
+
+
+def test_own_shapes_that_are_wrong_are_refused_when_the_plan_is_pinned(tmp_path):
+    store = LocalStore(tmp_path)
+    stage(inventory(), store)
+    wrong = json.dumps({"shapes": [{"name": "r740", "offer": "nobody"}]})
+    with pytest.raises(RequestError, match="kafka_capacity_shapes: shape 'r740' is of the offer 'nobody'"):
+        pin_plan(store, parse_plan_request(REQUEST), run_date=datetime.date(2026, 11, 25), own_shapes=wrong)
