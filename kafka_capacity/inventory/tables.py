@@ -170,6 +170,21 @@ TABLES: dict[str, TableSpec] = {
             is_required=False,
         ),
         TableSpec(
+            name="broker_metrics",
+            schema=pa.schema(
+                [
+                    _required("broker_id", pa.int32()),
+                    _required("hour", pa.timestamp("s", tz="UTC")),
+                    pa.field("cpu_cores_used", pa.float32()),
+                    pa.field("leader_in_bytes_per_second", pa.float32()),
+                    pa.field("follower_in_bytes_per_second", pa.float32()),
+                    pa.field("out_bytes_per_second", pa.float32()),
+                ]
+            ),
+            sort_by=("broker_id", "hour"),
+            is_required=False,
+        ),
+        TableSpec(
             name="history",
             schema=pa.schema(
                 [
@@ -186,8 +201,10 @@ TABLES: dict[str, TableSpec] = {
 }
 """Every table by name. ``replicas.position`` is the place in Kafka's replica list: 0 is the preferred leader.
 
-``metrics`` has a row for each hour and partition, of the last weeks; ``history`` a row for each day and topic, of the
-last months or years: means over the day, which begins at midnight UTC. Topics that are gone may stay in it.
+``metrics`` has a row for each hour and partition, of the last weeks; ``broker_metrics`` one for each hour and broker:
+what it used of its processors, and what went through it at the same time (``out`` is what it sent to consumers and
+followers). ``history`` has one for each day and topic, of the last months or years: means over the day, which begins at
+midnight UTC. Topics that are gone may stay in it.
 """
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_capacity.inventory.checks.broker_metrics import check_broker_metrics
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.checks.groups import check_groups
 from kafka_capacity.inventory.checks.history import check_history
@@ -49,5 +50,6 @@ def _all_findings(raw: RawInventory) -> Iterator[Finding]:
     yield from check_leadership(replicas)
     yield from check_sizes(replicas, brokers, log_dirs)
     yield from check_metrics(raw.table("metrics"), replicas, raw.ds)
+    yield from check_broker_metrics(raw.table("broker_metrics"), brokers)
     yield from check_history(raw.table("history"), raw.ds)
     yield from check_groups(raw.table("groups"), raw.table("members"), raw.table("lags"), replicas.index())

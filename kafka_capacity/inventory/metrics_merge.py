@@ -1,0 +1,42 @@
+"""Several versions of a table of hours as one: what comes later counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.inventory.column_values import Ints, encode, ints
+from kafka_capacity.inventory.tables import TABLES, empty_table
+
+
+def merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:
+    """Give the rows of all of them, of those for the same key and hour the one of the last table that has one.
+
+    A table that repeats a key by itself keeps its repetitions, which the checks of an inventory then name.
+
+    Args:
+        name: of the table in an inventory; its first columns are its key.
+        tables: with its schema, the one that counts least first.
+    """
+    filled = [table for table in tables if len(table)]
+    if not filled:
+        return empty_table(name)
+    if len(filled) == 1:
+        return filled[0]
+    together = pa.concat_tables(filled)
+    source = np.repeat(np.arange(len(filled)), [len(table) for table in filled])
+    keys = [_codes(together.column(column)) for column in TABLES[name].sort_by]
+    order = np.lexsort((source, *reversed(keys)))
+    is_new = np.zeros(len(order), dtype=np.bool_)
+    is_new[:1] = True
+    for key in keys:
+        is_new[1:] |= np.diff(key[order]) != 0
+    newest = np.maximum.reduceat(source[order], np.flatnonzero(is_new))
+    is_kept = source[order] == newest[np.cumsum(is_new) - 1]
+    return together.take(pa.array(order[is_kept])).combine_chunks()
+
+
+def _codes(column: pa.ChunkedArray) -> Ints:
+    return encode(column)[1] if pa.types.is_string(column.type) else ints(column.cast("int64"))

@@ -1,0 +1,241 @@
+"""The history of traffic and processors of a cluster, read from a Prometheus-compatible server.
+
+An inventory tells which partitions there are; a server's counters tell what went through them. Both are joined here:
+hours are asked for day by day, the newest first, and turned into the tables ``metrics`` and ``broker_metrics``.
+``docs/metrics.md`` says what is derived how.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import SourceError
+from kafka_capacity.inventory.broker_names import broker_ids
+from kafka_capacity.inventory.column_values import floats, values
+from kafka_capacity.inventory.counters import HOUR
+from kafka_capacity.inventory.findings import Finding, warning
+from kafka_capacity.inventory.metrics_merge import merged
+from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+from kafka_capacity.inventory.prometheus_dialects import Quantity
+from kafka_capacity.inventory.prometheus_hours import Hours, Places, read_hours
+from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
+from kafka_capacity.inventory.prometheus_series import ask, partition_of, put_together
+from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.replica_columns import ReplicaColumns
+from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.topic_sharing import TopicFlows, partition_rates
+
+Matrix = NDArray[np.float64]
+
+_DAY = 86_400
+
+
+def window_end(ds: str, now: datetime.datetime) -> int:
+    """Give the end of the newest whole hour of an inventory's day, since 1970: hours after the day do not count."""
+    midnight = datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC)
+    return min(int(now.timestamp()) // HOUR * HOUR, int(midnight.timestamp()) + _DAY)
+
+
+def with_prometheus(
+    raw: RawInventory,
+    connection: PrometheusConnection,
+    settings: PrometheusSettings,
+    *,
+    end: int,
+    progress: Callable[[str], None] | None = None,
+    client: PrometheusClient | None = None,
+) -> RawInventory:
+    """Give an inventory with the rates that a server knows; hours that it has already are replaced by the server's.
+
+    A server that does not answer takes nothing else with it: the inventory is given with what could be read and a
+    warning that says what could not.
+
+    Args:
+        raw: the inventory.
+        connection: how to reach the server.
+        settings: what to ask for.
+        end: of the last hour, since 1970.
+        progress: told in a few words what has been read.
+        client: to ask with, in place of one of this connection.
+    """
+    say = progress or (lambda _: None)
+    try:
+        with client or PrometheusClient(connection) as asking:
+            tables, found = _read(asking, settings, raw, end, say)
+            found += [_said(text) for text in sorted(asking.warnings)]
+    except SourceError as error:
+        tables, found = {}, [_failed(error, 0, settings.days)]
+    together = {name: merged(name, [raw.table(name), table]) for name, table in tables.items()}
+    return dataclasses.replace(raw, tables={**raw.tables, **together}, remarks=(*raw.remarks, *found))
+
+
+def _said(text: str) -> Finding:
+    return warning("prometheus_warns", "metrics", f"prometheus said beside its answer: {text}; look into its logs")
+
+
+def _failed(error: SourceError, done: int, days: int) -> Finding:
+    return warning(
+        "prometheus_failed",
+        "metrics",
+        f"of {days} days of metrics {done} could be read, the newest first, then: {error}. Rates rest on the days that "
+        "are there; mend it and stage again",
+    )
+
+
+def _read(
+    client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, end: int, say: Callable[[str], None]
+) -> tuple[dict[str, pa.Table], list[Finding]]:
+    places = _places(raw)
+    if not len(places.topic):
+        return {}, []
+    stored = _stored_record_bytes(client, settings, raw, places, end)
+    noticed = Noticed.nothing(places)
+    metrics: list[pa.Table] = []
+    brokers: list[pa.Table] = []
+    failure: list[Finding] = []
+    days = _days(end, settings.days)
+    for done, (first, last) in enumerate(days):
+        try:
+            hours = read_hours(client, settings, places, start=first, end=last)
+        except SourceError as error:
+            failure = [_failed(error, done, len(days))]
+            break
+        rates = partition_rates(
+            TopicFlows(
+                topic=places.topic,
+                starts=places.starts,
+                topic_in=hours.topic_in,
+                topic_out=hours.topic_out,
+                produced=hours.produced,
+                consumed=hours.consumed,
+                stored_record_bytes=stored,
+            )
+        )
+        ids = broker_ids({name for of in hours.brokers.values() for name in of}, raw.table("brokers"))
+        noticed.add(hours, rates, ids)
+        metrics.append(_metrics_table(places, first, rates.bytes_in, rates.bytes_out))
+        brokers.append(_broker_table(hours, ids, first))
+        say(f"metrics of {datetime.datetime.fromtimestamp(first, datetime.UTC).date()}: {len(metrics[-1]):,} hours")
+    tables = {"metrics": merged("metrics", metrics), "broker_metrics": merged("broker_metrics", brokers)}
+    if metrics:
+        failure += remarks(noticed, places, settings, set(values(raw.table("brokers").column("broker_id"))))
+    return tables, failure
+
+
+def _days(end: int, days: int) -> list[tuple[int, int]]:
+    """Cut the time before the end at midnights, the newest first."""
+    start = end - days * _DAY
+    edges = [start, *range((start // _DAY + 1) * _DAY, end, _DAY), end]
+    return list(itertools.pairwise(edges))[::-1]
+
+
+def _places(raw: RawInventory) -> Places:
+    replicas = ReplicaColumns.of(raw.table("replicas"))
+    topic, number = replicas.topic[replicas.starts], replicas.partition[replicas.starts]
+    names = replicas.topics
+    return Places(
+        topics=tuple(names),
+        topic=topic,
+        number=number,
+        starts=np.searchsorted(topic, np.arange(len(names))),
+        of={(names[code], n): row for row, (code, n) in enumerate(zip(topic.tolist(), number.tolist(), strict=True))},
+    )
+
+
+def _stored_record_bytes(
+    client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, places: Places, end: int
+) -> NDArray[np.float64]:
+    """Give float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
+    last = _newest_offsets(client, settings, places, Quantity.LOG_END_OFFSET, end)
+    first = _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
+    records = last - first
+    size = _sizes(raw, len(places.topic))
+    is_usable = np.isfinite(size) & (records > 0)
+    count = len(places.topics)
+    total = np.bincount(places.topic, np.where(is_usable, size, 0.0), minlength=count)
+    number = np.bincount(places.topic, np.where(is_usable, records, 0.0), minlength=count)
+    topics = raw.table("topics")
+    policy = dict(zip(values(topics.column("topic")), values(topics.column("cleanup_policy")), strict=True))
+    is_compacted = np.array(["compact" in (policy.get(name) or "") for name in places.topics], dtype=np.bool_)
+    is_known = (number > 0) & (total > 0) & ~is_compacted
+    found: Matrix = np.divide(total, number, out=np.full(count, np.nan), where=is_known)
+    return found
+
+
+def _newest_offsets(
+    client: PrometheusClient, settings: PrometheusSettings, places: Places, quantity: Quantity, end: int
+) -> NDArray[np.float64]:
+    span = Span(start=end, end=end, step=settings.offset_step_seconds)
+    series, metric = ask(client, quantity, settings, span)
+    found = np.full(len(places.topic), np.nan)
+    if metric is not None:
+        counted = put_together(series, lambda one: partition_of(one, metric, places.of), span)
+        if counted.keys:
+            found[list(counted.keys)] = np.nanmax(counted.values[:, :, 0], axis=1)
+    return found
+
+
+def _sizes(raw: RawInventory, count: int) -> NDArray[np.float64]:
+    """Give float64[P], the size of the largest replica of each partition; NaN where none is known."""
+    replicas = ReplicaColumns.of(raw.table("replicas"))
+    table = replicas.table if replicas.order is None else replicas.table.take(pa.array(replicas.order))
+    size = floats(table.column("size_bytes"))
+    largest = np.full(count, -1.0)
+    np.maximum.at(largest, replicas.partition_of_row, np.where(np.isfinite(size), size, -1.0))
+    return np.where(largest >= 0, largest, np.nan)
+
+
+def _metrics_table(
+    places: Places, start: int, bytes_in: NDArray[np.float64], bytes_out: NDArray[np.float64]
+) -> pa.Table:
+    row, hour = np.nonzero(np.isfinite(bytes_in) | np.isfinite(bytes_out))
+    topic = pa.DictionaryArray.from_arrays(
+        pa.array(places.topic[row], pa.int32()), pa.array(places.topics, pa.string())
+    )
+    columns = [
+        topic.cast(pa.string()),
+        pa.array(places.number[row], pa.int32()),
+        _moments(start + hour * HOUR),
+        _rates(bytes_in[row, hour]),
+        _rates(bytes_out[row, hour]),
+    ]
+    return pa.Table.from_arrays(columns, schema=TABLES["metrics"].schema)
+
+
+def _broker_table(hours: Hours, ids: Mapping[str, int], start: int) -> pa.Table:
+    schema = TABLES["broker_metrics"].schema
+    measures = schema.names[2:]
+    count = hours.topic_in.shape[1]
+    brokers = sorted(set(ids.values()))
+    row = {broker: place for place, broker in enumerate(brokers)}
+    found = np.full((len(measures), len(brokers), count), np.nan)
+    for place, measure in enumerate(measures):
+        for name, rates in hours.brokers[measure].items():
+            if name in ids:
+                # A broker that came back under another name has an hour of each.
+                known = found[place, row[ids[name]]]
+                found[place, row[ids[name]]] = np.where(np.isnan(known), rates, known)
+    broker, hour = np.nonzero(np.isfinite(found).any(axis=0)) if brokers else (np.zeros(0, int), np.zeros(0, int))
+    columns: Sequence[pa.Array] = [
+        pa.array(np.array(brokers, dtype=np.int32)[broker], pa.int32()),
+        _moments(start + hour * HOUR),
+        *(_rates(one[broker, hour]) for one in found),
+    ]
+    return pa.Table.from_arrays(list(columns), schema=schema)
+
+
+def _moments(seconds: NDArray[np.int64]) -> pa.Array:
+    return pa.array(np.asarray(seconds, dtype=np.int64), pa.int64()).cast(pa.timestamp("s", tz="UTC"))
+
+
+def _rates(rate: NDArray[np.float64]) -> pa.Array:
+    return pa.array(rate.astype(np.float32), pa.float32(), mask=~np.isfinite(rate))

@@ -1,0 +1,217 @@
+"""Range queries against the HTTP API that Prometheus, Thanos, Mimir and VictoriaMetrics share.
+
+A query is cut where a server would refuse it: at 11,000 points a series, which is Prometheus' own limit, and in halves
+where the server says that it would load too many samples. What is asked twice gives the same answer, so a request that
+failed on the way, or that a busy server put off, is tried again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import SourceError
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+
+MOST_POINTS = 11_000
+TRIES = 4
+FIRST_PAUSE_SECONDS = 0.5
+MOST_ANSWER_BYTES = 1 << 30
+"""A longer answer is cut in halves of time, as one that the server itself refuses."""
+
+_PASSING = {429, 500, 502, 503, 504}
+_TOO_MUCH = (
+    "too many samples",
+    "exceeded maximum resolution",
+    "exceeds the limit",
+    "limit exceeded",
+    "too many points",
+)
+_MENDS = {
+    401: "give the user and password, or the token",
+    403: "the user may not query; give it the right to",
+    404: "is the address that of the API, with its path before /api/v1?",
+}
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Series:
+    """One series: its labels, sorted, and float64[N] values at int64[N] places of the grid of its query."""
+
+    labels: Labels
+    place: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+    def label(self, name: str) -> str:
+        """Give a label, empty where there is none, which means the same."""
+        return next((value for key, value in self.labels if key == name), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Moments from ``start`` to ``end``, both included, every ``step`` seconds; since 1970."""
+
+    start: int
+    end: int
+    step: int
+
+    @property
+    def points(self) -> int:
+        """How many moments there are."""
+        return (self.end - self.start) // self.step + 1
+
+    def moments(self) -> NDArray[np.int64]:
+        """Give int64[T], the moments."""
+        return np.arange(self.points, dtype=np.int64) * self.step + self.start
+
+
+class _TooMuchError(Exception):
+    """The server, or we, would not take that much at once."""
+
+
+class PrometheusClient:
+    """Asks one server; to be used in a ``with``.
+
+    Attributes:
+        warnings: what the server said beside its answers, such as that a part of the data could not be read.
+    """
+
+    def __init__(self, connection: PrometheusConnection, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._url = f"{connection.url}/api/v1/query_range"
+        self._sleep = sleep
+        self.warnings: set[str] = set()
+        headers = {name: value.get_secret_value() for name, value in connection.headers.items()}
+        if connection.token is not None:
+            headers["Authorization"] = f"Bearer {connection.token.get_secret_value()}"
+        secret = connection.password.get_secret_value() if connection.password is not None else ""
+        self._client = httpx.Client(
+            headers=headers,
+            auth=(connection.username, secret) if connection.username else None,
+            verify=connection.ssl_context() or True,
+            timeout=connection.timeout_seconds,
+            # A redirect could carry the password to another host.
+            follow_redirects=False,
+        )
+
+    def __enter__(self) -> PrometheusClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def query_range(self, query: str, span: Span) -> list[Series]:
+        """Evaluate a query at each moment of a span; gives the series sorted by their labels.
+
+        Raises:
+            SourceError: the server cannot be reached, refuses us, or does not answer as the API does; the message names
+                the address, the query and the mend, never a secret.
+        """
+        parts: dict[Labels, list[tuple[NDArray[np.int64], NDArray[np.float64]]]] = {}
+        pieces = [
+            Span(start=span.start + first * span.step, end=_end(span, first + MOST_POINTS - 1), step=span.step)
+            for first in range(0, span.points, MOST_POINTS)
+        ]
+        while pieces:
+            piece = pieces.pop()
+            try:
+                answer = self._ask(query, piece)
+            except _TooMuchError as error:
+                if piece.points == 1:
+                    raise self._fail(query, f"refuses even one moment of it ({error}); select less by labels") from None
+                middle = (piece.points - 1) // 2
+                pieces.append(Span(start=piece.start, end=_end(piece, middle), step=piece.step))
+                pieces.append(Span(start=_end(piece, middle + 1), end=piece.end, step=piece.step))
+                continue
+            for labels, moment, value in answer:
+                parts.setdefault(labels, []).append(
+                    (np.rint((moment - span.start) / span.step).astype(np.int64), value)
+                )
+        return [_joined(labels, parts[labels]) for labels in sorted(parts)]
+
+    def _ask(self, query: str, span: Span) -> list[tuple[Labels, NDArray[np.float64], NDArray[np.float64]]]:
+        form = {"query": query, "start": str(span.start), "end": str(span.end), "step": str(span.step)}
+        status, body = self._send(query, form)
+        try:
+            document = httpx.Response(status, content=body).json()
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or document.get("status") not in ("success", "error"):
+            what = f"answers {status} with no document of the API; {_MENDS.get(status, _MENDS[404])}"
+            raise self._fail(query, what)
+        if document["status"] == "error":
+            said = str(document.get("error", ""))[:500]
+            if status in (400, 413, 422) and any(phrase in said.lower() for phrase in _TOO_MUCH):
+                raise _TooMuchError(said)
+            mend = _MENDS.get(status, "mend the labels or the names of the metrics")
+            raise self._fail(query, f"answers {status} {document.get('errorType', '')}: {said}; {mend}")
+        self.warnings.update(str(warning)[:300] for warning in document.get("warnings") or ())
+        try:
+            return _parsed(document["data"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._fail(query, f"gives a result that is no matrix of numbers ({error})") from None
+
+    def _send(self, query: str, form: Mapping[str, str]) -> tuple[int, bytes]:
+        why = ""
+        for attempt in range(TRIES):
+            if attempt:
+                self._sleep(FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
+            try:
+                status, body = self._receive(form)
+            except (httpx.TransportError, httpx.InvalidURL) as error:
+                why = f"cannot be reached: {error or type(error).__name__}"
+                continue
+            if status not in _PASSING or (b'"error"' in body[:200] and status == 500):
+                if 300 <= status < 400:
+                    raise self._fail(query, f"answers {status}, a redirect; give the address that it leads to")
+                return status, body
+            why = f"answers {status}: {body[:200].decode(errors='replace').strip()}"
+        raise self._fail(query, f"{why} (tried {TRIES} times); look whether it is up, or raise timeout_seconds")
+
+    def _receive(self, form: Mapping[str, str]) -> tuple[int, bytes]:
+        with self._client.stream("POST", self._url, data=dict(form)) as response:
+            chunks, size = [], 0
+            for chunk in response.iter_bytes():
+                size += len(chunk)
+                if size > MOST_ANSWER_BYTES:
+                    raise _TooMuchError(f"an answer of more than {MOST_ANSWER_BYTES} bytes")
+                chunks.append(chunk)
+            return response.status_code, b"".join(chunks)
+
+    def _fail(self, query: str, what: str) -> SourceError:
+        return SourceError(f"prometheus {self._url} {what} [query: {query}]")
+
+
+def _end(span: Span, place: int) -> int:
+    return min(span.start + place * span.step, span.start + (span.points - 1) * span.step)
+
+
+def _parsed(data: Any) -> list[tuple[Labels, NDArray[np.float64], NDArray[np.float64]]]:
+    if data["resultType"] != "matrix":
+        raise ValueError(f"resultType is {data['resultType']!r}")
+    found = []
+    for one in data["result"]:
+        labels = tuple(sorted((str(key), str(value)) for key, value in one["metric"].items()))
+        pairs = one["values"]
+        moment = np.array([pair[0] for pair in pairs], dtype=np.float64)
+        value = np.array([float(pair[1]) for pair in pairs], dtype=np.float64)
+        found.append((labels, moment, value))
+    return found
+
+
+def _joined(labels: Labels, parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> Series:
+    place = np.concatenate([part[0] for part in parts])
+    value = np.concatenate([part[1] for part in parts])
+    order = np.argsort(place, kind="stable")
+    is_number = np.isfinite(value[order])
+    return Series(labels=labels, place=place[order][is_number], value=value[order][is_number])

@@ -1,0 +1,155 @@
+"""What exporters call the things that an inventory wants to know.
+
+* ``jmx``: the JMX exporter as an agent in the brokers, by the rules that its project ships for Kafka
+  (``kafka-2_0_0.yml``, ``kafka-kraft-3_0_0.yml`` of prometheus/jmx_exporter, which Strimzi's examples follow), by the
+  older rules that keep ``PerSec``, or by none.
+* ``kminion``: redpanda-data/kminion, ``docs/metrics.md``.
+* ``kafka_exporter``: danielqsj/kafka_exporter, ``README.md``; Strimzi deploys it too.
+
+Counters are asked for as they are, never as a rate: an exporter's own one-minute rate, sampled now and then, misses
+what happened between.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Quantity(StrEnum):
+    """Something to know; the values are what users write to name a metric of their own for it."""
+
+    TOPIC_BYTES_IN = "topic_bytes_in"
+    TOPIC_BYTES_OUT = "topic_bytes_out"
+    BROKER_BYTES_IN = "broker_bytes_in"
+    BROKER_BYTES_OUT = "broker_bytes_out"
+    BROKER_REPLICATION_IN = "broker_replication_in"
+    BROKER_REPLICATION_OUT = "broker_replication_out"
+    BROKER_CPU_SECONDS = "broker_cpu_seconds"
+    LOG_END_OFFSET = "log_end_offset"
+    LOG_START_OFFSET = "log_start_offset"
+    GROUP_OFFSET = "group_offset"
+    GROUP_LAG = "group_lag"
+
+
+OF_BROKERS = frozenset(quantity for quantity in Quantity if quantity.startswith("broker_"))
+OF_TOPICS = frozenset({Quantity.TOPIC_BYTES_IN, Quantity.TOPIC_BYTES_OUT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One way to ask for a quantity.
+
+    Attributes:
+        names: that it may have; series of several of them are copies of each other.
+        attribute: the value of the label ``name`` where the exporter puts the attribute there.
+        topic: the label of the topic.
+        partition: the label of the partition.
+        group: the label of the group.
+    """
+
+    names: tuple[str, ...]
+    attribute: str | None = None
+    topic: str = "topic"
+    partition: str = "partition"
+    group: str = "group_id"
+
+
+def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
+    """Give the names that the rules of the JMX exporter make of a meter, such as ``BytesIn`` (``BytesInPerSec``)."""
+    low = attribute.lower()
+    lower, mixed = "kafka_server_brokertopicmetrics", "kafka_server_BrokerTopicMetrics"
+    names = (
+        f"{lower}_{low}_total",
+        f"{lower}_{low}persec_total",
+        f"{lower}_{low}persec_count",
+        f"{lower}_{low}_count",
+        f"{mixed}_{attribute}_total",
+        f"{mixed}_{attribute}PerSec_total",
+        f"{mixed}_{attribute}PerSec_Count",
+    )
+    return (
+        Metric(names=names),
+        Metric(names=(f"{lower}_count", f"{lower}_count_total", f"{mixed}_Count"), attribute=f"{attribute}PerSec"),
+    )
+
+
+def _log_gauge(attribute: str) -> tuple[Metric, ...]:
+    low = attribute.lower()
+    names = (f"kafka_log_log_{low}", f"kafka_log_log_{low}_value", f"kafka_log_Log_{attribute}")
+    return (
+        Metric(names=names),
+        Metric(names=("kafka_log_log_value", "kafka_log_Log_Value"), attribute=attribute),
+    )
+
+
+_IN, _OUT = _kafka_counter("BytesIn"), _kafka_counter("BytesOut")
+
+DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
+    "jmx": {
+        Quantity.TOPIC_BYTES_IN: _IN,
+        Quantity.TOPIC_BYTES_OUT: _OUT,
+        Quantity.BROKER_BYTES_IN: _IN,
+        Quantity.BROKER_BYTES_OUT: _OUT,
+        Quantity.BROKER_REPLICATION_IN: _kafka_counter("ReplicationBytesIn"),
+        Quantity.BROKER_REPLICATION_OUT: _kafka_counter("ReplicationBytesOut"),
+        Quantity.BROKER_CPU_SECONDS: (Metric(names=("process_cpu_seconds_total",)),),
+        Quantity.LOG_END_OFFSET: _log_gauge("LogEndOffset"),
+        Quantity.LOG_START_OFFSET: _log_gauge("LogStartOffset"),
+    },
+    "kminion": {
+        Quantity.LOG_END_OFFSET: (
+            Metric(
+                names=("kminion_kafka_topic_partition_high_water_mark",), topic="topic_name", partition="partition_id"
+            ),
+        ),
+        Quantity.LOG_START_OFFSET: (
+            Metric(
+                names=("kminion_kafka_topic_partition_low_water_mark",), topic="topic_name", partition="partition_id"
+            ),
+        ),
+        Quantity.GROUP_LAG: (
+            Metric(
+                names=("kminion_kafka_consumer_group_topic_partition_lag",),
+                topic="topic_name",
+                partition="partition_id",
+            ),
+        ),
+    },
+    "kafka_exporter": {
+        Quantity.LOG_END_OFFSET: (Metric(names=("kafka_topic_partition_current_offset",)),),
+        Quantity.LOG_START_OFFSET: (Metric(names=("kafka_topic_partition_oldest_offset",)),),
+        Quantity.GROUP_OFFSET: (Metric(names=("kafka_consumergroup_current_offset",), group="consumergroup"),),
+    },
+}
+"""By the name that users give; offsets are looked for in the order in which a user lists the dialects."""
+
+
+def selector(quantity: Quantity, metric: Metric, labels: Mapping[str, str]) -> str:
+    """Write the selector of a metric.
+
+    Args:
+        quantity: what it stands for.
+        metric: what it is called.
+        labels: that every series must have, by name.
+    """
+    if len(metric.names) == 1:
+        name, matchers = metric.names[0], []
+    else:
+        name, matchers = "", [f'__name__=~"{"|".join(metric.names)}"']
+    if metric.attribute is not None:
+        matchers.append(f'name="{metric.attribute}"')
+    if quantity in OF_TOPICS:
+        matchers.append(f'{metric.topic}!=""')
+    elif quantity in OF_BROKERS and quantity is not Quantity.BROKER_CPU_SECONDS:
+        # Beside the counters of topics there is one without a topic: of all of them together.
+        matchers.append(f'{metric.topic}=""')
+    matchers += [f"{label}={_quoted(value)}" for label, value in sorted(labels.items())]
+    return f"{name}{{{','.join(matchers)}}}"
+
+
+def _quoted(text: str) -> str:
+    # PromQL's double-quoted strings have Go's escapes, of which JSON's are a part.
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,244 @@
+"""What a server knows of some hours: bytes of topics and brokers, records of partitions, processors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.inventory.column_values import Flags, Ints
+from kafka_capacity.inventory.counters import HOUR, Fall
+from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
+from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
+from kafka_capacity.inventory.prometheus_series import (
+    ask,
+    broker_label,
+    partition_of,
+    put_together,
+    spread_rows,
+    totals,
+)
+from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+
+LEAD_SECONDS = 900
+"""Asked for before and after the hours, so that steps across their ends are whole: the longest step that counts."""
+
+_BROKER_QUANTITIES = {
+    "cpu_cores_used": (Quantity.BROKER_CPU_SECONDS,),
+    "leader_in_bytes_per_second": (Quantity.BROKER_BYTES_IN,),
+    "follower_in_bytes_per_second": (Quantity.BROKER_REPLICATION_IN,),
+    "out_bytes_per_second": (Quantity.BROKER_BYTES_OUT, Quantity.BROKER_REPLICATION_OUT),
+}
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Places:
+    """The partitions of an inventory, sorted by topic and number.
+
+    Attributes:
+        topics: N names, sorted.
+        topic: int64[P], place among them.
+        number: int64[P], the number of each partition in its topic.
+        starts: int64[N], the first partition of each topic.
+        of: place of each (topic, number).
+    """
+
+    topics: tuple[str, ...]
+    topic: Ints
+    number: Ints
+    starts: Ints
+    of: Mapping[tuple[str, int], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hours:
+    """What was found; NaN where it is not known.
+
+    Attributes:
+        topic_in: float64[N, H], bytes per second.
+        topic_out: float64[N, H], bytes per second.
+        produced: float64[P, H], records per second.
+        consumed: float64[P, H], records per second.
+        brokers: float64[H] by what is measured and the text that names the broker.
+        has_series: bool[N], which topics have counters of bytes.
+        counted_in: bytes that topics took in, all hours together, of those hours in which brokers' are known too.
+        brokers_in: bytes that brokers took in, of the same hours.
+        found: quantities that the server has.
+    """
+
+    topic_in: Matrix
+    topic_out: Matrix
+    produced: Matrix
+    consumed: Matrix
+    brokers: Mapping[str, Mapping[str, Matrix]]
+    has_series: Flags
+    counted_in: float
+    brokers_in: float
+    found: frozenset[Quantity]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Asking:
+    """One stretch of hours being asked for."""
+
+    client: PrometheusClient
+    settings: PrometheusSettings
+    places: Places
+    start: int
+    end: int
+    found: set[Quantity] = field(default_factory=set)
+
+    @property
+    def hours(self) -> int:
+        return (self.end - self.start) // HOUR
+
+    def counters(self) -> Span:
+        return self._span(self.settings.counter_step_seconds)
+
+    def offsets(self) -> Span:
+        return self._span(self.settings.offset_step_seconds)
+
+    def _span(self, step: int) -> Span:
+        return Span(start=self.start - LEAD_SECONDS, end=self.end + LEAD_SECONDS, step=step)
+
+    def ask(self, quantity: Quantity, span: Span) -> tuple[list[Series], Metric]:
+        series, metric = ask(self.client, quantity, self.settings, span)
+        if metric is None:
+            return [], Metric(names=())
+        self.found.add(quantity)
+        return series, metric
+
+    def unknown(self, rows: int) -> Matrix:
+        return np.full((rows, self.hours), np.nan)
+
+
+def read_hours(
+    client: PrometheusClient, settings: PrometheusSettings, places: Places, *, start: int, end: int
+) -> Hours:
+    """Ask for some whole hours.
+
+    Args:
+        client: of the server.
+        settings: what to ask for.
+        places: the partitions that count.
+        start: of the first hour, since 1970.
+        end: of the last hour.
+
+    Raises:
+        SourceError: the server does not answer as it should.
+    """
+    asking = _Asking(client=client, settings=settings, places=places, start=start, end=end)
+    topic_in, has_series, of_topics = _topics(asking, Quantity.TOPIC_BYTES_IN)
+    topic_out, _, _ = _topics(asking, Quantity.TOPIC_BYTES_OUT)
+    produced = _produced(asking)
+    brokers = _brokers(asking)
+    of_brokers = list(brokers["leader_in_bytes_per_second"].values())
+    both = np.sum(of_brokers, axis=0) if of_brokers else np.full(asking.hours, np.nan)
+    is_known = np.isfinite(both) & np.isfinite(of_topics)
+    # Traffic without a counter: the server does not keep the counters of this topic.
+    moves = np.add.reduceat(np.where(produced > 0, 1.0, 0.0), places.starts, axis=0) > 0
+    return Hours(
+        topic_in=np.where(~has_series[:, None] & moves, np.nan, topic_in),
+        topic_out=np.where(~has_series[:, None] & moves, np.nan, topic_out),
+        produced=produced,
+        consumed=_consumed(asking, produced),
+        brokers=brokers,
+        has_series=has_series,
+        counted_in=float(of_topics[is_known].sum() * HOUR),
+        brokers_in=float(both[is_known].sum() * HOUR),
+        found=frozenset(asking.found),
+    )
+
+
+def _topics(asking: _Asking, quantity: Quantity) -> tuple[Matrix, Flags, NDArray[np.float64]]:
+    """Give bytes per second by topic, the topics that have counters, and float64[H], all topics together."""
+    count = len(asking.places.topics)
+    series, metric = asking.ask(quantity, asking.counters())
+    if not series:
+        return asking.unknown(count), np.zeros(count, dtype=np.bool_), np.full(asking.hours, np.nan)
+    label = broker_label(series, asking.settings)
+    counted = put_together(
+        series, lambda one: (one.label(label) if label else "", one.label(metric.topic)), asking.counters()
+    )
+    names = sorted({broker for broker, _ in counted.keys})
+    row = {name: place for place, name in enumerate(names)}
+    broker = np.array([row[name] for name, _ in counted.keys], dtype=np.int64)
+    is_up = np.zeros((len(names), asking.counters().points), dtype=np.bool_)
+    np.logical_or.at(is_up, broker, counted.is_seen())
+    rates = counted.rates(is_up=is_up[broker])
+    place = {name: code for code, name in enumerate(asking.places.topics)}
+    topic = np.array([place.get(name, -1) for _, name in counted.keys], dtype=np.int64)
+    found = totals(rates[topic >= 0], topic[topic >= 0], count)
+    has_series = np.zeros(count, dtype=np.bool_)
+    has_series[topic[topic >= 0]] = True
+    # A topic without a counter had no traffic, as far as every broker is known.
+    everyone = np.isfinite(totals(rates, np.zeros(len(rates), dtype=np.int64), 1)[0])
+    found[~has_series] = np.where(everyone, 0.0, np.nan)
+    return found, has_series, rates.sum(axis=0)
+
+
+def _produced(asking: _Asking) -> Matrix:
+    count = len(asking.places.topic)
+    series, metric = asking.ask(Quantity.LOG_END_OFFSET, asking.offsets())
+    counted = put_together(series, lambda one: partition_of(one, metric, asking.places.of), asking.offsets())
+    if not counted.keys:
+        return asking.unknown(count)
+    # A log that was cut back, or made anew, must not count as if all its records were new.
+    return spread_rows(counted.rates(fall=Fall.REWIND), counted.keys, count)
+
+
+def _consumed(asking: _Asking, produced: Matrix) -> Matrix:
+    """Give the records that groups read, 0 where none commits; all unknown where the server knows no groups."""
+    count = len(asking.places.topic)
+    series, metric = asking.ask(Quantity.GROUP_OFFSET, asking.offsets())
+    is_offset = bool(series)
+    if not series:
+        series, metric = asking.ask(Quantity.GROUP_LAG, asking.offsets())
+    if not series:
+        return asking.unknown(count)
+
+    def group_and_partition(one: Series) -> tuple[int, str] | None:
+        place = partition_of(one, metric, asking.places.of)
+        return None if place is None else (place, one.label(metric.group))
+
+    counted = put_together(series, group_and_partition, asking.offsets())
+    place = np.array([partition for partition, _ in counted.keys], dtype=np.int64)
+    if is_offset:
+        rates = counted.rates(fall=Fall.REWIND)
+    else:
+        rates = _read_by_lag(counted.values, counted.span, produced[place], asking)
+    consumed = totals(np.where(np.isfinite(rates), rates, 0.0), place, count)
+    has_group = np.zeros(count, dtype=np.bool_)
+    has_group[place] = True
+    is_known = totals(np.isfinite(rates).astype(np.float64), place, count) > 0
+    return np.where(has_group[:, None] & ~is_known, np.nan, consumed)
+
+
+def _read_by_lag(values: NDArray[np.float64], span: Span, produced: Matrix, asking: _Asking) -> Matrix:
+    """Give what was read: what was produced, less what the lag grew by from hour to hour."""
+    edges = (np.arange(asking.hours + 1) * HOUR + asking.start - span.start) // span.step
+    at_edges = values[:, :, edges]
+    first = np.isfinite(at_edges).argmax(axis=1)
+    lag = np.take_along_axis(at_edges, first[:, None, :], axis=1)[:, 0, :]
+    return np.maximum(produced - np.diff(lag, axis=1) / HOUR, 0.0)
+
+
+def _brokers(asking: _Asking) -> dict[str, dict[str, Matrix]]:
+    found: dict[str, dict[str, Matrix]] = {}
+    for measure, quantities in _BROKER_QUANTITIES.items():
+        parts = [_by_broker(asking, quantity) for quantity in quantities]
+        common = set(parts[0]).intersection(*parts[1:])
+        found[measure] = {name: np.sum([part[name] for part in parts], axis=0) for name in sorted(common)}
+    return found
+
+
+def _by_broker(asking: _Asking, quantity: Quantity) -> dict[str, Matrix]:
+    series, _ = asking.ask(quantity, asking.counters())
+    label = broker_label(series, asking.settings)
+    if label is None:
+        return {}
+    counted = put_together(series, lambda one: one.label(label) or None, asking.counters())
+    return dict(zip(counted.keys, counted.rates(), strict=True)) if counted.keys else {}

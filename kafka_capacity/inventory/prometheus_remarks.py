@@ -1,0 +1,125 @@
+"""What is worth knowing about rates that came from a server of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kafka_capacity.inventory.column_values import Flags
+from kafka_capacity.inventory.findings import Finding, counted, info, some, warning
+from kafka_capacity.inventory.prometheus_dialects import Quantity
+from kafka_capacity.inventory.prometheus_hours import Hours, Places
+from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.topic_sharing import PartitionRates
+
+LEAST_COUNTED_RATIO = 0.95
+"""Of what brokers take in, topics' counters must explain so much; the rest is scrapes at other moments."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Noticed:
+    """What was noticed, day by day; flags are bool[N] by topic."""
+
+    is_even: Flags
+    is_from_records: Flags
+    is_known: Flags
+    found: set[Quantity] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    ids: dict[str, int] = field(default_factory=dict)
+    counted_in: float = 0.0
+    brokers_in: float = 0.0
+
+    @classmethod
+    def nothing(cls, places: Places) -> Noticed:
+        """Begin."""
+        count = len(places.topics)
+        return cls(
+            is_even=np.zeros(count, dtype=np.bool_),
+            is_from_records=np.zeros(count, dtype=np.bool_),
+            is_known=np.zeros(count, dtype=np.bool_),
+        )
+
+    def add(self, hours: Hours, rates: PartitionRates, ids: Mapping[str, int]) -> None:
+        """Take note of a day."""
+        self.is_even |= rates.is_even
+        self.is_from_records |= rates.is_from_records
+        self.is_known |= rates.is_known
+        self.found |= hours.found
+        self.names |= {name for of in hours.brokers.values() for name in of}
+        self.ids |= ids
+        self.counted_in += hours.counted_in
+        self.brokers_in += hours.brokers_in
+
+
+def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brokers: set[int]) -> Iterator[Finding]:
+    """Say what a reader of the rates must know."""
+    if not noticed.found:
+        labels = ", ".join(f'{name}="{value}"' for name, value in sorted(settings.labels.items())) or "none"
+        yield warning(
+            "prometheus_has_nothing",
+            "metrics",
+            f"prometheus has no metric of {', '.join(settings.dialects)} with the labels asked for ({labels}); mend "
+            "dialects, labels or names, or look whether the exporters are scraped",
+        )
+        return
+    yield from _about_topics(noticed, places)
+    yield from _about_brokers(noticed, brokers)
+
+
+def _about_topics(noticed: Noticed, places: Places) -> Iterator[Finding]:
+    def listed(flags: Flags) -> str:
+        names = [places.topics[code] for code in np.flatnonzero(flags)]
+        return f"{counted(len(names), 'topic')} ({some(names, len(names))})"
+
+    if noticed.is_even.any():
+        yield warning(
+            "metrics_shared_evenly",
+            "metrics",
+            f"{listed(noticed.is_even)} with bytes by topic and no offsets by partition in some hours: their traffic "
+            "is shared evenly over the partitions, so that hot ones do not show; scrape kminion, kafka_exporter, or "
+            "kafka.log of the JMX exporter",
+        )
+    if noticed.is_from_records.any():
+        yield info(
+            "metrics_from_records",
+            "metrics",
+            f"bytes of {listed(noticed.is_from_records)} in some hours are records times bytes a record, since no "
+            "counter of bytes tells them; what consumers read is what their groups commit",
+        )
+    unknown = ~noticed.is_known
+    if unknown.any():
+        yield warning(
+            "metrics_unknown_topics",
+            "metrics",
+            f"nothing is known of the traffic of {listed(unknown)}: compacted or empty logs need counters of bytes, "
+            "which the JMX exporter has",
+        )
+    if noticed.brokers_in > 0 and noticed.counted_in < LEAST_COUNTED_RATIO * noticed.brokers_in:
+        yield warning(
+            "topic_counters_incomplete",
+            "metrics",
+            f"the counters of topics explain {noticed.counted_in / noticed.brokers_in:.0%} of what the brokers take "
+            "in; let Prometheus keep the counters of every topic",
+        )
+
+
+def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Finding]:
+    unclear = sorted(noticed.names - set(noticed.ids))
+    if unclear:
+        yield warning(
+            "metrics_of_unknown_broker",
+            "broker_metrics",
+            f"{counted(len(unclear), 'label value')} that name no broker of the inventory "
+            f"({some(map(repr, unclear), len(unclear))}): their processors are left out; name the label with the id, "
+            "the host or the pod in broker_label",
+        )
+    silent = sorted(brokers - set(noticed.ids.values()))
+    if silent and noticed.ids:
+        yield warning(
+            "broker_without_metrics",
+            "broker_metrics",
+            f"{counted(len(silent), 'broker')} of which prometheus has no counters ({some(silent, len(silent))}); what "
+            "they carry is missing from the rates of topics, let it scrape them",
+        )

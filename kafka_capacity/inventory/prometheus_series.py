@@ -1,0 +1,128 @@
+"""Series of a server, put in order: one row for each thing that is counted, one place for each copy of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.inventory.column_values import Flags, Ints
+from kafka_capacity.inventory.counters import Fall, hourly_rates
+from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
+from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Metric, Quantity, selector
+from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+
+Key = TypeVar("Key")
+
+BROKER_LABELS = ("broker_id", "broker", "node_id", "kafka_broker_id", "pod", "kubernetes_pod_name", "instance")
+"""Labels that may tell brokers apart, the most telling first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counted(Generic[Key]):
+    """Samples of several things.
+
+    Attributes:
+        keys: what is counted, sorted.
+        values: float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample.
+        span: the moments.
+    """
+
+    keys: tuple[Key, ...]
+    values: NDArray[np.float64]
+    span: Span
+
+    def rates(self, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> NDArray[np.float64]:
+        """Give float64[G, H], the rate of each in each whole hour of the span."""
+        return hourly_rates(self.values, self.span.moments(), is_up=is_up, fall=fall)
+
+    def is_seen(self) -> Flags:
+        """Give bool[G, T], where any copy has a sample."""
+        return np.asarray(np.isfinite(self.values).any(axis=1), dtype=np.bool_)
+
+
+def ways(quantity: Quantity, settings: PrometheusSettings) -> list[Metric]:
+    """Give the metrics that may tell a quantity, in the order in which to look for them."""
+    if quantity in settings.names:
+        labels = next((DIALECTS[one][quantity][0] for one in settings.dialects if quantity in DIALECTS[one]), None)
+        chosen = labels or Metric(names=())
+        return [
+            Metric(
+                names=(settings.names[quantity],),
+                topic=chosen.topic,
+                partition=chosen.partition,
+                group=chosen.group,
+            )
+        ]
+    return [metric for one in settings.dialects for metric in DIALECTS[one].get(quantity, ())]
+
+
+def ask(
+    client: PrometheusClient, quantity: Quantity, settings: PrometheusSettings, span: Span
+) -> tuple[list[Series], Metric | None]:
+    """Ask for a quantity by each of its names until one has series; no series and ``None`` where none has."""
+    for metric in ways(quantity, settings):
+        query = selector(quantity, metric, settings.labels)
+        if quantity is Quantity.BROKER_CPU_SECONDS and quantity not in settings.names:
+            query = _of_brokers_alone(query, settings)
+        found = client.query_range(query, span)
+        if found:
+            return found, metric
+    return [], None
+
+
+def _of_brokers_alone(query: str, settings: PrometheusSettings) -> str:
+    """Every process has this metric: take those that have counters of a broker too."""
+    counters = " or ".join(
+        f"group by (job, instance) ({selector(Quantity.BROKER_BYTES_IN, metric, settings.labels)})"
+        for metric in ways(Quantity.BROKER_BYTES_IN, settings)
+    )
+    return f"{query} and on (job, instance) ({counters})"
+
+
+def put_together(series: Iterable[Series], key_of: Callable[[Series], Key | None], span: Span) -> Counted[Key]:
+    """Put series with the same key beside each other as copies; a key of ``None`` leaves a series out."""
+    by_key: dict[Key, list[Series]] = {}
+    for one in series:
+        key = key_of(one)
+        if key is not None:
+            by_key.setdefault(key, []).append(one)
+    keys = tuple(sorted(by_key))  # type: ignore[type-var]  # texts and tuples of texts and numbers
+    copies = max((len(found) for found in by_key.values()), default=1)
+    values = np.full((len(keys), copies, span.points), np.nan)
+    for row, key in enumerate(keys):
+        for copy, one in enumerate(by_key[key]):
+            values[row, copy, one.place] = one.value
+    return Counted(keys=keys, values=values, span=span)
+
+
+def partition_of(series: Series, metric: Metric, places: Mapping[tuple[str, int], int]) -> int | None:
+    """Give the place of the partition that a series is of; ``None`` where the inventory has no such partition."""
+    number = series.label(metric.partition)
+    if not (number.isascii() and number.isdecimal()):
+        return None
+    return places.get((series.label(metric.topic), int(number)))
+
+
+def broker_label(series: Sequence[Series], settings: PrometheusSettings) -> str | None:
+    """Choose the label that tells brokers apart: the first that every series has."""
+    if settings.broker_label is not None:
+        return settings.broker_label
+    return next((name for name in BROKER_LABELS if series and all(one.label(name) for one in series)), None)
+
+
+def spread_rows(values: NDArray[np.float64], places: Sequence[int], count: int) -> NDArray[np.float64]:
+    """Give float64[count, H] with these rows at their places and NaN elsewhere."""
+    spread = np.full((count, values.shape[1]), np.nan)
+    spread[np.asarray(places, dtype=np.int64)] = values
+    return spread
+
+
+def totals(values: NDArray[np.float64], places: Ints, count: int) -> NDArray[np.float64]:
+    """Give float64[count, H], the sums of the rows of each place: NaN where a row of it is, 0 where it has none."""
+    total = np.zeros((count, values.shape[1]))
+    np.add.at(total, places, values)
+    return total

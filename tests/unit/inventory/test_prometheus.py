@@ -1,0 +1,256 @@
+"""Counters of a made-up cluster, over HTTP, into the tables of an inventory: what comes out is what truly happened."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+from kafka_capacity.inventory.prometheus import window_end, with_prometheus
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.validation import validate
+from tests.builders import rows_of, with_rows
+from tests.made_up_metrics import END, HOUR, World
+from tests.prometheus_stand_in import StandIn
+
+
+def read(samples, raw, *, prepare=lambda server: None, **settings):
+    with StandIn(samples) as server:
+        prepare(server)
+        found = with_prometheus(
+            raw, PrometheusConnection.of(url=server.url), PrometheusSettings(**{"days": 2} | settings), end=END
+        )
+    return found
+
+
+def by_key(raw, column):
+    found = {}
+    for row in rows_of(raw, "metrics"):
+        found.setdefault((row["topic"], row["partition"]), {})[int(row["hour"].timestamp())] = row[column]
+    return found
+
+
+def assert_rates(raw, column, true, world, *, rtol=1e-6, skip=()):
+    found = by_key(raw, column)
+    assert set(found) == set(true)
+    for key, rates in true.items():
+        for hour, rate in enumerate(rates.tolist()):
+            moment = world.start + hour * HOUR
+            if moment not in skip:
+                assert found[key][moment] == pytest.approx(rate, rel=rtol), (key, hour)
+
+
+def codes(raw):
+    return {remark.code for remark in raw.remarks}
+
+
+def test_jmx_counters_become_the_true_rates_of_partitions():
+    world = World()
+    raw = read(world.jmx(), world.inventory())
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
+    assert_rates(raw, "bytes_out_bytes_per_second", world.bytes_out(), world)
+    assert not raw.remarks
+    assert not validate(raw).fatal
+    assert len(raw.table("metrics")) == 7 * 48
+
+
+def test_brokers_and_their_processors():
+    world = World()
+    rows = rows_of(read(world.jmx(), world.inventory()), "broker_metrics")
+    assert len(rows) == 3 * 48
+    for row in rows:
+        hour = (int(row["hour"].timestamp()) - world.start) // HOUR
+        leader, follower, out, replicated = world.broker_rates()[row["broker_id"]][:, hour]
+        assert row["leader_in_bytes_per_second"] == pytest.approx(leader)
+        assert row["follower_in_bytes_per_second"] == pytest.approx(follower)
+        assert row["out_bytes_per_second"] == pytest.approx(out + replicated)
+        assert row["cpu_cores_used"] == pytest.approx(world.cores(row["broker_id"])[hour])
+
+
+def test_a_restart_loses_no_more_than_a_step():
+    world = World(restarts={2: END - 10 * HOUR + 1000})
+    raw = read(world.jmx(), world.inventory())
+    hour = END - 10 * HOUR
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world, skip={hour})
+    found = sum(rates[hour] for rates in by_key(raw, "bytes_in_bytes_per_second").values())
+    true = sum(rates[-10] for rates in world.bytes_in().values())
+    assert true * (1 - 300 / HOUR) <= found < true
+
+
+def test_two_servers_side_by_side_count_once():
+    world = World(copies=2)
+    raw = read(world.jmx(), world.inventory())
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world, rtol=0.02)
+
+
+def test_scrapes_between_the_steps_are_right_within_an_interval_of_scrapes():
+    world = World(late_seconds={1: 13, 2: 37, 3: 59})
+    raw = read(world.jmx(), world.inventory())
+    found = by_key(raw, "bytes_in_bytes_per_second")
+    largest = max(rates.max() for rates in world.bytes_in().values())
+    assert all(0 <= rate <= largest for hours in found.values() for rate in hours.values())
+    total = sum(sum(hours.values()) for hours in found.values())
+    assert total == pytest.approx(sum(rates.sum() for rates in world.bytes_in().values()), rel=0.002)
+
+
+def test_an_hour_without_scrapes_of_a_broker_is_unknown_for_its_topics_alone():
+    world = World()
+    outage = END - 20 * HOUR
+    samples = []
+    for labels, moments, values in world.jmx():
+        if "kafka-3" in labels["instance"]:  # it leads orders-2 and no other
+            values = np.where((moments >= outage) & (moments < outage + HOUR), np.nan, values)
+        samples.append((labels, moments, values))
+    raw = read(samples, world.inventory(), names={"log_end_offset": "no_offsets"})
+    found = by_key(raw, "bytes_in_bytes_per_second")
+    assert outage not in found["orders", 0]
+    assert outage in found["clicks", 0]
+
+
+def test_without_offsets_topics_are_shared_evenly_and_that_is_said():
+    world = World()
+    raw = read(world.jmx(offsets=False), world.inventory())
+    true = world.bytes_in()
+    even = {key: np.mean([rates for other, rates in true.items() if other[0] == key[0]], axis=0) for key in true}
+    assert_rates(raw, "bytes_in_bytes_per_second", even, world)
+    (remark,) = raw.remarks
+    assert remark.code == "metrics_shared_evenly"
+    assert "2 topics (clicks, orders)" in remark.message
+
+
+def with_sizes(world, ratio=0.5):
+    """Give each replica the bytes of the records that are still in its log at the end."""
+    raw = world.inventory()
+    sizes = {name: size for name, _, size, _ in world.TOPICS}
+    rows = rows_of(raw, "replicas")
+    for row in rows:
+        rate = world.records()[row["topic"], row["partition"]]
+        end = world.counted(rate, np.array([END]))[0]
+        row["size_bytes"] = round(end * ratio * sizes[row["topic"]])
+    return with_rows(raw, "replicas", rows)
+
+
+@pytest.mark.parametrize("dialect", ["kminion", "kafka_exporter"])
+def test_offsets_and_sizes_on_disk_are_bytes_too(dialect):
+    world = World()
+    raw = read(getattr(world, dialect)(), with_sizes(world))
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world, rtol=1e-4)
+    assert_rates(raw, "bytes_out_bytes_per_second", world.bytes_out(), world, rtol=1e-4)
+    assert codes(raw) == {"metrics_from_records"}
+
+
+def test_offsets_of_compacted_topics_are_no_bytes():
+    world = World()
+    raw = with_sizes(world)
+    rows = rows_of(raw, "topics")
+    rows[0]["cleanup_policy"] = "compact"
+    raw = read(world.kminion(), with_rows(raw, "topics", rows))
+    assert {row["topic"] for row in rows_of(raw, "metrics")} == {"clicks", "idle"}
+    assert codes(raw) == {"metrics_from_records", "metrics_unknown_topics"}
+
+
+def test_bytes_by_the_jmx_exporter_and_offsets_by_kminion():
+    world = World()
+    raw = read([*world.jmx(offsets=False), *world.kminion()], world.inventory())
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
+    assert_rates(raw, "bytes_out_bytes_per_second", world.bytes_out(), world)
+    assert not raw.remarks
+
+
+def test_a_gap_of_the_jmx_exporter_is_filled_from_offsets():
+    world = World()
+    gap = END - 5 * HOUR
+    samples = [
+        (labels, moments, np.where((moments >= gap) & (moments < gap + HOUR), np.nan, values))
+        for labels, moments, values in world.jmx(offsets=False)
+    ]
+    raw = read([*samples, *world.kminion()], world.inventory())
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world, rtol=1e-3)
+    assert codes(raw) == {"metrics_from_records"}
+
+
+def test_a_topic_whose_counters_the_server_drops_is_not_idle():
+    world = World()
+    samples = [one for one in world.jmx() if one[0].get("topic") != "clicks" or "offset" in one[0]["__name__"]]
+    raw = read(samples, world.inventory())
+    assert {row["topic"] for row in rows_of(raw, "metrics")} == {"orders", "idle"}
+    assert {"metrics_unknown_topics", "topic_counters_incomplete"} >= codes(raw) >= {"metrics_unknown_topics"}
+
+
+def test_several_clusters_in_one_server_are_told_apart_by_labels():
+    world, other = World(), World(seed=8)
+    samples = [
+        ({**labels, "cluster": name}, moments, values)
+        for name, made in (('pay"ments', world), ("other", other))
+        for labels, moments, values in made.jmx()
+    ]
+    raw = read(samples, world.inventory(), labels={"cluster": 'pay"ments'})
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
+
+
+def test_exporters_without_rules_keep_the_attribute_in_a_label():
+    world = World()
+    samples = []
+    for labels, moments, values in world.jmx():
+        if labels["__name__"] == "kafka_server_brokertopicmetrics_bytesin_total":
+            labels = {**labels, "__name__": "kafka_server_BrokerTopicMetrics_Count", "name": "BytesInPerSec"}
+        samples.append((labels, moments, values))
+    raw = read(samples, world.inventory())
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
+
+
+def test_late_samples_replace_what_an_earlier_reading_said():
+    world = World()
+    first = read(world.jmx(), world.inventory())
+    rows = [row | {"bytes_in_bytes_per_second": 1.0} for row in rows_of(first, "metrics")]
+    again = read(world.jmx(), with_rows(first, "metrics", rows))
+    assert again.table("metrics").equals(first.table("metrics"))
+
+
+def test_a_server_that_is_away_is_a_warning_and_no_loss_of_the_inventory():
+    raw = World().inventory()
+    found = with_prometheus(raw, PrometheusConnection.of(url="http://127.0.0.1:9"), PrometheusSettings(), end=END)
+    (remark,) = found.remarks
+    assert (remark.code, remark.severity) == ("prometheus_failed", "warning")
+    assert "of 14 days of metrics 0 could be read" in remark.message
+    assert "http://127.0.0.1:9/api/v1/query_range cannot be reached" in remark.message
+    assert found.table("replicas").equals(raw.table("replicas"))
+    assert not len(found.table("metrics"))
+
+
+def test_days_that_could_be_read_before_the_server_failed_are_kept():
+    world = World()
+
+    def prepare(server):
+        server.fail_before = END - 30 * HOUR
+
+    raw = read(world.jmx(), world.inventory(), prepare=prepare)
+    (remark,) = [remark for remark in raw.remarks if remark.code == "prometheus_failed"]
+    assert "of 2 days of metrics 1 could be read" in remark.message
+    assert len(raw.table("metrics")) == 7 * 24
+
+
+def test_a_server_without_our_metrics_is_said():
+    raw = read([], World().inventory(), labels={"cluster": "typo"})
+    (remark,) = raw.remarks
+    assert remark.code == "prometheus_has_nothing"
+    assert 'labels asked for (cluster="typo")' in remark.message
+
+
+def test_brokers_that_are_not_scraped_or_not_known_are_said():
+    world = World()
+    samples = [one for one in world.jmx() if "kafka-3" not in one[0]["instance"]]
+    assert "broker_without_metrics" in codes(read(samples, world.inventory()))
+    renamed = [
+        ({**labels, "instance": labels["instance"].replace("example.com", "internal")}, moments, values)
+        for labels, moments, values in world.jmx()
+    ]
+    raw = read(renamed, world.inventory())
+    assert codes(raw) == {"metrics_of_unknown_broker"}
+    assert not len(raw.table("broker_metrics"))
+
+
+def test_hours_after_the_day_or_not_over_yet_are_not_asked_for():
+    now = datetime.datetime(2026, 11, 20, 14, 59, tzinfo=datetime.UTC)
+    assert window_end("2026-11-20", now) == END - 10 * HOUR
+    assert window_end("2026-11-20", now + datetime.timedelta(days=3)) == END
