@@ -9,6 +9,7 @@ from kafka_capacity.report.formats import format_bytes, format_duration, format_
 from kafka_capacity.report.group_words import at_risk_line
 from kafka_capacity.report.groups import SECTION
 from kafka_capacity.report.options import Option, PlanView
+from kafka_capacity.report.sizing_verdict import sizing_caveats
 from kafka_capacity.report.waves import MoveView
 
 WEEK_HOURS = 168
@@ -20,7 +21,7 @@ def caveats(view: PlanView) -> list[dict[str, str]]:
 
     Each has a ``severity``, ``serious`` or ``note``, and perhaps an ``anchor``: the section that says more.
     """
-    found = [*_groups(view), *cluster_caveats(view), *move_caveats(view.nearest, view.move)]
+    found = [*sizing_caveats(view), *_groups(view), *cluster_caveats(view), *move_caveats(view.nearest, view.move)]
     found.append(_note(f"Sizes are those of the inventory of {view.inputs.ds}; topics that grow take longer to copy."))
     return sorted(found, key=lambda caveat: caveat["severity"] != "serious")
 

@@ -15,7 +15,8 @@ class ReportInputs:
 
     Attributes:
         tables: ``scenarios``, ``moves`` and ``broker_load`` of one plan (:mod:`kafka_capacity.objects.plan_tables`),
-            and, where it tried consumer groups, those of :mod:`kafka_capacity.objects.group_tables`.
+            and, where it tried consumer groups, those of :mod:`kafka_capacity.objects.group_tables`, and where it sized
+            the cluster, those of :mod:`kafka_capacity.objects.sizing_tables`.
         cluster: its name.
         ds: the day of the inventory, ``YYYY-MM-DD``.
         plan_id: the plan's name.
@@ -31,6 +32,7 @@ class ReportInputs:
             inventory and in the proposed topologies.
         provenance: what made this: ``code_version``, ``model_version`` and whatever else names an input.
         links: ``report_uri``, where the whole report will be, and optionally ``run_uri``.
+        sizing: what a plan says of sizing besides its tables, as plain data; empty for a plan that says nothing.
         generated_at: when, as text; the caller takes it from the run's date.
     """
 
@@ -43,4 +45,5 @@ class ReportInputs:
     findings: Sequence[Mapping[str, str]] = field(default=())
     provenance: Mapping[str, Any] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
+    sizing: Mapping[str, Any] = field(default_factory=dict)
     generated_at: str

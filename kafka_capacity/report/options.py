@@ -22,6 +22,7 @@ from kafka_capacity.errors import RenderError
 from kafka_capacity.report.formats import format_throttle, plural
 from kafka_capacity.report.groups import GroupsView, read_groups
 from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.report.sizing import SizingView, read_sizing
 from kafka_capacity.report.waves import MoveView, read_move, read_schedules
 
 BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
@@ -95,6 +96,7 @@ class PlanView:
         nearest: the option to speak of: the recommended one, else the one that is closest to fitting.
         groups: what the plan says of consumer groups; ``None`` where it says nothing.
         move: the option to speak of in waves; ``None`` where the plan has none for it.
+        sizing: how many brokers by when; ``None`` where the plan says nothing of it.
     """
 
     inputs: ReportInputs
@@ -103,6 +105,7 @@ class PlanView:
     nearest: Option
     groups: GroupsView | None = None
     move: MoveView | None = None
+    sizing: SizingView | None = None
 
     @property
     def rate_history_hours(self) -> int:
@@ -146,6 +149,7 @@ def view_plan(inputs: ReportInputs) -> PlanView:
         nearest=nearest,
         groups=read_groups(inputs),
         move=read_move(inputs.tables, nearest.scenario_id),
+        sizing=read_sizing(inputs),
     )
 
 

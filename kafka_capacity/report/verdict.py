@@ -18,6 +18,9 @@ from kafka_capacity.report.formats import (
 )
 from kafka_capacity.report.names import clipped, visible
 from kafka_capacity.report.options import Option, PlanView, counts_by_fit
+from kafka_capacity.report.sizing_verdict import sizing_verdict
+from kafka_capacity.report.sizing_words import subject_words
+from kafka_capacity.report.tables import key_figure
 from kafka_capacity.report.waves import MoveView
 
 SUBJECT_NAME_LENGTH = 60
@@ -38,6 +41,7 @@ def decide(view: PlanView) -> dict[str, Any]:
         "reasons": _reasons(view),
         "caveats": caveats(view),
         "subject": _subject(view, is_unsound=is_unsound),
+        "sizing": sizing_verdict(view) if view.sizing else None,
     }
 
 
@@ -180,7 +184,9 @@ def _named_counts(counts: list[int]) -> str:
 
 def _subject(view: PlanView, *, is_unsound: bool) -> str:
     _, failing = counts_by_fit(view.options)
-    if view.recommended:
+    if view.sizing is not None:
+        answer = subject_words(view.sizing)
+    elif view.recommended:
         count = view.recommended.broker_count
         answer = f"{plural(count, 'broker')} {'fits' if count == 1 else 'fit'}"
         if failing:
@@ -201,7 +207,7 @@ def key_figures(view: PlanView) -> list[dict[str, Any]]:
         return _shortfall(option)
     figures = option.figures
     found = [
-        _figure(
+        key_figure(
             "To copy",
             figures["moved_bytes"],
             "bytes",
@@ -209,7 +215,7 @@ def key_figures(view: PlanView) -> list[dict[str, Any]]:
             f"{format_count(figures['moved_replicas'])} of {plural(figures['total_replicas'], 'replica')}",
         ),
         _time_figure(view, option),
-        _figure(
+        key_figure(
             "Above the least possible",
             figures["gap_ratio"],
             "percent",
@@ -225,7 +231,7 @@ def key_figures(view: PlanView) -> list[dict[str, Any]]:
 def _time_figure(view: PlanView, option: Option) -> dict[str, Any]:
     move = view.move
     if move is None or not move.waves:
-        return _figure("Time", option.figures["duration_seconds"], "duration", _time_note(view, option))
+        return key_figure("Time", option.figures["duration_seconds"], "duration", _time_note(view, option))
     low, expected, high = move.total
     note = f"{plural(len(move.waves), 'wave')} at {move.throttle_text}"
     if expected is None:
@@ -236,7 +242,7 @@ def _time_figure(view: PlanView, option: Option) -> dict[str, Any]:
         note += "; at peak rates they never end"
     elif format_duration(low) != format_duration(high):
         note += f"; {format_duration(low)} if nobody writes, {format_duration(high)} at peak rates"
-    return _figure("Time", expected, "duration", note)
+    return key_figure("Time", expected, "duration", note)
 
 
 def _time_note(view: PlanView, option: Option) -> str:
@@ -263,7 +269,7 @@ def _generate_figure(option: Option, generate: Option) -> dict[str, Any]:
     own = option.figures["moved_bytes"]
     if own and figures["moved_bytes"]:
         note = f"{format_factor(figures['moved_bytes'] / own)} as much; {note}"
-    return _figure("With --generate", figures["moved_bytes"], "bytes", note)
+    return key_figure("With --generate", figures["moved_bytes"], "bytes", note)
 
 
 def _shortfall(option: Option) -> list[dict[str, Any]]:
@@ -273,10 +279,6 @@ def _shortfall(option: Option) -> list[dict[str, Any]]:
     what = str(excuse["constraint"]).replace("_", " ") if excuse["unit"] in kinds else str(excuse["unit"])
     note = f"{what}, {excuse['where']}"
     return [
-        _figure("Needed", excuse["needed"], kind, note),
-        _figure("Available", excuse["available"], kind, note),
+        key_figure("Needed", excuse["needed"], kind, note),
+        key_figure("Available", excuse["available"], kind, note),
     ]
-
-
-def _figure(label: str, value: Any, kind: str, note: str) -> dict[str, Any]:
-    return {"label": label, "value": value, "format": kind, "note": note}

@@ -31,6 +31,7 @@ from kafka_capacity.workflow.plan_dataset import (
     FACTS_DOCUMENT,
     GROUPS_DOCUMENT,
     REQUEST_DOCUMENT,
+    SIZING_DOCUMENT,
     read_plan,
     read_plan_document,
     read_plan_tables,
@@ -103,6 +104,7 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
             "plan_manifest_sha256": manifest.sha256,
             "plan_id": pinned.plan_id,
         },
+        sizing=read_plan_document(store, manifest, SIZING_DOCUMENT),
         links={"report_uri": store.uri(pinned.report_prefix + "index.html")},
         # The day of the inventory, not of the run: a report says nothing that is newer, and the bytes stay the same.
         generated_at=f"{pinned.ds}T00:00:00+00:00",

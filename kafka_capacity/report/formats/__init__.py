@@ -28,6 +28,7 @@ from kafka_capacity.report.formats.figures import (
     format_limit,
     format_percent,
     format_percent_change,
+    format_usd,
 )
 from kafka_capacity.report.formats.times import (
     ENDLESS,
@@ -35,6 +36,7 @@ from kafka_capacity.report.formats.times import (
     format_duration,
     format_duration_band,
     format_moment,
+    format_month,
     format_time_band,
     format_wait,
     format_wait_change,
@@ -66,6 +68,7 @@ __all__ = [
     "format_limit",
     "format_load",
     "format_moment",
+    "format_month",
     "format_percent",
     "format_percent_change",
     "format_ranges",
@@ -75,6 +78,7 @@ __all__ = [
     "format_throttle",
     "format_throttle_above",
     "format_time_band",
+    "format_usd",
     "format_wait",
     "format_wait_change",
     "format_when",
@@ -113,10 +117,12 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "text_change": format_text_change,
     "load": format_load,
     "ranges": format_ranges,
+    "usd": format_usd,
+    "day": format_text,
 }
 """Every format by the name that columns and figures carry."""
 
-LEFT_ALIGNED = frozenset({"id", "ids", "text", "name", "moment", "yes", "verdict", "text_change", "ranges"})
+LEFT_ALIGNED = frozenset({"id", "ids", "text", "name", "moment", "yes", "day", "verdict", "text_change", "ranges"})
 """Formats that are words rather than figures."""
 
 

@@ -12,6 +12,7 @@ MINUS = "−"
 NOTHING = "—"
 
 _ABSURD_RATIO = 1e13
+_CENTS_BELOW = 100.0
 
 
 def write_number(value: float, decimals: int, *, at_most: float = 1e15) -> str:
@@ -73,6 +74,19 @@ def format_count(number: float | None) -> str:
     '18,036'
     """
     return NOTHING if number is None else write_number(number, 0)
+
+
+def format_usd(amount: float | None) -> str:
+    """Write US dollars, with cents below a hundred.
+
+    >>> [format_usd(amount) for amount in (25_074.4, 12.5, 0.0, -3.2, None)]
+    ['$25,074', '$12.50', '$0', '−$3.20', '—']
+    """
+    if amount is None:
+        return NOTHING
+    size = abs(as_float(amount))
+    text = write_number(size, 2 if 0 < round(size, 2) < _CENTS_BELOW else 0)
+    return text if text == NOTHING else f"{MINUS if amount < 0 and round(size, 2) else ''}${text}"
 
 
 def format_factor(factor: float | None) -> str:

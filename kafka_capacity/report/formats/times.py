@@ -13,6 +13,21 @@ ENDLESS = "endless"
 
 _AXIS_UNITS = ((259_200.0, "d", 86_400.0), (7_200.0, "h", 3_600.0), (180.0, "min", 60.0), (-math.inf, "s", 1.0))
 _TIMES = (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1))
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+"""Not those of the locale: the same bytes everywhere."""
 _ABSURD_SECONDS = 86_400e9
 """From here on days are in scientific notation."""
 
@@ -76,6 +91,19 @@ def format_moment(text: str) -> str:
     if moment.tzinfo is None:
         return text
     return f"{moment.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def format_month(day: str) -> str:
+    """Write the month of an ISO day; what is none stays as it is.
+
+    >>> [format_month(day) for day in ("2027-04-16", "soon")]
+    ['April 2027', 'soon']
+    """
+    try:
+        found = datetime.date.fromisoformat(day)
+    except ValueError:
+        return day
+    return f"{_MONTHS[found.month - 1]} {found.year}"
 
 
 def format_wait(seconds: float | str | None) -> str:

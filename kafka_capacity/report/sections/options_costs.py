@@ -1,0 +1,119 @@
+"""The sizing options side by side: whether and until when each fits, what it costs, and what getting there takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_capacity.report.formats import format_throttle_above, plural
+from kafka_capacity.report.options import PlanView
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.sizing import COSTS_SECTION, Row, SizingView
+from kafka_capacity.report.sizing_words import cost_sentence, days_words, option_label, tightest_phrase
+from kafka_capacity.report.tables import NOTE, column, table
+
+MAX_FRONT = 8
+"""Rows of the Pareto front that are not folded away."""
+MAX_ROWS = 300
+
+_COLUMNS = (
+    column("label", "Option"),
+    column("verdict", "Verdict", "verdict"),
+    column("front", "Unbeaten"),
+    column("fits_until", "Fits until", "day"),
+    column("headroom_ratio", "Headroom", "percent"),
+    column("total_usd_per_month", "A month", "usd"),
+    column("brokers_usd_per_month", "Machines", "usd"),
+    column("disks_usd_per_month", "Disks", "usd"),
+    column("between_racks_usd_per_month", "Rack traffic", "usd"),
+    column("ingest_usd_per_month", "Ingest", "usd"),
+    column("moved_bytes", "To copy", "bytes"),
+    column("change_seconds", "Copying", "duration"),
+    column("change_usd", "Change", "usd"),
+    column("pays", "Pays back"),
+)
+_PRICES = tuple(one["key"] for one in _COLUMNS if one["key"].endswith("_usd_per_month"))
+
+
+@section(COSTS_SECTION, title="Options and what they cost", order=4)
+def build(view: PlanView) -> dict[str, Any] | None:
+    """Give the options that matter most, and all others to unfold."""
+    sizing = view.sizing
+    if sizing is None:
+        return None
+    first = _first(sizing)
+    others = [row for row in sorted(sizing.options, key=_rank) if row not in first]
+    columns = [one for one in _COLUMNS if _is_told(one["key"], sizing.options)]
+    priced = sorted({row["priced_on"] for row in sizing.options if row["priced_on"]})
+    note = (
+        "Headroom is what the limits leave at the tightest place up to the horizon. Unbeaten: no other option that "
+        "fits is as good in cost, bytes copied, time and headroom, and better in one. Copying is at mean rates, with "
+        "everything started at once."
+    )
+    if priced:
+        note += f" Prices are those of {', '.join(priced)}."
+    return {
+        "cost": cost_sentence(sizing),
+        "table": table("The options that matter most", columns, [_row(row) for row in first], note=note),
+        "others": table("All other options", columns, [_row(row) for row in others[:MAX_ROWS]]) if others else None,
+        "others_count": len(others),
+        "left_out": max(0, len(others) - MAX_ROWS),
+    }
+
+
+def _first(view: SizingView) -> list[Row]:
+    """Choose: the recommended or nearest, the steps to it, doing nothing, scaling in, and the cheapest of the front."""
+    scale_in = [row for row in view.options if row["kind"] == "scale-in"]
+    front = sorted((row for row in view.options if row["is_on_front"]), key=_rank)
+    wanted = [view.nearest, view.today, *(step.option for step in view.steps)]
+    wanted += [max(scale_in, key=lambda row: int(row["broker_count"]))] if scale_in else []
+    chosen: list[Row] = []
+    for row in [*wanted, *front[:MAX_FRONT]]:
+        if row not in chosen:
+            chosen.append(row)
+    return chosen
+
+
+def _rank(row: Row) -> tuple[Any, ...]:
+    """What fits first, then what costs less, then fewer brokers."""
+    usd = row["total_usd_per_month"]
+    return not row["fits"], usd is None, usd or 0.0, row["broker_count"], row["position"]
+
+
+def _is_told(key: str, options: Sequence[Row]) -> bool:
+    """Leave out prices that nobody knows, and parts that cost nothing anywhere."""
+    if key == "pays":
+        return any(row["break_even_days"] is not None for row in options)
+    if key not in _PRICES and key != "change_usd":
+        return True
+    return any(row[key] for row in options)
+
+
+def _row(row: Row) -> dict[str, Any]:
+    days = row["break_even_days"]
+    verdict = "recommended" if row["is_recommended"] else "fits" if row["fits"] else "no_fit"
+    return {
+        **row,
+        "label": option_label(row),
+        "verdict": verdict,
+        "front": "yes" if row["is_on_front"] else "",
+        "fits_until": ("" if row["fits"] else "not today") if row["fits_until"] is None else row["fits_until"],
+        "pays": "" if days is None or (not row["moved_bytes"] and not days) else f"after {days_words(days)}",
+        NOTE: _note(row),
+    }
+
+
+def _note(row: Row) -> str | None:
+    said = []
+    if row["excuses"]:
+        reason, more = str(row["excuses"][0]["reason"]), len(row["excuses"]) - 1
+        said.append(reason[:1].upper() + reason[1:] + (f" (and {plural(more, 'more limit')})" if more else ""))
+    elif (tightest := tightest_phrase(row)) is not None:
+        said.append(f"Tightest: {tightest}")
+    if row["change_seconds"] is None and row["least_throttle_bytes_per_second"]:
+        said.append(
+            f"Copying ends with a throttle above {format_throttle_above(row['least_throttle_bytes_per_second'])}"
+        )
+    if not row["is_in_place"]:
+        said.append("New machines: everything is copied")
+    return ". ".join(said) + "." if said else None

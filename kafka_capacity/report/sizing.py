@@ -1,0 +1,158 @@
+"""What a plan says about sizing, read from its tables and its document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.report.inputs import ReportInputs
+
+Row = Mapping[str, Any]
+
+BY_WHEN_SECTION = "by_when"
+COSTS_SECTION = "options_costs"
+GROWTH_SECTION = "growth"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One count of brokers on the way to the horizon.
+
+    Attributes:
+        option: the row of ``sizing_options``.
+        from_day: when it is needed, because the step before runs out; the first day for now.
+        until: the day on which it runs out itself; ``None`` for not before the horizon.
+        resource: of which; ``None`` likewise.
+    """
+
+    option: Row
+    from_day: str
+    until: str | None
+    resource: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SizingView:
+    """The options, what is recommended, and when each runs out.
+
+    Attributes:
+        options: rows of ``sizing_options`` in the order tried, ``excuses`` as lists.
+        exhaustion: by option and resource, the rows of ``sizing_exhaustion``.
+        use: ``sizing_use``.
+        document: what ``sizing.json`` says.
+        estimate: which one decides, ``high`` or ``middle``.
+        steps: brokers of the recommended hardware on the way to the horizon.
+    """
+
+    options: tuple[Row, ...]
+    exhaustion: Mapping[str, Mapping[str, Row]]
+    use: pa.Table
+    document: Mapping[str, Any]
+    estimate: str
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def dates(self) -> Sequence[str]:
+        """The days that are judged, ascending."""
+        return list(self.document["dates"])
+
+    @property
+    def horizon(self) -> str:
+        """The last of them."""
+        return self.dates[-1]
+
+    @property
+    def today(self) -> Row:
+        """Doing nothing."""
+        return next(row for row in self.options if row["kind"] == "do-nothing")
+
+    @property
+    def recommended(self) -> Row | None:
+        """What to do; ``None`` where nothing that was tried lasts."""
+        return next((row for row in self.options if row["is_recommended"]), None)
+
+    @property
+    def nearest(self) -> Row:
+        """The recommended option, else the one with the most headroom, of equals the first."""
+        known = [row for row in self.options if row["headroom_ratio"] is not None]
+        return self.recommended or max(known, key=lambda row: float(row["headroom_ratio"]), default=self.today)
+
+    def by_id(self, option_id: str | None) -> Row | None:
+        """Find an option."""
+        return next((row for row in self.options if row["option_id"] == option_id), None)
+
+    def lasts(self, option: Row, day: str) -> bool:
+        """Tell whether an option fits up to a day of the outlook."""
+        return bool(option["fits"]) or (option["fits_until"] or "") >= day
+
+    def runs_out(self, option: Row) -> Row | None:
+        """Give the first resource that runs out at the estimate that decides; ``None`` where none does."""
+        rows = [row for row in self.exhaustion.get(option["option_id"], {}).values() if row[self.estimate]]
+        return min(rows, key=lambda row: (row[self.estimate], row["resource"]), default=None)
+
+
+def read_sizing(inputs: ReportInputs) -> SizingView | None:
+    """Read what the plan says; ``None`` for a plan that was made before there was sizing."""
+    table = inputs.tables.get("sizing_options")
+    if not inputs.sizing or table is None or not len(table):
+        return None
+    exhaustion: dict[str, dict[str, Row]] = {}
+    for row in inputs.tables["sizing_exhaustion"].to_pylist():
+        exhaustion.setdefault(row["option_id"], {})[row["resource"]] = row
+    read: dict[str, Any] = {
+        "options": tuple({**row, "excuses": json.loads(row["excuses"])} for row in table.to_pylist()),
+        "exhaustion": exhaustion,
+        "use": inputs.tables["sizing_use"],
+        "document": inputs.sizing,
+        "estimate": str(inputs.request.get("sized_estimate") or "high"),
+    }
+    view = SizingView(**read)
+    return SizingView(**read, steps=_steps(view))
+
+
+def _steps(view: SizingView) -> tuple[Step, ...]:
+    """Give for each date the fewest brokers of the recommended kind that last until then, equal ones in one step."""
+    goal = view.recommended or _last_by_date(view)
+    if goal is None:
+        return ()
+    day = view.dates[0]
+    today = view.today
+    is_same = goal["shape"] == today["shape"]
+    if is_same and goal["broker_count"] <= today["broker_count"]:
+        return (_step(view, goal, day),)
+    kind = ("shape", "extra_racks", "replication_factor")
+    on_the_way = [
+        row
+        for row in view.options
+        if row["broker_count"] <= goal["broker_count"]
+        and (all(row[name] == goal[name] for name in kind) or (is_same and row is today))
+        and not (is_same and row["broker_count"] < today["broker_count"])
+    ]
+    found: list[Step] = []
+    for date in view.dates:
+        lasting = [row for row in on_the_way if view.lasts(row, date)]
+        if not lasting:
+            break
+        best = min(lasting, key=lambda row: (row["broker_count"], row["kind"] != "do-nothing", row["option_id"]))
+        if not found or found[-1].option is not best:
+            found.append(_step(view, best, (found[-1].until or date) if found else day))
+    return tuple(found)
+
+
+def _last_by_date(view: SizingView) -> Row | None:
+    named = [option_id for _, option_id in view.document["advice"]["by_date"] if option_id is not None]
+    return view.by_id(named[-1]) if named else None
+
+
+def _step(view: SizingView, option: Row, from_day: str) -> Step:
+    out = view.runs_out(option)
+    return Step(
+        option=option,
+        from_day=from_day,
+        until=None if out is None else str(out[view.estimate]),
+        resource=None if out is None else str(out["resource"]),
+    )

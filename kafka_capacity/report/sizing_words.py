@@ -1,0 +1,256 @@
+"""What is said about sizing: in the headline, under it, and in e-mails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.report.formats import format_month, format_percent, format_usd, plural
+from kafka_capacity.report.sizing import Row, SizingView
+from kafka_capacity.report.tables import key_figure
+from kafka_capacity.sizing.capacity.limits import Resource
+from kafka_capacity.sizing.capacity.shapes import TODAY
+from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES, shown_amount
+
+CONDITION_WORDS = {
+    "normal": "all brokers up",
+    "broker-lost": "one broker lost",
+    "rack-lost": "one rack lost",
+    "moving": "while moving",
+    "broker-returns": "while a broker catches up",
+    "re-reading": "while all is read again",
+}
+
+_MISSING = {
+    "cpu": "give broker_vcpu, or cpu_cores in the inventory",
+    "disk_io": "give broker_disk_bytes_per_second",
+    "disk": "give the disks of brokers in the inventory",
+    "network_in": "give the network of brokers in the inventory",
+    "network_out": "give the network of brokers in the inventory",
+}
+
+
+def resource_name(resource: str) -> str:
+    """Give the name of a resource as people read it."""
+    return RESOURCE_NAMES[Resource(resource)]
+
+
+def amount(resource: str, value: float | None) -> str:
+    """Write a load in the unit of its resource."""
+    return "an unknown amount" if value is None else shown_amount(Resource(resource), value)
+
+
+def option_name(option: Row) -> str:
+    """Name an option: how many brokers of what, and what else is changed."""
+    name = plural(option["broker_count"], "broker")
+    if option["shape"] != TODAY:
+        name += f" of {option['shape']}"
+    if option["extra_racks"]:
+        name += f", {plural(option['extra_racks'], 'rack')} more"
+    if option["replication_factor"] is not None:
+        name += f", replication factor {option['replication_factor']}"
+    return name
+
+
+def option_label(option: Row) -> str:
+    """Name an option so that no two of a plan have the same name."""
+    if option["kind"] == "do-nothing":
+        return f"Do nothing ({option_name(option)})"
+    return option_name(option) + (", placed anew" if option["kind"] == "rebalance" else "")
+
+
+def tightest_phrase(option: Row) -> str | None:
+    """Say where an option is nearest to a limit."""
+    resource = option["tightest_resource"]
+    if resource is None:
+        return None
+    condition = "" if option["tightest_condition"] == "normal" else f", {CONDITION_WORDS[option['tightest_condition']]}"
+    return (
+        f"{resource_name(resource)} of broker {option['tightest_broker']} on {option['tightest_date']}{condition}: "
+        f"{amount(resource, option['tightest_needed'])} of {amount(resource, option['tightest_allowed'])} allowed"
+    )
+
+
+def steps_phrase(view: SizingView) -> str:
+    """Say how many brokers now, and how many by when.
+
+    Ends in the count that lasts longest.
+    """
+    parts = []
+    for place, step in enumerate(view.steps):
+        count = option_name(step.option) if not place else f"{step.option['broker_count']:,}"
+        parts.append(f"{count} {'now' if not place else 'by ' + format_month(step.from_day)}")
+    return ", ".join(parts)
+
+
+def headline(view: SizingView) -> str:
+    """Answer how many brokers by when."""
+    if view.recommended is None:
+        return _nothing_lasts(view)
+    if view.today["fits"]:
+        return _enough(view)
+    said = steps_phrase(view)
+    if len(view.steps) == 1:
+        said += f" last until {format_month(view.horizon)}"
+    return f"{said}: {resource_name(_binding(view))} binds; {today_phrase(view)}."
+
+
+def _binding(view: SizingView) -> str:
+    forced = [step.resource for step in view.steps[:-1] if step.resource]
+    out = view.runs_out(view.today)
+    first = out["resource"] if out is not None else None
+    return str((forced[-1] if forced else None) or first or view.nearest["tightest_resource"])
+
+
+def today_phrase(view: SizingView) -> str:
+    """Say until when today's brokers do."""
+    count, out = view.today["broker_count"], view.runs_out(view.today)
+    what = f"today’s {count:,}"
+    if out is None:
+        if not view.today["fits"]:
+            return f"{what} do not fit"
+        return f"{what} last until {format_month(view.horizon)}"
+    day = str(out[view.estimate])
+    name = resource_name(out["resource"])
+    if day == view.dates[0]:
+        return f"{what} are beyond their limit of {name} already"
+    return f"{what} run out of {name} in {format_month(day)}"
+
+
+def _enough(view: SizingView) -> str:
+    chosen, today = view.recommended or view.today, view.today
+    said = f"Today’s {plural(today['broker_count'], 'broker')} last until {format_month(view.horizon)}"
+    if chosen is today:
+        return f"{said}, and nothing that was tried costs less."
+    price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
+    if price is not None and now is not None:
+        cheaper = f"cost {format_usd(price)} a month instead of {format_usd(now)}"
+        return f"{said}; {option_name(chosen)} would do too, and {cheaper}."
+    return f"{said}; {option_name(chosen)} would do too."
+
+
+def _nothing_lasts(view: SizingView) -> str:
+    lead = f"Nothing that was tried lasts until {format_month(view.horizon)}"
+    if view.steps:
+        last = view.steps[-1]
+        end = "" if last.until is None else f", and these last until {format_month(last.until)}"
+        return f"{lead}: {steps_phrase(view)}{end}; {today_phrase(view)}."
+    nearest = view.nearest
+    reason = f": {nearest['excuses'][0]['reason']}" if nearest["excuses"] else ""
+    return f"{lead}, nor fits today. The nearest is {option_name(nearest)}{reason}."
+
+
+def badge(view: SizingView) -> dict[str, str]:
+    """Give the word in front of the headline, and its colour."""
+    if view.recommended is None:
+        return {"kind": "bad", "text": "✕ Nothing tried lasts"}
+    if view.today["fits"]:
+        return {"kind": "good", "text": "✓ Enough brokers"}
+    if view.today["fits_until"] is None:
+        return {"kind": "bad", "text": "! Too few brokers now"}
+    out = view.runs_out(view.today)
+    by = f" by {format_month(str(out[view.estimate]))}" if out is not None else ""
+    return {"kind": "warn", "text": f"↑ More brokers{by}"}
+
+
+def subject_words(view: SizingView) -> str:
+    """Say the answer in the subject of an e-mail."""
+    month = format_month(view.horizon)
+    if view.recommended is None:
+        return f"nothing tried lasts until {month}"
+    if view.today["fits"]:
+        return f"{plural(view.today['broker_count'], 'broker')} last until {month}"
+    return steps_phrase(view) + (f", until {month}" if len(view.steps) == 1 else "")
+
+
+def cost_sentence(view: SizingView) -> str:
+    """Say what the recommended option costs a month, or which parameter would tell."""
+    option, now = view.nearest, view.today["total_usd_per_month"]
+    price = option["total_usd_per_month"]
+    if price is None:
+        return f"What {option_name(option)} cost is not known: {price_wanted(option)}."
+    against = "" if option is view.today else f" ({format_usd(now)} as today)" if now is not None else ""
+    said = f"{option_name(option)} cost {format_usd(price)} a month{against}"
+    days = option["break_even_days"]
+    if days is not None and option["change_usd"] is not None and option is not view.today:
+        said += f"; the change costs {format_usd(option['change_usd'])} and pays for itself after {days_words(days)}"
+    elif option["change_usd"]:
+        said += f"; the change costs {format_usd(option['change_usd'])}"
+    return said + "."
+
+
+def days_words(days: float) -> str:
+    """Write days, or years where they are many.
+
+    >>> [days_words(n) for n in (0.4, 1.2, 8.8, 4_000)]
+    ['less than a day', '2 days', '9 days', '11.0 years']
+    """
+    if days < 1:
+        return "less than a day"
+    if days > 730:
+        return f"{days / 365:,.1f} years"
+    return plural(int(-(-days // 1)), "day")
+
+
+def price_wanted(option: Row) -> str:
+    """Say which parameter gives the price."""
+    if option["shape"] == TODAY:
+        return "give broker_usd_per_hour, or current_shape"
+    return f"the catalogue has no price for all of {option['shape']}"
+
+
+def not_judged_sentence(option: Row) -> str | None:
+    """Say which resources nobody looked at, and which parameter mends that."""
+    if not option["not_judged"]:
+        return None
+    parts = [f"{resource_name(one)} ({_MISSING.get(one, 'its limit is not known')})" for one in option["not_judged"]]
+    return f"Not judged, since it is not known: {', '.join(parts)}."
+
+
+def figures(view: SizingView) -> list[dict[str, Any]]:
+    """Give the figures of the first screen about sizing."""
+    option, today = view.nearest, view.today
+    month = format_month(view.horizon)
+    is_known = option["total_usd_per_month"] is not None
+    label = f"Brokers until {month}" if view.recommended else "Brokers that come nearest"
+    others = "" if option["shape"] == today["shape"] else f"of {option['shape']}; "
+    return [
+        key_figure(label, option["broker_count"], "count", f"{others}{today['broker_count']:,} today"),
+        _run_out_figure(view),
+        key_figure("US dollars a month", option["total_usd_per_month"], "usd", _price_note(view))
+        if is_known
+        else key_figure("Cost a month", "not known", "text", price_wanted(option)),
+        key_figure(
+            "Headroom then", option["headroom_ratio"], "percent", tightest_phrase(option) or "nothing was judged"
+        ),
+    ]
+
+
+def _price_note(view: SizingView) -> str:
+    option, now = view.nearest, view.today["total_usd_per_month"]
+    parts = {
+        "machines": option["brokers_usd_per_month"],
+        "disks": option["disks_usd_per_month"],
+        "traffic between racks": option["between_racks_usd_per_month"],
+        "ingest": option["ingest_usd_per_month"],
+    }
+    said = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
+    return said if option is view.today or now is None else f"{format_usd(now)} as today; {said}"
+
+
+def _run_out_figure(view: SizingView) -> dict[str, Any]:
+    label = f"Today’s {view.today['broker_count']:,} run out"
+    out = view.runs_out(view.today)
+    if out is None:
+        if not view.today["fits"]:
+            return key_figure(label, "already", "text", str(view.today["excuses"][0]["reason"]))
+        return key_figure(label, "not yet", "text", f"not before {view.horizon}, {_left(view.today)}")
+    day = str(out[view.estimate])
+    where = "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
+    note = resource_name(out["resource"]) + where
+    if view.estimate == "high" and day != view.dates[0]:
+        note += f"; at the middle estimate {out['middle'] or 'not before ' + view.horizon}"
+    return key_figure(label, "already" if day == view.dates[0] else day, "text", note)
+
+
+def _left(option: Row) -> str:
+    return f"headroom {format_percent(option['headroom_ratio'])}"
