@@ -8,7 +8,7 @@ from typing import Any
 from kafka_capacity.report.formats import format_limit, format_rate
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.sizing import BY_WHEN_SECTION, SizingView
+from kafka_capacity.report.sizing import BY_WHEN_SECTION, Row, SizingView
 from kafka_capacity.report.sizing_use import drawn_options, used_charts, worst_used
 from kafka_capacity.report.sizing_words import (
     CONDITION_WORDS,
@@ -40,6 +40,8 @@ _EXHAUSTION = (
     column("now", "Used now", "percent"),
     column("then", "Used at the horizon", "percent"),
 )
+
+_NEVER = "9999-12-31"
 
 
 @section(BY_WHEN_SECTION, title="How many, by when", order=2)
@@ -106,10 +108,14 @@ def _by_date(view: SizingView) -> dict[str, Any] | None:
     return table("The best choice for a shorter time", _priced(_BY_DATE, rows), rows)
 
 
-def _exhaustion(view: SizingView, name: str, option: Any) -> dict[str, Any]:
+def _exhaustion(view: SizingView, name: str, option: Row) -> dict[str, Any]:
     used = worst_used(view, option)
     rows = []
-    for resource, row in view.exhaustion.get(option["option_id"], {}).items():
+    judged = view.exhaustion.get(option["option_id"], {})
+    for resource in sorted(
+        judged, key=lambda one: (judged[one]["high"] or _NEVER, judged[one]["middle"] or _NEVER, one)
+    ):
+        row = judged[resource]
         rows.append(
             {
                 "resource": resource_name(resource),
@@ -119,10 +125,8 @@ def _exhaustion(view: SizingView, name: str, option: Any) -> dict[str, Any]:
                 "broker": None if row["broker_id"] is None else str(row["broker_id"]),
                 "now": used.get((resource, view.dates[0], view.estimate)),
                 "then": used.get((resource, view.horizon, view.estimate)),
-                "rank": (row["high"] or "9", row["middle"] or "9", resource),
             }
         )
-    rows.sort(key=lambda row: row["rank"])
     label = f"When resources pass their limit: {name}, {option_name(option)}"
     return table(
         label,
@@ -130,6 +134,11 @@ def _exhaustion(view: SizingView, name: str, option: Any) -> dict[str, Any]:
         rows,
         note=f"Used is the share of what the limit allows at the fullest broker, at the {view.estimate} estimate.",
     )
+
+
+def _soonest(entry: tuple[str, Row]) -> tuple[str, str, str]:
+    resource, row = entry
+    return row["high"] or _NEVER, row["middle"] or _NEVER, resource
 
 
 def _day(view: SizingView, day: str | None) -> str:
