@@ -1,22 +1,25 @@
 """Which hard limits bind or are passed, and the smallest relaxation that would do.
 
-Two figures say how far a limit is from enough. One is proven: what the brokers of a rack (or of all) must hold whatever
-the plan, against what they may hold; from it follow the brokers that are missing at the least. The other is reached:
-how far this plan passes the limit, so a limit that much higher certainly does.
+Two figures say how far a limit is from enough. One is proven (:mod:`~kafka_capacity.placement.shortages`): what brokers
+must hold whatever the plan, against what they may hold; from it follow the brokers that are missing at the least. The
+other is reached: how far this plan passes the limit, so a limit that much higher certainly does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.placement.problem import PlacementProblem
-from kafka_capacity.placement.shares import wanted_racks
+from kafka_capacity.placement.shortages import Shortage, shortages
 
 _SLACK_RATIO = 0.02
 """Replicas cannot be split: that much room is left when a limit is raised."""
+_MOST_RACKS = 8
+"""That are named."""
 BINDS_FROM_RATIO = 0.98
 """A broker this close to a limit is held back by it."""
 
@@ -30,16 +33,19 @@ class LimitState:
         binding_brokers: ids of those at the limit or above it.
         highest_ratio: the largest load as a ratio of its limit; with limits so many times as high this plan fits.
         proven_ratio: no plan fits with limits fewer times as high than this; 0 where nothing is proven.
-        rack: where that is proven, ``None`` for all brokers together or where no racks are known.
-        missing_brokers: how many brokers of the usual limit that rack lacks at the least.
+        shortages: of the racks, of what topics are pinned to, or of all brokers: which take the most brokers more.
     """
 
     constraint: str
     binding_brokers: tuple[int, ...]
     highest_ratio: float
     proven_ratio: float
-    rack: str | None
-    missing_brokers: int
+    shortages: tuple[Shortage, ...]
+
+    @property
+    def missing_brokers(self) -> int:
+        """How many brokers of the usual limit it takes at the least."""
+        return sum(shortage.missing_brokers for shortage in self.shortages)
 
     @property
     def is_passed(self) -> bool:
@@ -59,9 +65,21 @@ class LimitState:
         higher = f"a limit {self.rounded_ratio:.2f} times as high would do"
         if not self.missing_brokers:
             return higher
-        where = "" if self.rack is None else f" in rack {self.rack}"
         brokers = "1 more broker" if self.missing_brokers == 1 else f"{self.missing_brokers} more brokers"
-        return f"it takes {brokers} of this size{where}, or {higher}"
+        return f"it takes at least {brokers} of this size{_where(self.shortages)}, or {higher}"
+
+
+def _where(found: Sequence[Shortage]) -> str:
+    """Say where brokers are missing."""
+    if len(found) > 1:
+        racks = [f"{one.missing_brokers} in rack {one.rack}" for one in found]
+        more = f" and in {len(racks) - _MOST_RACKS} more racks" if len(racks) > _MOST_RACKS else ""
+        return f" ({', '.join(racks[:_MOST_RACKS])}{more})"
+    (one,) = found
+    if one.topics:
+        others = f" and {len(one.topics) - 1:,} more" if len(one.topics) > 1 else ""
+        return f" that topic{'s' if others else ''} {one.topics[0]}{others} may be on"
+    return "" if one.rack is None else f" in rack {one.rack}"
 
 
 def limit_states(problem: PlacementProblem, after: NDArray[np.int32]) -> tuple[LimitState, ...]:
@@ -108,7 +126,9 @@ def with_attainable_limits(problem: PlacementProblem) -> PlacementProblem:
         ("network_out", "network_out_bytes_per_second", problem.sent_bytes_per_second()),
     ):
         limit = getattr(limits, field)
-        ratio = _proven(problem, unit, limit, leaders_only=constraint == "network_out")[0]
+        found = shortages(problem, unit, limit, leaders_only=constraint == "network_out")
+        # Who is pinned to too few brokers is no reason for the others to take more.
+        ratio = max(one.ratio for one in found if not one.topics)
         if ratio > 1.0:
             raised[field] = limit * ratio * (1 + _SLACK_RATIO)
     return replace(problem, broker_limits=replace(limits, **raised)) if raised else problem
@@ -124,44 +144,23 @@ def _state(
     rows, columns = np.nonzero(held >= 0)
     load = np.bincount(held[rows, columns], weights=unit[rows], minlength=len(limit))
     ratio = np.where(np.isfinite(limit), load / np.maximum(limit, 1e-9), 0.0)
-    proven, rack, missing = _proven(problem, unit, limit, leaders_only=constraint == "network_out")
+    found = shortages(problem, unit, limit, leaders_only=constraint == "network_out")
     binds = np.nonzero(ratio >= BINDS_FROM_RATIO)[0]
     return LimitState(
         constraint=constraint,
         binding_brokers=tuple(problem.target.ids[binds].tolist()),
         highest_ratio=float(ratio.max(initial=0.0)),
-        proven_ratio=proven,
-        rack=rack,
-        missing_brokers=missing,
+        proven_ratio=max(one.ratio for one in found),
+        shortages=_decisive(found),
     )
 
 
-def _proven(
-    problem: PlacementProblem, unit: NDArray[np.float64], limit: NDArray[np.float64], *, leaders_only: bool
-) -> tuple[float, str | None, int]:
-    """Compare what must be held with what may be, in each rack and over all: ratio, rack, brokers missing."""
-    target = problem.target
-    copies = np.ones(len(unit)) if leaders_only else problem.replication_factor.astype(np.float64)
-    found: list[tuple[float, str | None, int]] = [_lack(float((unit * copies).sum()), limit, None)]
-    rack = target.rack_indexes()
-    count = int(rack.max()) + 1 if len(rack) else 0
-    if count > 1 and len(target.rack_names()) == count and not leaders_only:
-        # What a rack must hold of a partition follows from its factor, and there are few different ones.
-        amounts = np.bincount(problem.replication_factor, weights=unit)
-        factor = np.arange(len(amounts), dtype=np.int32)
-        spread = wanted_racks(factor, count, problem.rack_rule)
-        brokers = np.bincount(rack, minlength=count)
-        most = np.minimum(brokers[None, :], (factor - spread + 1)[:, None])
-        must = np.maximum(factor[:, None] - (most.sum(axis=1)[:, None] - most), (spread == count)[:, None])
-        least = amounts @ np.clip(must, 0, None)
-        for number, name in enumerate(target.rack_names()):
-            found.append(_lack(float(least[number]), limit[rack == number], name))
-    return max(found, key=lambda one: one[0])
+def _decisive(found: Sequence[Shortage]) -> tuple[Shortage, ...]:
+    """Choose what takes the most brokers: all together, the racks that lack some each, or what some are pinned to.
 
-
-def _lack(needed: float, limit: NDArray[np.float64], rack: str | None) -> tuple[float, str | None, int]:
-    if not np.isfinite(limit).all() or not len(limit):
-        return 0.0, rack, 0
-    available, usual = float(limit.sum()), float(np.median(limit))
-    missing = int(np.ceil((needed - available) / usual - 1e-9)) if needed > available and usual > 0 else 0
-    return needed / max(available, 1e-9), rack, missing
+    Of equals the racks go first, since they say where.
+    """
+    short = [one for one in found if one.missing_brokers]
+    racks = tuple(one for one in short if one.rack is not None)
+    choices = [racks, *((one,) for one in short if one.rack is None)]
+    return max(choices, key=lambda some: sum(one.missing_brokers for one in some))

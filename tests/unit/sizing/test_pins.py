@@ -119,9 +119,20 @@ def test_a_limit_of_replicas_that_cannot_be_kept_says_what_would_do():
 
     assert [excuse.constraint for excuse in result.excuses] == ["replica_count"] * 6
     assert result.excuses[0].reason == (
-        "broker 1 (rack a) would hold 6 replicas but may hold 5; it takes 2 more brokers of this size, or a "
-        "limit of 6 would do"
+        "broker 1 (rack a) would hold 6 replicas but may hold 5; it takes at least 3 more brokers of this size (1 in "
+        "rack a, 1 in rack b, 1 in rack c), or a limit of 6 would do"
     )
+    # Every rack has a replica of each partition, so two brokers more leave the third rack as full as it was.
+    fits = [evaluate_placement(*observed(), scenario(n, most_replicas_per_broker=5)).fits for n in (8, 9)]
+    assert fits == [False, True]
+
+
+def test_a_topic_pinned_to_too_few_brokers_is_named():
+    pins = pins_of({"orders": [1, 2, 4]})
+    asked = scenario(6, pins=pins, rack_rule=RackRule.OFF, replication_factor=2, most_replicas_per_broker=5)
+    result = evaluate_placement(*observed(), asked)
+
+    assert "it takes at least 2 more brokers of this size that topic orders may be on, or" in result.excuses[0].reason
 
 
 @pytest.mark.parametrize("seed", range(40))
