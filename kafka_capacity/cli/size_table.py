@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
-from kafka_capacity.cli.sizing import Sized
+from kafka_capacity.cli.sizing import SizedCluster
 from kafka_capacity.report.formats import NOTHING, format_bytes, format_duration, format_percent
 from kafka_capacity.sizing.capacity.reconcile import Waterfall
 from kafka_capacity.sizing.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES
+from kafka_capacity.workflow.sizing_document import wanting_topics
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("option", "left"),
@@ -29,62 +30,62 @@ _MOST_TOPICS = 10
 _DAY_SECONDS = 86_400.0
 
 
-def print_size(sized: Sized, *, is_everything: bool) -> None:
+def print_size(done: SizedCluster, *, is_everything: bool) -> None:
     """Print the options, the recommendation, when today's cluster runs out, and what others would say.
 
     Args:
-        sized: the results.
+        done: the results.
         is_everything: list every option, not only those worth a look.
     """
-    snapshot, outlook = sized.found.snapshot, sized.workload.outlook
-    rows = list(sized.results) if is_everything else _worth_a_look(sized)
+    snapshot, outlook = done.found.inputs.snapshot, done.found.expectation.outlook
+    rows = list(done.sized.results) if is_everything else _worth_a_look(done)
     title = (
         f"{snapshot.cluster} on {snapshot.ds}: {len(snapshot.brokers)} brokers, {len(snapshot.partitions):,} "
         f"partitions, up to {outlook.dates[-1]}"
     )
-    print_table(title, _COLUMNS, [_row(result, sized) for result in rows])
-    lines = [f"recommended: {sized.advice.recommended or 'nothing'}", f"why: {sized.advice.reason}"]
-    lines += _by_date(sized)
-    if sized.cpu is not None:
-        lines.append(f"CPU: {sized.cpu.reason}")
-    if len(rows) < len(sized.results):
-        lines.append(f"{len(sized.results) - len(rows):,} more options were tried; --all shows them")
+    print_table(title, _COLUMNS, [_row(result, done) for result in rows])
+    lines = [f"recommended: {done.sized.advice.recommended or 'nothing'}", f"why: {done.sized.advice.reason}"]
+    lines += _by_date(done)
+    if done.found.cpu is not None:
+        lines.append(f"CPU: {done.found.cpu.reason}")
+    if len(rows) < len(done.sized.results):
+        lines.append(f"{len(done.sized.results) - len(rows):,} more options were tried; --all shows them")
     print_lines(lines)
-    _print_exhaustion(sized)
-    for one in sized.waterfalls:
+    _print_exhaustion(done)
+    for one in done.waterfalls:
         _print_waterfall(one)
-    _print_lines_of_excuses(sized)
+    _print_lines_of_excuses(done)
 
 
-def _by_date(sized: Sized) -> list[str]:
+def _by_date(done: SizedCluster) -> list[str]:
     """Say what would do if it had to last a shorter time, where that is another option."""
     last: dict[str, str] = {}
-    for date, option in sized.advice.by_date:
-        if option is not None and option != sized.advice.recommended:
+    for date, option in done.sized.advice.by_date:
+        if option is not None and option != done.sized.advice.recommended:
             last[option] = date
     return [f"until {date} only: {option}" for option, date in last.items()]
 
 
-def _worth_a_look(sized: Sized) -> list[CapacityResult]:
+def _worth_a_look(done: SizedCluster) -> list[CapacityResult]:
     """Choose doing nothing, what is recommended, all of today's hardware, and the cheapest of the Pareto front."""
-    today = sized.sizing.today.name
-    own = [one.option_id for one in sized.results if one.option.shape.name == today]
+    today = done.found.inputs.request.today.name
+    own = [one.option_id for one in done.sized.results if one.option.shape.name == today]
     front = sorted(
-        (one for one in sized.results if one.option_id in sized.advice.front),
+        (one for one in done.sized.results if one.option_id in done.sized.advice.front),
         key=lambda one: (math.isnan(one.cost.total), one.cost.total, one.option_id),
     )
-    chosen = dict.fromkeys([sized.advice.recommended, *own, *(one.option_id for one in front)])
+    chosen = dict.fromkeys([done.sized.advice.recommended, *own, *(one.option_id for one in front)])
     kept = set(list(chosen)[:_MOST_ROWS])
-    return [one for one in sized.results if one.option_id in kept]
+    return [one for one in done.sized.results if one.option_id in kept]
 
 
-def _row(result: CapacityResult, sized: Sized) -> list[str]:
+def _row(result: CapacityResult, done: SizedCluster) -> list[str]:
     change, cost = result.change, result.cost.total
     tightest = NOTHING
     if result.tightest is not None:
         place = result.tightest
         tightest = f"{RESOURCE_NAMES[place.resource]}, {place.condition}, broker {place.broker}, {place.date}"
-    mark = " (recommended)" if result.option_id == sized.advice.recommended else ""
+    mark = " (recommended)" if result.option_id == done.sized.advice.recommended else ""
     is_still = result.option.kind is OptionKind.DO_NOTHING
     never = "never at this throttle" if change.seconds is None and result.tightest is not None else NOTHING
     days = change.break_even_days
@@ -101,8 +102,8 @@ def _row(result: CapacityResult, sized: Sized) -> list[str]:
     ]
 
 
-def _print_exhaustion(sized: Sized) -> None:
-    today = next(one for one in sized.results if one.option.kind is OptionKind.DO_NOTHING)
+def _print_exhaustion(done: SizedCluster) -> None:
+    today = next(one for one in done.sized.results if one.option.kind is OptionKind.DO_NOTHING)
     columns: Sequence[tuple[str, Align]] = (
         ("resource", "left"),
         ("runs out (middle)", "left"),
@@ -136,9 +137,9 @@ def _print_waterfall(one: Waterfall) -> None:
     print_table(f"why {name} says {one.theirs.brokers:,} × {one.shape}", columns, rows)
 
 
-def _print_lines_of_excuses(sized: Sized) -> None:
-    shown = sized.recommended or sized.results[0]
-    today = sized.results[0]
+def _print_lines_of_excuses(done: SizedCluster) -> None:
+    shown = done.recommended or done.sized.results[0]
+    today = done.sized.results[0]
     lines = [f"do-nothing: {excuse.reason}" for excuse in today.excuses]
     if today.use is not None:
         lines += [
@@ -148,10 +149,10 @@ def _print_lines_of_excuses(sized: Sized) -> None:
     unknown = ", ".join(RESOURCE_NAMES[resource] for resource in shown.not_judged)
     if unknown:
         lines.append(f"not judged for {shown.option_id}, since the capacity is not known: {unknown}")
-    more = [one for one in sized.partitions if one.is_wanting]
+    more = wanting_topics(done.found)
     lines += [f"topic {one.topic}: {one.reason}" for one in more[:_MOST_TOPICS]]
     if len(more) > _MOST_TOPICS:
         lines.append(f"{len(more) - _MOST_TOPICS:,} more topics need a look: --json lists them")
     if shown.option.shape.priced_on:
         lines.append(f"prices of {shown.option.shape.name} are of {shown.option.shape.priced_on}; check them")
-    print_lines([*lines, *sized.notes])
+    print_lines([*lines, *done.found.expectation.notes])

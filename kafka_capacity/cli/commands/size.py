@@ -71,14 +71,14 @@ def size(
     from kafka_capacity.objects.store import open_store
 
     with progress_bar(is_quiet=is_quiet) as begin:
-        sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
-        document = size_document(sized) if is_json or out is not None else {}
+        done = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
+        document = size_document(done) if is_json or out is not None else {}
         if out is not None:
             begin("writing")
             open_store(out).write_bytes(SIZE, canonical_json(document), content_type=content_type_of(SIZE))
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:
-        print_size(sized, is_everything=is_everything)
-    if has_to_fit and sized.advice.recommended is None:
+        print_size(done, is_everything=is_everything)
+    if has_to_fit and done.sized.advice.recommended is None:
         raise typer.Exit(EXIT_NOTHING_FITS)

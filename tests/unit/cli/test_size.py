@@ -54,10 +54,12 @@ def test_the_file_holds_what_is_printed_as_json_and_is_the_same_each_time(run, u
         "009-brokers.today",
         "012-brokers.today",
     ]
-    assert document["demand"]["dates"][0] == document["ds"]
-    assert len(document["demand"]["dates"]) == 4
+    assert document["dates"][0] == document["ds"]
+    assert len(document["dates"]) == 4
     assert document["options"][0]["usd_per_month"]["total"] == pytest.approx(9 * 1.5 * 730)
-    assert document["recommended"] in {option["option_id"] for option in document["options"] if option["fits"]}
+    assert document["advice"]["recommended"] in {
+        option["option_id"] for option in document["options"] if option["fits"]
+    }
     for waterfall in document["waterfalls"]:
         assert waterfall["theirs"]["brokers"] + sum(step["change"] for step in waterfall["steps"]) == waterfall["ours"]
 
@@ -109,7 +111,7 @@ def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
     done = run("size", "--snapshot", tmp_path, "--broker-counts", "6", "--fail-if-unfit", "--json")
     assert done.exit_code == 3
     document = json.loads(done.stdout)
-    assert document["recommended"] is None
+    assert document["advice"]["recommended"] is None
     assert document["options"][0]["excuses"][0]["reason"] == (
         "no rates are known, so nothing can be said to fit; stage an inventory with metrics"
     )
@@ -132,7 +134,7 @@ def test_planned_events_come_from_a_file(run, uneven, tmp_path):
     launch = {"kind": "launch", "topics": "web.*", "from_date": "2026-12-24", "factor": 2.5}
     events.write_text(json.dumps([launch]))
     arguments = ("--events", events, "--growth", "0", "--growth-high", "0", "--topic-class", "apps=app.*")
-    demand = sized(run, uneven, *arguments, "--no-forecast")["demand"]
+    demand = sized(run, uneven, *arguments, "--no-forecast")
     names = [one["name"] for one in demand["classes"]]
     assert names == ["apps", "other", "web (launch ×2.5 from 2026-12-24)"]
     assert demand["dates"].index("2026-12-24") == 2
@@ -172,6 +174,6 @@ def test_a_long_history_is_forecast(run, tmp_path):
     raw = cluster(disk_capacity_bytes=4e12, ds="2026-11-01")
     write_snapshot_files(raw, tmp_path, file_format="json")
     (tmp_path / "history.json").write_text(json.dumps(rows))
-    (basis,) = sized(run, tmp_path, "--current-shape", "m7g.xlarge")["demand"]["classes"]
+    (basis,) = sized(run, tmp_path, "--current-shape", "m7g.xlarge")["classes"]
     assert basis["basis"] == "forecast"
     assert basis["history_days"] == 184

@@ -13,10 +13,10 @@ from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.sizing.capacity.evaluate import evaluate_options
+from kafka_capacity.workflow.found_sizing import find_sizing
 from kafka_capacity.workflow.pinned import pin_plan
 from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import find_sizing
 from tests.builders import cluster, topic
 from tests.sized_plans import write_sizing_share
 
