@@ -10,12 +10,14 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_document, read_table
 from kafka_capacity.objects.keys import list_plans
 from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.report.data import build_report
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
 from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
 from kafka_capacity.workflow.group_simulation import load_groups, write_groups
 from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT, seal_plan
+from kafka_capacity.workflow.publish import report_inputs
 from kafka_capacity.workflow.scoreboard import find_predictions, score_cluster
 from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from kafka_capacity.workflow.stored_scores import newest_scores, read_score_document, read_scores
@@ -89,6 +91,13 @@ def test_the_next_plan_carries_the_scores_and_is_another_plan(scored):
     told = json.loads(read_document(store, sealed, SIZING_DOCUMENT))["scores"]
     assert [one["figure"] for one in told["summaries"]] == ["stored", "traffic"]
     assert "Our last prediction of traffic at peak, 30 days ahead, was off by 23.1%" in told["summaries"][1]["sentence"]
+    report = build_report(report_inputs(store, pinned, sealed))
+    shown = next(one["data"] for one in report["sections"] if one["name"] == "scoreboard")
+    assert shown["sentences"] == [one["sentence"] for one in told["summaries"]]
+    rows = {row["figure"]: row for row in shown["table"]["rows"]}
+    assert rows["traffic at peak"]["error"] == "−23.1 %"
+    assert rows["traffic at peak"]["observed"] == "4.5 MiB/s"
+    assert rows["stored bytes"]["made_on"] == "2026-11-20"
     request = parse_plan_request(REQUEST)
     same = {"ds": "2026-12-20", "inventory_sha256": pinned.inventory_sha256}
     assert request.plan_id(**same) != request.plan_id(**same, scores_sha256=manifest.sha256) == pinned.plan_id

@@ -1,0 +1,59 @@
+"""How right earlier plans were: what they expected of days that have come since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.report.formats import format_bytes, format_percent, format_rate
+from kafka_capacity.report.options import PlanView
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import column, table
+from kafka_capacity.sizing.scores import TRAFFIC
+
+MAX_ROWS = 24
+
+_NAMES = {"traffic": "traffic at peak", "stored": "stored bytes"}
+_COLUMNS = (
+    column("scored_on", "Day", "day"),
+    column("figure", "What"),
+    column("made_on", "Expected on", "day"),
+    column("middle", "Expected"),
+    column("high", "High estimate"),
+    column("observed", "Came"),
+    column("error", "Off by"),
+    column("is_below_high", "Below the high estimate", "yes"),
+)
+
+
+@section("scoreboard", title="How right earlier plans were", order=9)
+def build(view: PlanView) -> dict[str, Any] | None:
+    """Give the scores of earlier predictions; nothing where none has come due."""
+    document = None if view.sizing is None else view.sizing.document.get("scores")
+    if not document or not document["scores"]:
+        return None
+    newest = sorted(document["scores"], key=lambda one: (one["scored_on"], one["figure"], one["made_on"]))[::-1]
+    return {
+        "sentences": [str(one["sentence"]) for one in document["summaries"]],
+        "has_drifted": any(one["has_drifted"] for one in document["summaries"]),
+        "table": table("Expected and come", _COLUMNS, [_row(one) for one in newest[:MAX_ROWS]], note=_left_out(newest)),
+    }
+
+
+def _row(one: Mapping[str, Any]) -> dict[str, Any]:
+    shown = format_rate if one["figure"] == TRAFFIC else format_bytes
+    return {
+        "scored_on": one["scored_on"],
+        "figure": _NAMES.get(one["figure"], one["figure"]),
+        "made_on": one["made_on"],
+        "middle": shown(one["middle"]),
+        "high": shown(one["high"]),
+        "observed": shown(one["observed"]),
+        "error": ("+" if one["error_ratio"] > 0 else "−") + format_percent(abs(one["error_ratio"])),
+        "is_below_high": one["is_below_high"],
+    }
+
+
+def _left_out(scores: Sequence[Mapping[str, Any]]) -> str | None:
+    more = len(scores) - MAX_ROWS
+    return f"{more:,} earlier scores count in the figures above and are not listed." if more > 0 else None
