@@ -1,8 +1,9 @@
 """Give up what must not stay and make what is missing, before anything is levelled.
 
 Algorithm
-    A replica above the factor, or one against the rack rule, goes: the one on the fullest broker, and not the current
-    leader where another can go. Rows are taken in batches, so that the loads are up to date.
+    A replica above the factor, or one against the rack rule, goes: one that is not in sync if there is such, else the
+    one on the fullest broker, and not the current leader where another can go. Rows are taken in batches, so that the
+    loads are up to date.
     The replicas that are missing must be copied whatever the balance, so where they go is free: they are poured onto
     the brokers that are lowest. A replica that only one rack can take comes first, then large ones one by one, then
     the rest. Replicas without bytes are poured by count.
@@ -56,6 +57,8 @@ def _least_wanted(layout: Layout, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     # The current leader has every record: it stays where another can go. Then the later one in the list goes.
     not_leader = can_go & (layout.problem.target.ids[held] != layout.problem.leader[rows][:, None])
     can_go = np.where(not_leader.any(axis=1, keepdims=True), not_leader, can_go)
+    behind = can_go & np.stack([layout.is_behind(rows, held[:, at]) for at in range(held.shape[1])], axis=1)
+    can_go = np.where(behind.any(axis=1, keepdims=True), behind, can_go)
     ratio = layout.load / np.maximum(layout.limits.fair, 1e-9)
     score = np.where(can_go, ratio[held], -np.inf)
     return np.asarray(held.shape[1] - 1 - np.argmax(score[:, ::-1], axis=1), dtype=np.int64)

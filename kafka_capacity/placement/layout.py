@@ -43,6 +43,7 @@ class Layout:
         factor: int32[P].
         held: int32[P, W], broker positions, -1 in the padding.
         home: int32[P, V], who holds replicas now; -1 where that broker is not in the target.
+        is_offline: bool[P], whether nobody leads a partition that has replicas.
         load: float64[B], in the unit of the balance.
         hard: further limits.
     """
@@ -62,6 +63,8 @@ class Layout:
             self.spread = np.minimum(self.spread, self._racks_allowed()[problem.partitions.topic])
         self.home = problem.target.index_of(problem.before)
         self.home[problem.before < 0] = NOWHERE
+        self.is_offline = (problem.leader < 0) & (problem.before >= 0).any(axis=1)
+        self._behind = None if problem.in_sync is None else np.where(problem.in_sync, NOWHERE, self.home)
         width = max(self.home.shape[1], int(self.factor.max(initial=0)))
         self.held = np.full((len(self.home), width), NOWHERE, dtype=np.int32)
         self.held[:, : self.home.shape[1]] = self.home
@@ -108,6 +111,14 @@ class Layout:
             found |= self.home[rows, column] == broker
         return found & (np.asarray(broker) >= 0)
 
+    def is_behind(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
+        """Tell which partitions have a replica on a broker now that is not in sync: bool[n]."""
+        found = np.zeros(len(rows), dtype=np.bool_)
+        if self._behind is not None:
+            for column in range(self._behind.shape[1]):
+                found |= self._behind[rows, column] == broker
+        return found & (np.asarray(broker) >= 0)
+
     def racks_without(
         self, rows: NDArray[np.int64], columns: NDArray[np.int64]
     ) -> tuple[list[NDArray[np.int32]], NDArray[np.int64]]:
@@ -137,7 +148,9 @@ class Layout:
     ) -> NDArray[np.bool_]:
         """Tell which replicas may go to the broker proposed for each: bool[n].
 
-        A partition that is on too few racks anyway (where a rack has no broker to spare) must not lose another.
+        A partition that is on too few racks anyway (where a rack has no broker to spare) must not lose another. None
+        goes back to a replica that is behind: what it lacks may be gone with the one that leaves. A partition without a
+        leader, from which nobody can copy, stays where it is.
 
         Args:
             rows: int64[n].
@@ -146,6 +159,8 @@ class Layout:
             missing: int64[n], how many other replicas of the row are still to be made, none by default.
         """
         allowed = self.usable[receiver] | self.is_home(rows, receiver)
+        if missing is None:
+            allowed &= ~self.is_behind(rows, receiver) & ~self.is_offline[rows]
         if self.allowed is not None:
             allowed &= self.allowed[self.problem.partitions.topic[rows], receiver]
         for column in range(self.held.shape[1]):

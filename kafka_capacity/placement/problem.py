@@ -130,6 +130,7 @@ class PlacementProblem:
             ``None`` takes :attr:`bytes_in_bytes_per_second`.
         limit_out_bytes_per_second: float64[P], what consumers read of the partition, likewise; ``None`` for nothing.
         log_dirs: the directories of brokers, where some have several; ``None`` to look at whole brokers only.
+        in_sync: bool[P, W], which replicas of :attr:`before` are in the ISR; ``None`` for all.
     """
 
     partitions: Partitions
@@ -148,6 +149,7 @@ class PlacementProblem:
     limit_in_bytes_per_second: NDArray[np.float64] | None = None
     limit_out_bytes_per_second: NDArray[np.float64] | None = None
     log_dirs: LogDirRoom | None = None
+    in_sync: NDArray[np.bool_] | None = None
 
     def written_bytes_per_second(self) -> NDArray[np.float64]:
         """Give float64[P], what each replica of a partition is written, as the limits count it."""

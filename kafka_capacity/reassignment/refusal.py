@@ -93,7 +93,7 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
             "min_isr",
             (in_sync_after < problem.min_insync_replicas) & (in_sync_after < in_sync),
             "partitions",
-            "fewer replicas would be in sync than min.insync.replicas asks for",
+            "fewer replicas would be in sync than min.insync.replicas asks for; lower it first, or keep more replicas",
         ),
     ]
 

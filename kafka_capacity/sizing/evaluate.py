@@ -56,6 +56,7 @@ def placement_problem(
         limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
         limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
         log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
+        in_sync=snapshot.in_sync,
     )
 
 
@@ -220,9 +221,13 @@ def _duration(
 
 
 def _without_in_sync(snapshot: Snapshot, diff: AssignmentDiff) -> int:
-    """Count the partitions that would give up every replica that is in sync now and keep one that is not."""
+    """Count the partitions that would give up every replica in sync, get none anew, and keep one that is behind.
+
+    One that comes anew is copied from the leader, and the old ones stay until it is in sync.
+    """
     is_kept = (snapshot.replicas >= 0) & ~diff.removed
     loses = (is_kept & ~snapshot.in_sync).any(axis=1) & ~(is_kept & snapshot.in_sync).any(axis=1)
+    loses &= ~diff.added.any(axis=1)
     return int((loses & (diff.removed & snapshot.in_sync).any(axis=1)).sum())
 
 

@@ -183,3 +183,30 @@ def test_partitions_that_are_new_are_placed_evenly_and_move_nothing():
     assert held(placed) == {b: 18 for b in (1, 2, 3, 4)}
     assert [set(row) for row in placed[:24].tolist()] == [set(row) for row in rows["orders"][:24]]
     assert all(len(set(row)) == 2 for row in placed[24:].tolist())
+
+
+def test_where_the_factor_falls_the_replicas_in_sync_stay_even_if_others_are_on_emptier_brokers():
+    # Broker 4 is down and holds next to nothing; before, three of these were left with what it had.
+    rows = [[1, 2, 4], [2, 3, 4], [3, 1, 4], [1, 3, 2], [2, 1, 3], [3, 2, 1]]
+    target = Brokers.of([1, 2, 3, 4], is_fenced=[False, False, False, True])
+    wanted = replace(problem({"orders": rows}, target, rack_rule=RackRule.OFF), tolerance_ratio=0.02)
+    before = np.array(rows)
+    for factor in (1, 2):
+        placed = FEWEST.place(
+            replace(wanted, in_sync=before != 4, replication_factor=np.full(6, factor, dtype=np.int32))
+        )
+        assert not (placed == 4).any()
+        assert all(set(row) <= set(was) for row, was in zip(placed.tolist(), rows, strict=True))
+
+
+def test_a_partition_without_a_leader_stays_where_it_is_as_long_as_it_may():
+    rows = {"orders": [[1, 2]] * 6, "quiet": [[1, 2]] * 6}
+    wanted = replace(problem(rows, [1, 2, 3], rack_rule=RackRule.OFF), tolerance_ratio=0.02)
+    led = np.where(np.arange(12) < 6, wanted.leader, -1).astype(np.int32)
+
+    placed = FEWEST.place(replace(wanted, leader=led))
+    assert placed[6:].tolist() == [[1, 2]] * 6
+    assert held(placed) == {1: 9, 2: 9, 3: 6}
+
+    drained = FEWEST.place(replace(wanted, leader=led, target=Brokers.of([2, 3])))
+    assert np.isin(drained, [2, 3]).all()

@@ -233,7 +233,8 @@ def test_a_directory_that_is_too_small_is_named():
         (
             {"after": [[1]], "min_isr": 2},
             "min_isr",
-            "1 partition (orders-0): fewer replicas would be in sync than min.insync.replicas asks for",
+            "1 partition (orders-0): fewer replicas would be in sync than min.insync.replicas asks for; lower it "
+            "first, or keep more replicas",
         ),
     ],
 )
