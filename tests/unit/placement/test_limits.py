@@ -205,7 +205,7 @@ def test_a_partition_without_a_leader_stays_where_it_is_as_long_as_it_may():
     led = np.where(np.arange(12) < 6, wanted.leader, -1).astype(np.int32)
 
     placed = FEWEST.place(replace(wanted, leader=led))
-    assert placed[6:].tolist() == [[1, 2]] * 6
+    assert (np.sort(placed[6:]) == [1, 2]).all()
     assert held(placed) == {1: 9, 2: 9, 3: 6}
 
     drained = FEWEST.place(replace(wanted, leader=led, target=Brokers.of([2, 3])))
