@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.builders import DS, cluster, topic
+from tests.builders import DS, cluster, rows_of, topic, with_rows
 
 HOUR = 3600
 MIDNIGHT = int(datetime.datetime.fromisoformat(f"{DS}T00:00:00+00:00").timestamp())
@@ -43,6 +43,16 @@ class World:
     def inventory(self):
         made = [topic(name, partitions=count, rf=2) for name, count, _, _ in self.TOPICS]
         return cluster(brokers=3, racks=None, topics=made, hours=0)
+
+    def inventory_with_sizes(self):
+        """Give each replica the bytes of the younger half of its log."""
+        raw = self.inventory()
+        sizes = {name: size for name, _, size, _ in self.TOPICS}
+        rows = rows_of(raw, "replicas")
+        for row in rows:
+            end = self.counted(self.records()[row["topic"], row["partition"]], np.array([END]))[0]
+            row["size_bytes"] = round(end * 0.5 * sizes[row["topic"]])
+        return with_rows(raw, "replicas", rows)
 
     def records(self):
         """Give records per second by (topic, partition): float64[hours]."""

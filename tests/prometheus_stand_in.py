@@ -32,7 +32,7 @@ class StandIn:
             def do_POST(self):
                 length = int(self.headers["Content-Length"])
                 form = {name: value[0] for name, value in parse_qs(self.rfile.read(length).decode()).items()}
-                stand_in.headers.append(dict(self.headers))
+                stand_in.headers.append({name.lower(): value for name, value in self.headers.items()})
                 status, body = stand_in.answer(self.path, form)
                 self.send_response(status)
                 if status == 302:

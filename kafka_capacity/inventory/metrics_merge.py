@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.inventory.column_values import Ints, encode, ints
+from kafka_capacity.inventory.findings import Finding
 from kafka_capacity.inventory.tables import TABLES, empty_table
+
+REMARKS = frozenset(
+    {
+        "broker_without_metrics",
+        "metrics_from_records",
+        "metrics_of_unknown_broker",
+        "metrics_outside_of_days",
+        "metrics_shared_evenly",
+        "metrics_unknown_topics",
+        "no_metrics_in_files",
+        "prometheus_failed",
+        "prometheus_has_nothing",
+        "prometheus_warns",
+        "topic_counters_incomplete",
+    }
+)
+"""Codes of what is remarked while metrics are read."""
+
+
+def without_metrics_remarks(remarks: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Leave out what an earlier reading of metrics said, which a new one says again where it still holds."""
+    return tuple(remark for remark in remarks if remark.code not in REMARKS)
 
 
 def merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:

@@ -21,7 +21,7 @@ from kafka_capacity.inventory.broker_names import broker_ids
 from kafka_capacity.inventory.column_values import floats, values
 from kafka_capacity.inventory.counters import HOUR
 from kafka_capacity.inventory.findings import Finding, warning
-from kafka_capacity.inventory.metrics_merge import merged
+from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 from kafka_capacity.inventory.prometheus_dialects import Quantity
@@ -75,7 +75,9 @@ def with_prometheus(
     except SourceError as error:
         tables, found = {}, [_failed(error, 0, settings.days)]
     together = {name: merged(name, [raw.table(name), table]) for name, table in tables.items()}
-    return dataclasses.replace(raw, tables={**raw.tables, **together}, remarks=(*raw.remarks, *found))
+    return dataclasses.replace(
+        raw, tables={**raw.tables, **together}, remarks=(*without_metrics_remarks(raw.remarks), *found)
+    )
 
 
 def _said(text: str) -> Finding:

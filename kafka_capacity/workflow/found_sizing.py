@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
+from kafka_capacity.inventory.broker_costs import observed_costs
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import sizing_workload
@@ -50,7 +51,7 @@ def find_sizing(
         asked: the parameters.
         own_shapes: the deployment's own shapes and prices, as they were pinned.
         own_shapes_name: of where they are from, for messages.
-        cpu: what came of samples of processors, where there are any.
+        cpu: what came of samples of processors that were given; else the inventory's own count, where it has any.
         profile_days: the table of that name of the load profile, where there is one.
 
     Raises:
@@ -68,6 +69,7 @@ def find_sizing(
         seed=asked.seed,
         heap_bytes=float(asked.broker_heap_bytes),
     )
+    cpu = observed_costs(raw) if cpu is None else cpu
     if cpu is not None:
         request = dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=cpu.costs))
     workload = sizing_workload(raw, snapshot, traffic, expectation.outlook)

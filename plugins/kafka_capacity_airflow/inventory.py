@@ -1,7 +1,8 @@
-"""Read a cluster by its setting: over the admin API, from snapshot files, or one of the examples."""
+"""Read a cluster by its setting: over the admin API, from snapshot files, or one of the examples; then its rates."""
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING
 
 from airflow.sdk import BaseHook
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def read_inventory(setting: ClusterSetting, *, ds: str, progress: Callable[[str], None]) -> RawInventory:
-    """Read one cluster.
+    """Read one cluster, with the rates that a server or files of metrics know.
+
+    A server of metrics that cannot be read is a warning in the inventory, which is given without new rates.
 
     Args:
         setting: which, and how.
@@ -30,6 +33,10 @@ def read_inventory(setting: ClusterSetting, *, ds: str, progress: Callable[[str]
         InventoryError: the source could not be read, or is of another cluster or day.
         RequestError: the setting or the connection is incomplete.
     """
+    return _with_rates(_read_topology(setting, ds, progress), setting, progress)
+
+
+def _read_topology(setting: ClusterSetting, ds: str, progress: Callable[[str], None]) -> RawInventory:
     if setting.source == "example":
         return make_example(setting.name, ds=ds)
     if setting.source == "files":
@@ -48,3 +55,27 @@ def read_inventory(setting: ClusterSetting, *, ds: str, progress: Callable[[str]
     return read_cluster(
         KafkaConnection.from_airflow_extra(connection.extra_dejson), cluster=setting.name, ds=ds, progress=progress
     )
+
+
+def _with_rates(raw: RawInventory, setting: ClusterSetting, progress: Callable[[str], None]) -> RawInventory:
+    from kafka_capacity.inventory.prometheus import window_end, with_prometheus
+    from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+
+    end = window_end(raw.ds, datetime.datetime.now(datetime.UTC))
+    if setting.prometheus is not None:
+        found = BaseHook.get_connection(setting.prometheus_connection_id)
+        connection = PrometheusConnection.from_airflow(
+            host=found.host,
+            schema=found.schema,
+            port=found.port,
+            login=found.login,
+            password=found.password,
+            extra=found.extra_dejson,
+        )
+        return with_prometheus(raw, connection, setting.prometheus, end=end, progress=progress)
+    if setting.metrics_uri is not None:
+        from kafka_capacity.inventory.metrics_files import split_address, with_metrics_files
+
+        folder, name = split_address(setting.metrics_uri.replace("{ds}", raw.ds))
+        return with_metrics_files(raw, airflow_store(folder), name=name, end=end, days=setting.metrics_days)
+    return raw

@@ -16,9 +16,10 @@ import json
 from typing import Any, Literal
 
 from airflow.sdk import Variable
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.prometheus_settings import MOST_DAYS, PrometheusSettings
 
 STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"
@@ -29,12 +30,21 @@ REPORT_URL = "kafka_capacity_report_url"
 DEFAULT_SENDER = "kafka-capacity@localhost"
 
 
+class PrometheusSetting(PrometheusSettings):
+    """What to ask for, and where: the HTTP connection ``conn_id``, ``prometheus_<name>`` by default."""
+
+    conn_id: str | None = None
+
+
 class ClusterSetting(BaseModel):
     """One cluster to inventory.
 
     A ``kafka`` source is read over the admin API with the connection ``conn_id`` (``kafka_<name>`` by default); a
     ``files`` source is a native snapshot at ``uri``, a folder or an ``s3://`` address, in which ``{ds}`` stands for the
     day; an ``example`` source is one of the shipped example clusters, under the name of the cluster.
+
+    Rates come with the files, and besides from ``prometheus`` or from files of metrics at ``metrics_uri``, in which
+    ``{ds}`` stands for the day and of which the last ``metrics_days`` count.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -43,6 +53,23 @@ class ClusterSetting(BaseModel):
     source: Literal["kafka", "files", "example"] = "kafka"
     conn_id: str | None = None
     uri: str | None = None
+    prometheus: PrometheusSetting | None = None
+    metrics_uri: str | None = Field(default=None, min_length=1)
+    metrics_days: int = Field(default=90, ge=1, le=MOST_DAYS)
+
+    @model_validator(mode="after")
+    def _has_one_source_of_rates(self) -> ClusterSetting:
+        if self.prometheus is not None and self.metrics_uri is not None:
+            raise ValueError("it has prometheus and metrics_uri; keep one of them")
+        if self.source == "example" and (self.prometheus is not None or self.metrics_uri is not None):
+            raise ValueError("an example has metrics of its own; remove prometheus and metrics_uri")
+        return self
+
+    @property
+    def prometheus_connection_id(self) -> str:
+        """The Airflow connection of the server of metrics."""
+        given = self.prometheus.conn_id if self.prometheus is not None else None
+        return given or f"prometheus_{self.name}"
 
     @property
     def connection_id(self) -> str:

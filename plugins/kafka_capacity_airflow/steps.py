@@ -37,7 +37,7 @@ def list_clusters(only: str | None) -> list[dict[str, Any]]:
         what = f"cluster: {only!r} is not configured" if only else "no cluster is configured"
         msg = f"{what} (configured: {names}); add it to the Airflow variable kafka_capacity_clusters"
         raise RequestError(msg)
-    return [cluster.model_dump() for cluster in found]
+    return [cluster.model_dump(mode="json") for cluster in found]
 
 
 def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:

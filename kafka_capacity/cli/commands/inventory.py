@@ -95,7 +95,7 @@ def export(
     with progress_bar(is_quiet=is_quiet) as begin:
         begin(f"reading {cluster}")
         raw = read_cluster(connection, cluster=cluster, ds=day, progress=begin)
-    _write(raw, out, file_format, is_quiet=is_quiet)
+    write_inventory(raw, out, file_format, is_quiet=is_quiet)
 
 
 @inventory.command("import")
@@ -150,7 +150,7 @@ def import_(
     )
     if capacity is not None:
         raw = _with_capacities(raw, capacity)
-    _write(raw, out, file_format, is_quiet=is_quiet)
+    write_inventory(raw, out, file_format, is_quiet=is_quiet)
 
 
 def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
@@ -163,7 +163,8 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
     return dataclasses.replace(raw, tables={**raw.tables, "brokers": found.merge_into(raw.table("brokers"))})
 
 
-def _write(raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_quiet: bool) -> None:
+def write_inventory(raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_quiet: bool) -> None:
+    """Write a snapshot, and say what is in it and whether something is wrong with it."""
     from kafka_capacity.inventory.files import write_snapshot_files
     from kafka_capacity.inventory.findings import counted
     from kafka_capacity.inventory.validation import validate

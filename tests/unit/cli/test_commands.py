@@ -14,7 +14,7 @@ from tests.builders import cluster, rows_of, with_rows
 
 ROOT = Path(__file__).parents[3]
 DATA = Path(__file__).parents[1] / "inventory" / "data"
-COMMANDS = ["example", "inventory check", "inventory export", "inventory import", "plan", "report"]
+COMMANDS = ["example", "inventory check", "inventory export", "inventory import", "inventory metrics", "plan", "report"]
 
 
 def program(*arguments):

@@ -5,12 +5,13 @@ import datetime
 import numpy as np
 import pytest
 
+from kafka_capacity.inventory.broker_costs import observed_costs
 from kafka_capacity.inventory.prometheus import window_end, with_prometheus
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 from kafka_capacity.inventory.validation import validate
 from tests.builders import rows_of, with_rows
-from tests.made_up_metrics import END, HOUR, World
+from tests.made_up_metrics import BASE_CORES, END, FOLLOWER_COST, HOUR, IN_COST, OUT_COST, World
 from tests.prometheus_stand_in import StandIn
 
 
@@ -118,22 +119,10 @@ def test_without_offsets_topics_are_shared_evenly_and_that_is_said():
     assert "2 topics (clicks, orders)" in remark.message
 
 
-def with_sizes(world, ratio=0.5):
-    """Give each replica the bytes of the records that are still in its log at the end."""
-    raw = world.inventory()
-    sizes = {name: size for name, _, size, _ in world.TOPICS}
-    rows = rows_of(raw, "replicas")
-    for row in rows:
-        rate = world.records()[row["topic"], row["partition"]]
-        end = world.counted(rate, np.array([END]))[0]
-        row["size_bytes"] = round(end * ratio * sizes[row["topic"]])
-    return with_rows(raw, "replicas", rows)
-
-
 @pytest.mark.parametrize("dialect", ["kminion", "kafka_exporter"])
 def test_offsets_and_sizes_on_disk_are_bytes_too(dialect):
     world = World()
-    raw = read(getattr(world, dialect)(), with_sizes(world))
+    raw = read(getattr(world, dialect)(), world.inventory_with_sizes())
     assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world, rtol=1e-4)
     assert_rates(raw, "bytes_out_bytes_per_second", world.bytes_out(), world, rtol=1e-4)
     assert codes(raw) == {"metrics_from_records"}
@@ -141,7 +130,7 @@ def test_offsets_and_sizes_on_disk_are_bytes_too(dialect):
 
 def test_offsets_of_compacted_topics_are_no_bytes():
     world = World()
-    raw = with_sizes(world)
+    raw = world.inventory_with_sizes()
     rows = rows_of(raw, "topics")
     rows[0]["cleanup_policy"] = "compact"
     raw = read(world.kminion(), with_rows(raw, "topics", rows))
@@ -254,3 +243,12 @@ def test_hours_after_the_day_or_not_over_yet_are_not_asked_for():
     now = datetime.datetime(2026, 11, 20, 14, 59, tzinfo=datetime.UTC)
     assert window_end("2026-11-20", now) == END - 10 * HOUR
     assert window_end("2026-11-20", now + datetime.timedelta(days=3)) == END
+
+
+def test_costs_of_processors_come_out_as_they_were_put_in():
+    calibrated = observed_costs(read(World().jmx(), World().inventory()))
+    assert calibrated.is_used
+    assert calibrated.costs.leader_in_seconds_per_mib == pytest.approx(IN_COST, rel=0.02)
+    assert calibrated.costs.follower_in_seconds_per_mib == pytest.approx(FOLLOWER_COST, rel=0.05)
+    assert calibrated.costs.out_seconds_per_mib == pytest.approx(OUT_COST, rel=0.02)
+    assert calibrated.costs.base_cores == pytest.approx(BASE_CORES, rel=0.02)

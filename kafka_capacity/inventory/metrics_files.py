@@ -1,0 +1,116 @@
+"""Histories of metrics as files: Parquet or CSV, one or many, in a folder or below an S3 prefix.
+
+A file has the columns of the table ``metrics``, or, where its name or that of a folder above it begins with
+``broker_metrics``, of that table. Files are read in the order of their names, and of an hour that several have the last
+counts: so that a file of late or mended hours is simply added.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import io
+from collections import defaultdict
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.columns import conform
+from kafka_capacity.inventory.files import table_from_csv
+from kafka_capacity.inventory.findings import Finding, counted, info, warning
+from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.objects.store import ObjectStore
+
+BROKER_METRICS = "broker_metrics"
+_ENDINGS = (".parquet", ".csv", ".csv.gz")
+_MOST_MISTAKES = 20
+_DAY = 86_400
+
+
+def split_address(uri: str) -> tuple[str, str]:
+    """Give the folder of an address and the name of the file in it, which is empty where the address is a folder."""
+    if not uri.endswith(_ENDINGS):
+        return uri, ""
+    folder, slash, name = uri.rpartition("/")
+    return (folder or slash) if slash else ".", name
+
+
+def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "", end: int, days: int) -> RawInventory:
+    """Give an inventory with the rates of files; hours that it has already are replaced by those of the files.
+
+    Args:
+        raw: the inventory.
+        store: where the files are.
+        name: of the one file that counts; all below the store where it is empty.
+        end: of the last hour that counts, since 1970.
+        days: how many days before that count; a folder may have those of years.
+
+    Raises:
+        InventoryError: a file is wrong; the message has a line for each mistake, with the file, the row, the column and
+            the mend.
+        StorageError: the one file is not there.
+    """
+    keys = [name] if name else [key for key in store.list_keys("") if key.endswith(_ENDINGS)]
+    found: defaultdict[str, list[pa.Table]] = defaultdict(list)
+    mistakes: list[str] = []
+    left_out = 0
+    for key in keys:
+        parts = key.split("/")
+        kind = BROKER_METRICS if any(part.startswith(BROKER_METRICS) for part in parts) else "metrics"
+        table, wrong = _read(store.read_bytes(key), kind, store.uri(key))
+        mistakes += wrong
+        if table is not None:
+            counting = _within(table, end - days * _DAY, end)
+            left_out += len(table) - len(counting)
+            found[kind].append(counting)
+    if mistakes:
+        more = len(mistakes) - _MOST_MISTAKES
+        raise InventoryError("\n".join([*mistakes[:_MOST_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
+    tables = {kind: merged(kind, [raw.table(kind), merged(kind, files)]) for kind, files in found.items()}
+    remarks = (*without_metrics_remarks(raw.remarks), *_remarks(store.uri(name), len(keys), found, left_out, days))
+    return dataclasses.replace(raw, tables={**raw.tables, **tables}, remarks=remarks)
+
+
+def _read(data: bytes, kind: str, file: str) -> tuple[pa.Table | None, list[str]]:
+    if file.endswith(".parquet"):
+        try:
+            return conform(pq.read_table(io.BytesIO(data)), kind, file)
+        except (pa.ArrowException, OSError) as error:
+            return None, [f"{file}: is not a Parquet file that can be read ({error}); write it again"]
+    if file.endswith(".gz"):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError) as error:
+            return None, [f"{file}: is not a gzip file that can be read ({error}); write it again"]
+    return table_from_csv(data, kind, file)
+
+
+def _within(table: pa.Table, start: int, end: int) -> pa.Table:
+    seconds = table.column("hour").cast(pa.int64())
+    return table.filter(pc.and_(pc.greater_equal(seconds, start), pc.less(seconds, end)))
+
+
+def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days: int) -> list[Finding]:
+    if not sum(len(table) for tables in found.values() for table in tables):
+        return [
+            warning(
+                "no_metrics_in_files",
+                "metrics",
+                f"{place} has {counted(files, 'file')} of metrics and no hour of the {days} days that count; mend the "
+                "address, or look whether the export still runs",
+            )
+        ]
+    if left_out:
+        return [
+            info(
+                "metrics_outside_of_days",
+                "metrics",
+                f"{counted(left_out, 'row')} of the files at {place} before the {days} days that count, or after the "
+                "day; they are left out",
+            )
+        ]
+    return []

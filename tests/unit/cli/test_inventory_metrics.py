@@ -1,0 +1,67 @@
+"""``inventory metrics``: rates added to a snapshot, from a server and from files."""
+
+import pytest
+
+from kafka_capacity.inventory.files import read_snapshot_files, write_snapshot_files
+from tests.made_up_metrics import World
+from tests.prometheus_stand_in import StandIn
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    folder = tmp_path / "snapshot"
+    write_snapshot_files(World().inventory(), folder)
+    return folder
+
+
+def test_rates_of_a_server_are_added_in_place(run, snapshot):
+    samples = [({**labels, "env": "prod"}, moments, values) for labels, moments, values in World().jmx()]
+    with StandIn(samples) as server:
+        done = run(
+            *("inventory", "metrics", snapshot, "--prometheus", server.url, "--days", "1", "--label", "env=prod"),
+            *("--dialect", "jmx", "--header", "X-Scope-OrgID=tenant"),
+            env={"KAFKA_CAPACITY_PROMETHEUS_TOKEN": "hush"},
+        )
+        assert server.headers[0]["authorization"] == "Bearer hush"
+        assert server.headers[0]["x-scope-orgid"] == "tenant"
+    assert done.exit_code == 0, done.output
+    assert "it has 168 hours of partitions and 72 of brokers" in done.stderr
+    assert len(read_snapshot_files(snapshot).table("metrics")) == 168
+
+
+def test_a_server_that_is_away_leaves_the_snapshot_as_it_was(run, snapshot):
+    before = sorted((path.name, path.read_bytes()) for path in snapshot.iterdir())
+    done = run(
+        *("inventory", "metrics", snapshot, "--prometheus", "http://127.0.0.1:9"),
+        env={"KAFKA_CAPACITY_PROMETHEUS_USERNAME": "me", "KAFKA_CAPACITY_PROMETHEUS_PASSWORD": "hush"},
+    )
+    assert done.exit_code == 2
+    assert "error: of 14 days of metrics 0 could be read" in done.stderr
+    assert "hush" not in done.output
+    assert before == sorted((path.name, path.read_bytes()) for path in snapshot.iterdir())
+
+
+def test_rates_of_files_are_written_elsewhere(run, snapshot, tmp_path):
+    file = tmp_path / "metrics.csv"
+    file.write_text("topic,partition,hour,bytes_in_bytes_per_second\norders,0,2026-11-20T00:00:00Z,5\n")
+    done = run("inventory", "metrics", snapshot, "--files", file, "--out", tmp_path / "out", "--format", "json")
+    assert done.exit_code == 0, done.output
+    assert len(read_snapshot_files(tmp_path / "out").table("metrics")) == 1
+    assert not len(read_snapshot_files(snapshot).table("metrics"))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "error: --files, --prometheus: give one of the two"),
+        (["--files", "x", "--prometheus", "http://x"], "error: --files, --prometheus: give one of the two"),
+        (["--prometheus", "http://x", "--label", "cluster"], "error: --label: 'cluster' has no '='; write NAME=VALUE"),
+        (["--prometheus", "http://x", "--label", "a-b=c"], "'a-b' cannot be the name of a label"),
+        (["--prometheus", "http://x", "--name", "bytes=c"], "error: names.bytes"),
+        (["--prometheus", "x"], "error: prometheus connection: url: write http://host:port or https://host:port"),
+    ],
+)
+def test_wrong_options_are_named(run, snapshot, options, said):
+    done = run("inventory", "metrics", snapshot, *options)
+    assert done.exit_code == 2
+    assert said in done.stderr
