@@ -1,6 +1,7 @@
 """Stage the inventory of every cluster, daily: one mapped task a cluster.
 
-Each cluster is read (over the admin API, or from snapshot files), checked, and written as Parquet with a manifest last.
+Each cluster is read (over the admin API, or from snapshot files; its rates from Prometheus or files of metrics, where
+the setting says so), checked, and written as Parquet with a manifest last.
 A fatal finding fails that cluster's task and leaves what was staged before as it was. The hourly rates are added to the
 cluster's history, which Spark then describes: percentiles, trends and seasons of every partition, topic, group and
 broker. The asset `kafka_inventory` is updated once all of them are there.
