@@ -5,4 +5,5 @@
 * :mod:`~kafka_capacity.controller.zk_election`: the elections of the ZooKeeper-era controller (3.9.2).
 * :mod:`~kafka_capacity.controller.zk_machine`: that controller's state machines, for one partition (3.9.2).
 * :mod:`~kafka_capacity.controller.kraft_change`: elections and every other change in KRaft's controller (4.3.1).
+* :mod:`~kafka_capacity.controller.failing`: brokers lost, of a million partitions at once, by either's rules.
 """

@@ -1,0 +1,122 @@
+"""What a controller knows of very many partitions, as arrays: who holds, leads and is in sync."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_SLOT = np.int8(-1)
+"""The leader of a partition that nobody leads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartitionStates:
+    """Partitions and who may lead them; a *slot* is a place in a replica list.
+
+    Attributes:
+        replicas: int32[P, W], positions of brokers (not ids), the preferred leader first, padded with -1.
+        in_sync: bool[P, W], the ISR, False in the padding.
+        eligible: bool[P, W], eligible leader replicas (KIP-966) that are not in the ISR.
+        leader: int8[P], the slot that leads, :data:`NO_SLOT` where none does.
+        is_unclean: bool[P], whether that leader was elected out of sync, so that records are lost.
+        min_isr: int32[P], of how many replicas the ISR must be for ``acks=all``: ``min.insync.replicas``, but no more
+            than there are replicas (``Partition.effectiveMinIsr``, since Kafka 3.7).
+        is_unclean_allowed: bool[P], ``unclean.leader.election.enable``.
+        is_live: bool[B], registered and not fenced: it may lead.
+    """
+
+    replicas: NDArray[np.int32]
+    in_sync: NDArray[np.bool_]
+    eligible: NDArray[np.bool_]
+    leader: NDArray[np.int8]
+    is_unclean: NDArray[np.bool_]
+    min_isr: NDArray[np.int32]
+    is_unclean_allowed: NDArray[np.bool_]
+    is_live: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        replicas: NDArray[np.int32],
+        in_sync: NDArray[np.bool_],
+        leader: NDArray[np.int32],
+        *,
+        min_insync_replicas: NDArray[np.int32],
+        is_unclean_allowed: NDArray[np.bool_],
+        is_live: NDArray[np.bool_],
+        eligible: NDArray[np.bool_] | None = None,
+    ) -> PartitionStates:
+        """Put together what is known.
+
+        Args:
+            replicas: as in the attributes.
+            in_sync: likewise.
+            leader: int32[P], the position of the broker that leads, -1 where none does.
+            min_insync_replicas: int32[P], as it is set.
+            is_unclean_allowed: as in the attributes.
+            is_live: likewise.
+            eligible: likewise; none where it is left out.
+        """
+        held = replicas >= 0
+        leads = held & (replicas == leader[:, None])
+        slot = np.where(leads.any(axis=1), first_of(leads), NO_SLOT).astype(np.int8)
+        none = np.zeros(replicas.shape, dtype=np.bool_)
+        return cls(
+            replicas=replicas,
+            in_sync=in_sync & held,
+            eligible=none if eligible is None else eligible & held & ~in_sync,
+            leader=slot,
+            is_unclean=np.zeros(len(replicas), dtype=np.bool_),
+            min_isr=np.minimum(min_insync_replicas, held.sum(axis=1)).astype(np.int32),
+            is_unclean_allowed=is_unclean_allowed,
+            is_live=is_live,
+        )
+
+    def __len__(self) -> int:
+        return len(self.replicas)
+
+    def take(self, rows: NDArray[np.int64]) -> PartitionStates:
+        """Give some of the partitions."""
+        return PartitionStates(
+            replicas=self.replicas[rows],
+            in_sync=self.in_sync[rows],
+            eligible=self.eligible[rows],
+            leader=self.leader[rows],
+            is_unclean=self.is_unclean[rows],
+            min_isr=self.min_isr[rows],
+            is_unclean_allowed=self.is_unclean_allowed[rows],
+            is_live=self.is_live,
+        )
+
+    @property
+    def is_offline(self) -> NDArray[np.bool_]:
+        """Tell which partitions nobody leads: bool[P]."""
+        return np.asarray(self.leader < 0, dtype=np.bool_)
+
+    def isr_size(self) -> NDArray[np.int64]:
+        """Count the in-sync replicas: int64[P]."""
+        return np.asarray(self.in_sync.sum(axis=1), dtype=np.int64)
+
+    def live_replicas(self) -> NDArray[np.bool_]:
+        """Tell which replicas are on live brokers: bool[P, W]."""
+        return live_on(self.replicas, self.is_live)
+
+
+def live_on(replicas: NDArray[np.int32], is_live: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Look up which replicas are on live brokers; padding is on none."""
+    # The last entry is for the -1 of padding.
+    return np.append(is_live, False)[replicas]
+
+
+def first_of(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Give the first slot that is set in each row, 0 where none is."""
+    if not flags.shape[1]:
+        return np.zeros(len(flags), dtype=np.int64)
+    return np.asarray(flags.argmax(axis=1), dtype=np.int64)
+
+
+def only(slot: NDArray[np.int8], width: int) -> NDArray[np.bool_]:
+    """Set one slot a row, none where it is :data:`NO_SLOT`: bool[N, W]."""
+    return np.asarray(slot[:, None] == np.arange(width, dtype=np.int8), dtype=np.bool_)
