@@ -21,7 +21,7 @@ from kafka_capacity.sizing.move_schedule import SCHEDULED_UP_TO
 from kafka_capacity.sizing.scenario import PlacementMetrics
 
 _BOUNDS = {
-    "counting": "replicas that brokers must give up or take in, each as small as they come",
+    "counting": "replicas that must be made anew whatever the balance",
     "surplus": "what brokers hold beyond their share must leave",
     "deficit": "what brokers lack of their share must arrive",
     "flow": "what racks and brokers must exchange, as a flow",

@@ -138,7 +138,8 @@ def _judge(
     factors = replication_factors(found.snapshot.replicas)
     if scenario.replication_factor is not None:
         factors = np.full_like(factors, scenario.replication_factor)
-    traps = topology_warnings(scenario.target, factors, what=f"{len(scenario.target)} brokers")
+    what = f"{len(scenario.target)} brokers"
+    traps = topology_warnings(scenario.target, factors, what=what, rack_rule=scenario.rack_rule)
     return Judged(
         result=result,
         schedule=schedule,

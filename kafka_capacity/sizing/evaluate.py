@@ -25,6 +25,7 @@ from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.growing import Grown, factors_today, grown, later_size_bytes, made
 from kafka_capacity.sizing.loads import broker_loads, network_in, network_out
 from kafka_capacity.sizing.log_dirs import full_log_dirs, log_dir_room, target_log_dirs
+from kafka_capacity.sizing.looser_racks import with_looser_racks
 from kafka_capacity.sizing.pins import partitions_off_pins, pinned_brokers
 from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
@@ -134,7 +135,7 @@ def evaluate_placement(
         later_bytes=None if more is None else _later_bytes(more, loads, diff),
         unknown_size_ratio=snapshot.unknown_size_partitions / max(1, len(snapshot.partitions)),
     )
-    return PlacementResult(
+    result = PlacementResult(
         scenario=scenario,
         fits=not excuses,
         excuses=excuses,
@@ -146,6 +147,7 @@ def evaluate_placement(
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
         grown=more,
     )
+    return with_looser_racks(result, problem, lambda other: evaluate_placement(snapshot, load, other))
 
 
 def _later_bytes(more: Grown, loads: BrokerLoads, diff: AssignmentDiff) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.placement.problem import RackRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class TopologyWarning:
 
 
 def topology_warnings(
-    brokers: Brokers, replication_factor: NDArray[np.int32], *, what: str
+    brokers: Brokers, replication_factor: NDArray[np.int32], *, what: str, rack_rule: RackRule = RackRule.STRICT
 ) -> tuple[TopologyWarning, ...]:
     """Look for rack traps.
 
@@ -41,6 +42,7 @@ def topology_warnings(
         brokers: observed or proposed.
         replication_factor: int32[P], of every partition.
         what: names these brokers in ``where``, such as ``today`` or ``15 brokers``.
+        rack_rule: of the plan. Kafka itself goes on to place by all racks, whatever the rule.
     """
     if not len(replication_factor):
         return ()
@@ -73,10 +75,10 @@ def topology_warnings(
                 ),
             )
         )
-    return (*found, *_uneven(sizes, usual, len(brokers), what))
+    return (*found, *_uneven(sizes, usual, len(brokers), what, rack_rule))
 
 
-def _uneven(sizes: Counter[str], factor: int, count: int, what: str) -> list[TopologyWarning]:
+def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackRule) -> list[TopologyWarning]:
     if len(sizes) < 2 or len(set(sizes.values())) == 1:
         return []
     rack, size = min(sizes.items(), key=lambda item: (item[1], item[0]))
@@ -84,12 +86,15 @@ def _uneven(sizes: Counter[str], factor: int, count: int, what: str) -> list[Top
     even = factor / count
     if factor >= len(sizes):
         share = 1.0 / size
+        by_whom, of_whom = ("", "all partitions") if rule is RackRule.STRICT else (" that Kafka itself places", "these")
         text = (
-            f"racks are uneven ({layout}): with replication factor {factor} every partition has a replica in rack "
-            f"{rack}, so {'its only broker' if size == 1 else f'each of its {size} brokers'} holds {share:.0%} of all "
-            f"partitions where an even share would be {min(1.0, even):.0%}"
+            f"racks are uneven ({layout}): with replication factor {factor} every partition{by_whom} has a replica in "
+            f"rack {rack}, so {'its only broker' if size == 1 else f'each of its {size} brokers'} holds {share:.0%} of "
+            f"{of_whom} where an even share would be {min(1.0, even):.0%}"
         )
         return [TopologyWarning(severity="warning", code="uneven-racks", where=what, message=text)]
+    if rule is not RackRule.STRICT and size > 1:
+        return []
     text = f"racks are uneven ({layout}); rack {rack} can hold at most one replica of each partition"
     return [TopologyWarning(severity="info", code="uneven-racks", where=what, message=text)]
 

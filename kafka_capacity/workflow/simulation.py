@@ -64,7 +64,9 @@ def inventory_facts(
         factor = factors if target.replication_factor is None else np.full_like(factors, target.replication_factor)
         topology += new_rack_warnings(brokers, target.target, what=f"{len(target.target)} brokers")
         topology += changed_rack_notes(brokers, target.target, what=f"{len(target.target)} brokers")
-        topology += topology_warnings(target.target, factor, what=f"{len(target.target)} brokers")
+        topology += topology_warnings(
+            target.target, factor, what=f"{len(target.target)} brokers", rack_rule=target.rack_rule
+        )
     return {
         "snapshot": {
             "brokers": [

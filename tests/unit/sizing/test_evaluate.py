@@ -114,10 +114,12 @@ def test_what_kafka_would_refuse_is_a_result():
 
 def test_partitions_that_nobody_leads_cannot_be_copied():
     snapshot, load = observed(brokers=3, racks=3, partitions=6)
-    result = evaluate_placement(without_leaders(snapshot), load, scenario(6))
+    wider = evaluate_placement(without_leaders(snapshot), load, scenario(6, replication_factor=4))
+    evened = evaluate_placement(without_leaders(snapshot), load, scenario(6))
 
-    assert "leader" in constraints(result)
-    assert result.metrics.unreachable_partitions > 0
+    assert "leader" in constraints(wider)
+    assert wider.metrics.unreachable_partitions == 6
+    assert (constraints(evened), evened.metrics.moved_replicas) == ([], 0)
 
 
 def test_every_broken_constraint_is_told():
@@ -304,3 +306,21 @@ def test_a_refusal_is_taken_over_too():
     other = scenario(2, throttle_bytes_per_second=1e6)
 
     assert evaluate_placement(*observed(), other, first).excuses == first.excuses
+
+
+def test_another_rack_rule_is_named_where_it_would_do_and_only_there():
+    # Racks of 2, 2 and 1 brokers: the lone one must hold all twelve, of which it may hold ten.
+    snapshot, load = observed(brokers=5)
+    strict = evaluate_placement(snapshot, load, scenario(5, most_replicas_per_broker=10))
+    looser = evaluate_placement(
+        snapshot, load, scenario(5, most_replicas_per_broker=10, rack_rule=RackRule.TWO_RACKS, tolerance_ratio=0.2)
+    )
+
+    assert strict.excuses[0].reason.endswith("; so would the rack rule two-racks instead of strict")
+    assert looser.fits
+    for other in (
+        scenario(5, most_replicas_per_broker=7),  # 36 replicas, room for 35
+        scenario(5, most_replicas_per_broker=10, placer="striped"),
+        scenario(5, most_replicas_per_broker=7, rack_rule=RackRule.TWO_RACKS),
+    ):
+        assert not any("two-racks instead" in one.reason for one in evaluate_placement(snapshot, load, other).excuses)
