@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -19,14 +20,25 @@ from kafka_capacity.objects.dataset import content_type_of
 from kafka_capacity.objects.plan_tables import merge_tables, result_tables
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.report.data import ReportInputs
+from kafka_capacity.request.demand_parameters import DemandParameters
+from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.request.sizing_parameters import SizingParameters
 from kafka_capacity.sizing.grid import scenario_to_json
 from kafka_capacity.sizing.group_grid import group_request_to_json
 from kafka_capacity.sizing.move_schedule import move_settings_to_json
 from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.workflow.evaluation import wants_moves
+from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
+from kafka_capacity.workflow.sizing_simulation import find_sizing, sizing_document, sizing_tables
 
 if TYPE_CHECKING:
     from kafka_capacity.report.render import RenderedReport
+
+
+def sizing_parameters(request: PlanRequest) -> dict[str, Any]:
+    """Give the parameters that sizing hangs on beside those of placing."""
+    fields = {*SizingParameters.model_fields, *DemandParameters.model_fields}
+    return request.model_dump(mode="json", include=fields)
 
 
 def snapshot_sha256(place: str) -> str:
@@ -40,12 +52,34 @@ def snapshot_sha256(place: str) -> str:
     return digest.hexdigest()
 
 
-def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out: str) -> ReportInputs:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlannedSizing:
+    """What a plan says of sizing: its tables, and its document as plain data."""
+
+    tables: Mapping[str, pa.Table]
+    document: Mapping[str, Any]
+
+
+def size_plan(planned: Planned) -> PlannedSizing:
+    """Size the cluster of a plan as the scheduled plan does.
+
+    Raises:
+        RequestError: a planned event or a shape cannot be.
+    """
+    found = find_sizing(planned.found.raw, planned.found.snapshot, planned.found.load, planned.request)
+    sized = simulate_sizing(found.inputs, run_here)
+    return PlannedSizing(tables=sizing_tables(found, sized), document=sizing_document(found, sized))
+
+
+def report_inputs(
+    planned: Planned, groups: PlannedGroups, sizing: PlannedSizing, *, snapshot: str, out: str
+) -> ReportInputs:
     """Give what the report is made of.
 
     Args:
         planned: the results.
         groups: those of the consumer groups.
+        sizing: how many brokers by when.
         snapshot: where they come from.
         out: where the report goes.
     """
@@ -56,6 +90,7 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
         "scenarios": [scenario_to_json(s) for s in scenarios],
         "move": move_settings_to_json(planned.request.move_settings()),
         "groups": group_request_to_json(groups.request),
+        "sizing": sizing_parameters(planned.request),
         "snapshot": sha256,
         "model": MODEL_VERSION,
     }
@@ -64,7 +99,9 @@ def report_inputs(planned: Planned, groups: PlannedGroups, *, snapshot: str, out
         tables={
             **merge_tables(_tables(one, found.snapshot, scenarios) for one in planned.judged),
             **groups.tables,
+            **sizing.tables,
         },
+        sizing=sizing.document,
         cluster=found.snapshot.cluster,
         ds=found.snapshot.ds,
         plan_id=plan_id,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kafka_capacity.cli.plan_options import FieldOption, parsed_options, split_counts, split_names
+from kafka_capacity.cli.plan_options import OPTION_OF_FIELD, FieldOption, parsed_options, split_counts, split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
 from kafka_capacity.request.plan_request import PlanRequest
@@ -25,7 +27,7 @@ def _list(field: str, name: str, metavar: str, *, is_number: bool) -> FieldOptio
     return _option(field, name, str, metavar, parse=parse, more=_COMMAS)
 
 
-def events_from_file(path: str) -> Any:
+def events_from_file(path: str, option: str = "--events") -> Any:
     """Read the list of planned events; what is in it is left for the model to refuse.
 
     Raises:
@@ -34,11 +36,11 @@ def events_from_file(path: str) -> Any:
     try:
         found = json.loads(Path(path).read_bytes())
     except OSError as error:
-        raise RequestError(f"--events: {path!r} cannot be read ({error.strerror}); name a JSON file") from error
+        raise RequestError(f"{option}: {path!r} cannot be read ({error.strerror}); name a JSON file") from error
     except ValueError as error:
-        raise RequestError(f"--events: {path!r} is not JSON ({error}); mend it") from error
+        raise RequestError(f"{option}: {path!r} is not JSON ({error}); mend it") from error
     if not isinstance(found, list):
-        raise RequestError(f"--events: {path!r} holds no list; write a list of events, [{{…}}, …]")
+        raise RequestError(f"{option}: {path!r} holds no list; write a list of events, [{{…}}, …]")
     return found
 
 
@@ -80,6 +82,18 @@ SIZE_OPTIONS = (
     _option("balance", "--balance", Balance),
     _option("seed", "--seed", int),
 )
+
+_PLANNED_EVENTS = "--planned-events"
+_OTHERWISE_NAMED: dict[str, dict[str, Any]] = {
+    "sizing_broker_counts": {"name": "--size-broker-counts"},
+    "planned_events": {"name": _PLANNED_EVENTS, "parse": partial(events_from_file, option=_PLANNED_EVENTS)},
+}
+REPORT_SIZE_OPTIONS = tuple(
+    dataclasses.replace(option, **_OTHERWISE_NAMED.get(option.field, {}))
+    for option in SIZE_OPTIONS
+    if option.field not in OPTION_OF_FIELD
+)
+"""Those that a report takes beside the options of plan and groups, which have some of the same names."""
 
 _OPTION_OF_FIELD = {option.field: option.name for option in SIZE_OPTIONS}
 

@@ -78,7 +78,8 @@ def steps_phrase(view: SizingView) -> str:
     parts = []
     for place, step in enumerate(view.steps):
         count = option_name(step.option) if not place else f"{step.option['broker_count']:,}"
-        parts.append(f"{count} {'now' if not place else 'by ' + format_month(step.from_day)}")
+        count += " placed anew" if step.option["kind"] == "rebalance" else ""
+        parts.append(f"{count} {'now' if not place else 'by ' + _when(view, step.from_day)}")
     return ", ".join(parts)
 
 
@@ -91,7 +92,8 @@ def headline(view: SizingView) -> str:
     said = steps_phrase(view)
     if len(view.steps) == 1:
         said += f" last until {format_month(view.horizon)}"
-    return f"{said}: {resource_name(_binding(view))} binds; {today_phrase(view)}."
+    said += f": {resource_name(_binding(view))} binds"
+    return f"{said}." if view.steps[0].option is view.today else f"{said}; {today_phrase(view)}."
 
 
 def _binding(view: SizingView) -> str:
@@ -113,7 +115,16 @@ def today_phrase(view: SizingView) -> str:
     name = resource_name(out["resource"])
     if day == view.dates[0]:
         return f"{what} are beyond their limit of {name} already"
-    return f"{what} run out of {name} in {format_month(day)}"
+    return f"{what} run out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
+
+
+def _is_soon(view: SizingView, day: str) -> bool:
+    """Tell whether a month says too little: it is the one that has begun."""
+    return day[:7] == view.dates[0][:7]
+
+
+def _when(view: SizingView, day: str) -> str:
+    return day if _is_soon(view, day) else format_month(day)
 
 
 def _enough(view: SizingView) -> str:
@@ -132,7 +143,7 @@ def _nothing_lasts(view: SizingView) -> str:
     lead = f"Nothing that was tried lasts until {format_month(view.horizon)}"
     if view.steps:
         last = view.steps[-1]
-        end = "" if last.until is None else f", and these last until {format_month(last.until)}"
+        end = "" if last.until is None else f", and these last until {_when(view, last.until)}"
         return f"{lead}: {steps_phrase(view)}{end}; {today_phrase(view)}."
     nearest = view.nearest
     reason = f": {nearest['excuses'][0]['reason']}" if nearest["excuses"] else ""
@@ -148,7 +159,7 @@ def badge(view: SizingView) -> dict[str, str]:
     if view.today["fits_until"] is None:
         return {"kind": "bad", "text": "! Too few brokers now"}
     out = view.runs_out(view.today)
-    by = f" by {format_month(str(out[view.estimate]))}" if out is not None else ""
+    by = f" by {_when(view, str(out[view.estimate]))}" if out is not None else ""
     return {"kind": "warn", "text": f"↑ More brokers{by}"}
 
 

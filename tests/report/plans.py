@@ -138,11 +138,11 @@ def make_inputs(
     skipped_groups: Sequence[dict[str, str]] = (),
     waves: WaveSettings | None = None,
     throttles: Sequence[float] = (),
+    observed: tuple[Snapshot, PartitionLoad] | None = None,
     **changes: Any,
 ) -> ReportInputs:
     """Evaluate a plan and give what a report is made of; with ``waves``, in which waves its own moves are done."""
-    spec = spec or ClusterSpec()
-    snapshot, load = make_snapshot(spec, cluster=cluster)
+    snapshot, load = observed or make_snapshot(spec or ClusterSpec(), cluster=cluster)
     grid = GridRequest(
         broker_counts=tuple(broker_counts),
         new_broker_racks=tuple(new_broker_racks),

@@ -8,6 +8,7 @@ import pytest
 
 from kafka_capacity.report.render import render_all
 from tests.report.plans import large_inputs
+from tests.report.sized import sized_inputs
 from tests.report.test_page import inputs_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -60,9 +61,10 @@ def browser():
         started.close()
 
 
-@pytest.fixture(scope="module", params=["realistic", "hostile"])
+@pytest.fixture(scope="module", params=["realistic", "hostile", "sized"])
 def folder(request, tmp_path_factory):
-    rendered = render_all(large_inputs() if request.param == "realistic" else inputs_of("hostile"))
+    made_up = {"realistic": large_inputs, "hostile": lambda: inputs_of("hostile"), "sized": sized_inputs}
+    rendered = render_all(made_up[request.param]())
     made = tmp_path_factory.mktemp("report")
     (made / "images").mkdir()
     (made / "index.html").write_bytes(rendered.index_html)

@@ -17,12 +17,25 @@ from kafka_capacity.report.names import visible
 from kafka_capacity.report.render import render_all, rerender
 from tests.report.group_plans import hostile_groups, named_groups
 from tests.report.plans import GIB, ClusterSpec, large_inputs, make_inputs
+from tests.report.sized import sized_inputs
 
 SCRIPT = "<script>{{7*7}}</script>"
 TURNED = "gpj\u202eexe"
 ARABIC = "الطلبات"
 LONG = "x" * 249
 HOSTILE = (SCRIPT, TURNED, ARABIC, LONG, "a\r\nBcc: thief@example.com", "%s{0}${x}", '"><img src=x onerror=alert(1)>')
+
+SIZED = {
+    "sized": {},
+    "sized on machines that have prices": {"shapes": ["m7g.xlarge", "kafka.m5.large"], "current_shape": "m7g.xlarge"},
+    "sized, nothing lasts": {"growth_high_per_year_ratio": 20.0, "sizing_broker_counts": [6, 7]},
+    "sized, hostile": {
+        "topics": HOSTILE,
+        "racks": (SCRIPT, TURNED, LONG),
+        "partition_in_bytes_per_second": 1e3,
+        "topic_classes": [f"{ARABIC}={ARABIC}"],
+    },
+}
 
 
 def inputs_of(case):
@@ -44,6 +57,8 @@ def inputs_of(case):
         return make_inputs(broker_counts=(4,), waves=WaveSettings(most_moves_per_broker=4))
     if case == "waves that never end":
         return make_inputs(throttle=100_000.0, waves=WaveSettings())
+    if case in SIZED:
+        return sized_inputs(**SIZED[case])
     finding = {"severity": "fatal", "code": SCRIPT, "where": TURNED, "message": f"topic {SCRIPT} is bad & worse"}
     return make_inputs(
         ClusterSpec(topics=HOSTILE, racks=(SCRIPT, TURNED, LONG), disk_capacity_bytes=390 * GIB),
@@ -67,6 +82,7 @@ CASES = (
     "waves",
     "waves that never end",
     "hostile",
+    *SIZED,
 )
 
 
@@ -110,9 +126,12 @@ def test_it_has_a_language_a_title_landmarks_and_a_way_past_the_head(soup):
 
 
 def test_the_answer_comes_first(soup, rendered):
-    assert soup.h1.get_text().replace("\u00a0", " ") == visible(rendered.verdict["headline"])
+    assert soup.h1.get_text().replace("\u00a0", " ") == visible(
+        (rendered.verdict["sizing"] or rendered.verdict)["headline"]
+    )
     order = [tag.name for tag in soup.find_all(["h1", "dl", "nav", "table", "figure"])]
-    assert order[:3] == ["h1", "dl", "nav"]
+    wanted = ["h1", "dl", "dl", "nav"] if rendered.verdict["sizing"] else ["h1", "dl", "nav"]
+    assert order[: len(wanted)] == wanted
     assert len(soup.dl.find_all("dt")) >= 2
 
 

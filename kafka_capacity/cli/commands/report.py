@@ -12,20 +12,21 @@ from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_lines, progress_bar, say
 from kafka_capacity.cli.options import Quiet
+from kafka_capacity.cli.size_options import REPORT_SIZE_OPTIONS
 from kafka_capacity.errors import RequestError
 
 _HELP = """Draw the report of a plan: the same page and e-mail as the scheduled plan's.
 
-Takes the options of plan and groups and a snapshot, or --from with the report.json of an earlier report, to draw that
-one again. Writes index.html (one self-contained page), report.json (its data), email.html, email.txt and images/ into
-DIR, and prints the verdict and the serious caveats. The same input gives the same bytes.
+Takes the options of plan, groups and size and a snapshot, or --from with the report.json of an earlier report, to
+draw that one again. Writes index.html (one self-contained page), report.json (its data), email.html, email.txt and
+images/ into DIR, and prints the verdict and the serious caveats. The same input gives the same bytes.
 
 Rates are bytes per second, ratios 0 to 1.
 """
 
 
 @app.command("report", help=_HELP)
-@options.takes(*options.PLACEMENT_OPTIONS, *options.MOVE_OPTIONS, *options.GROUP_OPTIONS, options.SEED_OPTION)
+@options.takes(*options.ALL_OPTIONS, *REPORT_SIZE_OPTIONS)
 def report(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
     given: Mapping[str, Any],
@@ -50,7 +51,7 @@ def report(
         from kafka_capacity.cli.group_planning import simulate_found_groups
         from kafka_capacity.cli.plan_caveats import serious
         from kafka_capacity.cli.planning import make_plan
-        from kafka_capacity.cli.report_files import report_inputs, write_report
+        from kafka_capacity.cli.report_files import report_inputs, size_plan, write_report
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.report.render import render_all, rerender
 
@@ -59,10 +60,16 @@ def report(
             begin("drawing")
             rendered = rerender(earlier.read_bytes())
         else:
-            planned = make_plan(str(snapshot), given, brokers, begin)
-            groups = simulate_found_groups(planned.found, planned.request, begin, begun=1 + len(planned.judged))
+            try:
+                planned = make_plan(str(snapshot), given, brokers, begin)
+                groups = simulate_found_groups(planned.found, planned.request, begin, begun=1 + len(planned.judged))
+                begin("sizing")
+                sizing = size_plan(planned)
+            except RequestError as error:
+                names = {option.field: option.name.partition("/")[0] for option in REPORT_SIZE_OPTIONS}
+                raise RequestError(options.in_names_of_options(str(error), names)) from None
             begin("drawing")
-            rendered = render_all(report_inputs(planned, groups, snapshot=str(snapshot), out=out))
+            rendered = render_all(report_inputs(planned, groups, sizing, snapshot=str(snapshot), out=out))
         write_report(store, rendered)
     print_lines([rendered.subject, store.uri("index.html")])
     for text in serious(json.loads(rendered.report_json)["verdict"]["caveats"]):

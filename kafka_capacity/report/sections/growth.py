@@ -41,6 +41,18 @@ _ADDED = (
     column("keeps", "Keeps"),
 )
 
+_PREDICTED = {"traffic": "produced at peak", "stored": "stored bytes"}
+_SCORES = (
+    column("figure", "Predicted"),
+    column("count", "Predictions", "count"),
+    column("first", "From", "day"),
+    column("last", "To", "day"),
+    column("mean_error_ratio", "Error", "percent"),
+    column("bias_ratio", "Median with its sign", "percent"),
+    column("below_high_ratio", "Below the high estimate", "percent"),
+    column("high_quantile", "Should be", "limit"),
+)
+
 
 @section(GROWTH_SECTION, title="What growth rests on", order=8)
 def build(view: PlanView) -> dict[str, Any] | None:
@@ -55,13 +67,15 @@ def build(view: PlanView) -> dict[str, Any] | None:
         if document["added_topics"]
         else None,
         "notes": [str(note) for note in document["notes"]],
+        "scores": _scores(document.get("scores")),
         "assumptions": _assumptions(sizing),
     }
 
 
 def _classes(view: SizingView) -> dict[str, Any]:
     classes = view.document["classes"]
-    reasons = {str(one["reason"]) for one in classes}
+    # A forecast's reason says in words what its row says in figures.
+    reasons = {"" if one["basis"] == "forecast" else str(one["reason"]) for one in classes}
     common = reasons.pop() if len(reasons) == 1 and len(classes) > 1 else None
     ranked = sorted(classes, key=lambda one: (-one["partitions"], one["name"]))
     rows = [
@@ -71,7 +85,7 @@ def _classes(view: SizingView) -> dict[str, Any]:
             "middle": one["rate_ratio"][-1] - 1.0,
             "high": one["rate_ratio_high"][-1] - 1.0,
             "retention": one["retention_ratio"][-1],
-            NOTE: None if common else str(one["reason"]),
+            NOTE: None if common or one["basis"] == "forecast" else str(one["reason"]),
         }
         for one in ranked[:MAX_CLASSES]
     ]
@@ -94,6 +108,17 @@ def _classes(view: SizingView) -> dict[str, Any]:
     if len(ranked) > MAX_CLASSES:
         note += f" {MAX_CLASSES} of {plural(len(ranked), 'class').replace('classs', 'classes')} are listed."
     return table("Classes of topics", columns, rows, note=note)
+
+
+def _scores(scores: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Set earlier predictions against what came, where there are some."""
+    if not scores or not scores["summaries"]:
+        return None
+    rows = [
+        {**one, "figure": _PREDICTED.get(one["figure"], one["figure"]), NOTE: str(one["sentence"])}
+        for one in scores["summaries"]
+    ]
+    return table("Earlier predictions against what came", _SCORES, rows)
 
 
 def _added(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +160,7 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
             priced = f"prices of {shape['priced_on']}; " if shape["priced_on"] else ""
             sources.setdefault(f"{priced}{shape['source']}", []).append(shape["name"])
     rows = [{"name": name, "value": value} for name, value in found.items()]
-    return rows + [{"name": f"Figures of {_named(names)}", "value": source} for source, names in sources.items()]
+    return rows + [{"name": "Figures of shapes", "value": f"{_named(n)}: {source}."} for source, n in sources.items()]
 
 
 _PEAKS = {

@@ -9,8 +9,9 @@ from kafka_capacity.report.formats import format_throttle_above, plural
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.sizing import COSTS_SECTION, Row, SizingView
-from kafka_capacity.report.sizing_words import cost_sentence, days_words, option_label, tightest_phrase
+from kafka_capacity.report.sizing_words import cost_sentence, days_words, tightest_phrase
 from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.sizing.capacity.shapes import TODAY
 
 MAX_FRONT = 8
 """Rows of the Pareto front that are not folded away."""
@@ -19,7 +20,6 @@ MAX_ROWS = 300
 _COLUMNS = (
     column("label", "Option"),
     column("verdict", "Verdict", "verdict"),
-    column("front", "Unbeaten"),
     column("fits_until", "Fits until", "day"),
     column("headroom_ratio", "Headroom", "percent"),
     column("total_usd_per_month", "A month", "usd"),
@@ -30,8 +30,9 @@ _COLUMNS = (
     column("moved_bytes", "To copy", "bytes"),
     column("change_seconds", "Copying", "duration"),
     column("change_usd", "Change", "usd"),
-    column("pays", "Pays back"),
+    column("pays", "Paid back in"),
 )
+_KINDS = {"do-nothing": "do nothing", "rebalance": "placed anew"}
 _PRICES = tuple(one["key"] for one in _COLUMNS if one["key"].endswith("_usd_per_month"))
 
 
@@ -46,7 +47,7 @@ def build(view: PlanView) -> dict[str, Any] | None:
     columns = [one for one in _COLUMNS if _is_told(one["key"], sizing.options)]
     priced = sorted({row["priced_on"] for row in sizing.options if row["priced_on"]})
     note = (
-        "Headroom is what the limits leave at the tightest place up to the horizon. Unbeaten: no other option that "
+        "Headroom is what the limits leave at the tightest place up to the horizon. ◆: no other option that "
         "fits is as good in cost, bytes copied, time and headroom, and better in one. Copying is at mean rates, with "
         "everything started at once."
     )
@@ -94,13 +95,22 @@ def _row(row: Row) -> dict[str, Any]:
     verdict = "recommended" if row["is_recommended"] else "fits" if row["fits"] else "no_fit"
     return {
         **row,
-        "label": option_label(row),
+        "label": _label(row),
         "verdict": verdict,
-        "front": "yes" if row["is_on_front"] else "",
         "fits_until": ("" if row["fits"] else "not today") if row["fits_until"] is None else row["fits_until"],
         "pays": "" if days is None or (not row["moved_bytes"] and not days) else f"after {days_words(days)}",
         NOTE: _note(row),
     }
+
+
+def _label(row: Row) -> str:
+    """Name an option in few words, which the page has little room for."""
+    shape = "today’s" if row["shape"] == TODAY else row["shape"]
+    said = [f"{row['broker_count']:,} × {shape}"]
+    said += [f"{row['extra_racks']:,} more racks"] if row["extra_racks"] else []
+    said += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
+    said += [word for kind, word in _KINDS.items() if row["kind"] == kind]
+    return ", ".join(said) + (" ◆" if row["is_on_front"] else "")
 
 
 def _note(row: Row) -> str | None:
