@@ -28,8 +28,10 @@ from kafka_capacity.sizing.group_grid import group_request_to_json
 from kafka_capacity.sizing.move_schedule import move_settings_to_json
 from kafka_capacity.sizing.scenario import PlacementScenario
 from kafka_capacity.workflow.evaluation import wants_moves
+from kafka_capacity.workflow.found_sizing import find_sizing
+from kafka_capacity.workflow.sizing_document import sizing_document
 from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import find_sizing, sizing_document, sizing_tables
+from kafka_capacity.workflow.sizing_simulation import sizing_tables
 
 if TYPE_CHECKING:
     from kafka_capacity.report.render import RenderedReport

@@ -10,8 +10,10 @@ from typing import Any
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.report.data import ReportInputs
 from kafka_capacity.request import parse_plan_request
+from kafka_capacity.workflow.found_sizing import find_sizing
+from kafka_capacity.workflow.sizing_document import sizing_document
 from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import find_sizing, sizing_document, sizing_tables
+from kafka_capacity.workflow.sizing_simulation import sizing_tables
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.report.plans import make_inputs
 

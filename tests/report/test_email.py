@@ -17,6 +17,7 @@ from kafka_capacity.report.email import build_email
 from kafka_capacity.report.render import render_all
 from tests.report.group_plans import fine, group_tables, named_groups
 from tests.report.plans import GIB, ClusterSpec, make_inputs
+from tests.report.sized import sized_inputs
 
 DATE = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 INJECTION = "x\r\nBcc: thief@example.com\r\n\r\n<b>"
@@ -234,3 +235,23 @@ def test_groups_that_are_not_at_risk_are_not_mentioned():
     for text in (rendered.email_html.decode(), rendered.email_text):
         assert "consumer group" not in text
     assert BeautifulSoup(rendered.email_html.decode(), "html5lib").find(class_="risk") is None
+
+
+def test_a_sized_plan_says_first_how_many_by_when():
+    sized = render_all(sized_inputs(shapes=["m7g.xlarge"], current_shape="m7g.xlarge"))
+    answer = sized.verdict["sizing"]
+    text = sized.email_text.replace("\n", " ")
+    assert sized.email_text.startswith(answer["headline"])
+    places = [text.index(part) for part in (answer["headline"], answer["cost"], "The move that was planned: ")]
+    assert places == sorted(places)
+    html = BeautifulSoup(sized.email_html, "html5lib")
+    assert plain(html.h1) == answer["headline"]
+    rows = [[plain(cell) for cell in row.find_all("td")] for row in html.find("table", class_="rows").find_all("tr")]
+    assert [row[0] for row in rows] == [one["label"] for one in answer["figures"]]
+    assert all(one["note"] in row[1] for one, row in zip(answer["figures"], rows, strict=True))
+    assert answer["cost"] in plain(html)
+    assert "used-" in " ".join(sized.images)
+
+
+def plain(tag):
+    return tag.get_text().replace("\u00a0", " ").strip()

@@ -125,6 +125,7 @@ def test_one_drawing_of_each_chart_is_seen(opened):
         assert len(seen) == page.evaluate("document.querySelectorAll('figure').length")
 
 
+@pytest.mark.parametrize("folder", ["realistic", "sized"], indirect=True)  # a rack of 249 letters fills a screen
 def test_the_verdict_is_on_the_first_screen(opened):
     page, _ = opened("index.html", width=1280)
     assert page.evaluate("document.querySelector('.figures').getBoundingClientRect().bottom") <= 900

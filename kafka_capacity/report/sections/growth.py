@@ -41,18 +41,6 @@ _ADDED = (
     column("keeps", "Keeps"),
 )
 
-_PREDICTED = {"traffic": "produced at peak", "stored": "stored bytes"}
-_SCORES = (
-    column("figure", "Predicted"),
-    column("count", "Predictions", "count"),
-    column("first", "From", "day"),
-    column("last", "To", "day"),
-    column("mean_error_ratio", "Error", "percent"),
-    column("bias_ratio", "Median with its sign", "percent"),
-    column("below_high_ratio", "Below the high estimate", "percent"),
-    column("high_quantile", "Should be", "limit"),
-)
-
 
 @section(GROWTH_SECTION, title="What growth rests on", order=8)
 def build(view: PlanView) -> dict[str, Any] | None:
@@ -67,7 +55,6 @@ def build(view: PlanView) -> dict[str, Any] | None:
         if document["added_topics"]
         else None,
         "notes": [str(note) for note in document["notes"]],
-        "scores": _scores(document.get("scores")),
         "assumptions": _assumptions(sizing),
     }
 
@@ -108,17 +95,6 @@ def _classes(view: SizingView) -> dict[str, Any]:
     if len(ranked) > MAX_CLASSES:
         note += f" {MAX_CLASSES} of {plural(len(ranked), 'class').replace('classs', 'classes')} are listed."
     return table("Classes of topics", columns, rows, note=note)
-
-
-def _scores(scores: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Set earlier predictions against what came, where there are some."""
-    if not scores or not scores["summaries"]:
-        return None
-    rows = [
-        {**one, "figure": _PREDICTED.get(one["figure"], one["figure"]), NOTE: str(one["sentence"])}
-        for one in scores["summaries"]
-    ]
-    return table("Earlier predictions against what came", _SCORES, rows)
 
 
 def _added(one: Mapping[str, Any]) -> dict[str, Any]:

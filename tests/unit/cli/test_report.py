@@ -88,3 +88,28 @@ def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(run, tmp_path, a
     assert done.exit_code == 2
     assert done.stderr.startswith(message)
     assert not (tmp_path / "out").exists()
+
+
+def test_it_sizes_with_options_of_its_own(run, snapshot, tmp_path):
+    out = tmp_path / "report"
+    done = run(
+        "report", "--snapshot", snapshot, "--broker-counts", "6", "--size-broker-counts", "6,9", "--horizon", "3",
+        "--broker-price", "1.5", "--out", out,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    report = json.loads((out / "report.json").read_text())
+    sections = {section["name"]: section["data"] for section in report["sections"]}
+    labels = [
+        row["label"]
+        for part in ("table", "others")
+        for row in (sections["options_costs"][part] or {"rows": []})["rows"]
+    ]
+    assert {label.split()[0] for label in labels} == {"3", "6", "9"}
+    assert report["verdict"]["sizing"]["figures"][2]["format"] == "usd"
+
+
+def test_a_wrong_option_of_sizing_is_named_as_typed(run, snapshot, tmp_path):
+    done = run("report", "--snapshot", snapshot, "--horizon", "0", "--out", tmp_path / "report")
+    assert done.exit_code == 2
+    assert "--horizon" in done.output
+    assert "horizon_months" not in done.output

@@ -1,0 +1,253 @@
+"""What a report says about sizing: the answer, the figures under it, and the sections."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+
+import pyarrow as pa
+import pytest
+
+from kafka_capacity.objects.sizing_tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
+from kafka_capacity.report.data import build_report
+from kafka_capacity.report.options import view_plan
+from kafka_capacity.report.sizing import read_sizing
+from kafka_capacity.report.sizing_use import worst_used
+from kafka_capacity.report.sizing_words import badge, cost_sentence, figures, headline, subject_words
+from tests.report.plans import make_inputs
+from tests.report.sized import sized_inputs
+
+DATES = ["2026-11-15", "2027-04-15", "2027-08-15", "2027-11-15"]
+PARTS = ("brokers", "disks", "between_racks", "ingest")
+
+
+def option(option_id, kind, count, *, until, usd=None, shape="today", **more):
+    """Give a row of ``sizing_options``; ``until`` is the last date it fits, ``None`` for none of them."""
+    row = dict.fromkeys(SIZING_OPTIONS.names)
+    row |= {
+        "position": 0,
+        "option_id": option_id,
+        "kind": kind,
+        "broker_count": count,
+        "extra_racks": 0,
+        "shape": shape,
+        "provider": "x",
+        "fits": until == DATES[-1],
+        "fits_until": until,
+        "is_recommended": False,
+        "is_on_front": False,
+        "excuses": "[]" if until == DATES[-1] else json.dumps([{"reason": f"{option_id} is too small"}]),
+        "not_judged": [],
+        "moved_bytes": 0.0,
+        "moved_between_racks_bytes": 0.0,
+        "least_throttle_bytes_per_second": 0.0,
+        "is_in_place": True,
+        **{f"{part}_usd_per_month": None if usd is None else 0.0 for part in PARTS},
+        "total_usd_per_month": usd,
+    }
+    return row | more
+
+
+def passing(option_id, high, middle=None, resource="disk"):
+    return {
+        "option_id": option_id,
+        "resource": resource,
+        "middle": middle,
+        "high": high,
+        "condition": "normal",
+        "broker_id": 8,
+    }
+
+
+def view_of(rows, exhaustion=(), *, recommended=None, by_date=(), estimate="high"):
+    """Read a plan of these options."""
+    rows = [row | {"is_recommended": row["option_id"] == recommended} for row in rows]
+    inputs = make_inputs(placers=("zk",))
+    tables = {
+        "sizing_options": pa.Table.from_pylist(rows, schema=SIZING_OPTIONS),
+        "sizing_exhaustion": pa.Table.from_pylist(list(exhaustion), schema=SIZING_EXHAUSTION),
+        "sizing_use": SIZING_USE.empty_table(),
+    }
+    return read_sizing(
+        dataclasses.replace(
+            inputs,
+            tables={**inputs.tables, **tables},
+            request={**inputs.request, "sized_estimate": estimate},
+            sizing={"dates": DATES, "advice": {"by_date": list(by_date)}, "classes": [], "peak_basis": "same-hours"},
+        )
+    )
+
+
+GROWING = (
+    option("do-nothing", "do-nothing", 12, until=None),
+    option("009", "scale-in", 9, until=None),
+    option("015", "scale-out", 15, until=DATES[1]),
+    option("018", "scale-out", 18, until=DATES[2]),
+    option("021", "scale-out", 21, until=DATES[3]),
+    option("024", "scale-out", 24, until=DATES[3]),
+)
+PASSED = (
+    passing("do-nothing", "2026-11-15", "2026-11-15"),
+    passing("015", "2027-04-16", "2027-08-14"),
+    passing("018", "2027-08-29"),
+    passing("018", "2027-10-01", resource="cpu"),
+)
+
+
+def test_each_step_is_due_when_the_one_before_runs_out():
+    view = view_of(GROWING, PASSED, recommended="021")
+    assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
+        ("015", "2026-11-15", "2027-04-16", "disk"),
+        ("018", "2027-04-16", "2027-08-29", "disk"),
+        ("021", "2027-08-29", None, None),
+    ]
+    assert headline(view) == (
+        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space binds; today’s 12 are beyond their limit of "
+        "disk space already."
+    )
+    assert subject_words(view) == "15 brokers now, 18 by April 2027, 21 by August 2027"
+    assert badge(view) == {"kind": "bad", "text": "! Too few brokers now"}
+
+
+def test_todays_brokers_are_the_first_step_where_they_last_for_a_while():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[2:]]
+    view = view_of(rows, [passing("do-nothing", "2027-05-02", "2027-09-30", "cpu"), *PASSED[1:]], recommended="021")
+    assert headline(view) == "12 brokers now, 18 by May 2027, 21 by August 2027: disk space binds."
+    assert badge(view) == {"kind": "warn", "text": "↑ More brokers by May 2027"}
+    runs_out = figures(view)[1]
+    assert runs_out["value"] == "2027-05-02"
+    assert runs_out["note"] == "CPU of broker 8; at the middle estimate 2027-09-30"
+
+
+def test_a_day_of_the_month_that_has_begun_is_named():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[0]), *GROWING[4:]]
+    view = view_of(rows, [passing("do-nothing", "2026-11-28")], recommended="021")
+    assert subject_words(view) == "12 brokers now, 21 by 2026-11-28"
+
+
+def test_the_middle_estimate_decides_where_it_was_asked_to():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[4:]]
+    view = view_of(rows, [passing("do-nothing", "2027-01-02", "2027-06-30")], recommended="021", estimate="middle")
+    assert subject_words(view) == "12 brokers now, 21 by June 2027"
+    assert figures(view)[1]["value"] == "2027-06-30"
+
+
+def test_enough_brokers_are_said_to_be_enough():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
+    view = view_of(rows, recommended="do-nothing")
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried costs less."
+    cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
+    view = view_of([*rows, cheaper], recommended="009")
+    assert headline(view) == (
+        "Today’s 12 brokers last until November 2027; 9 brokers would do too, and cost $24,674 a month instead of "
+        "$25,389."
+    )
+    assert cost_sentence(view) == (
+        "9 brokers cost $24,674 a month ($25,389 as today); the change costs $187 and pays for itself after 8 days."
+    )
+    assert badge(view)["kind"] == "good"
+
+
+def test_other_machines_grow_by_their_own_counts():
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=None),
+        option("006.big", "other-hardware", 6, until=DATES[1], shape="big"),
+        option("009.big", "other-hardware", 9, until=DATES[3], shape="big"),
+    ]
+    view = view_of(rows, [passing("006.big", "2027-05-20", resource="cpu")], recommended="009.big")
+    assert headline(view).startswith("6 brokers of big now, 9 by May 2027: CPU binds; today’s 12 do not fit")
+
+
+def test_what_does_not_last_says_how_long_it_does():
+    rows = GROWING[:4]
+    by_date = [(DATES[0], "015"), (DATES[1], "015"), (DATES[2], "018"), (DATES[3], None)]
+    view = view_of(rows, PASSED, by_date=by_date)
+    assert headline(view) == (
+        "Nothing that was tried lasts until November 2027: 15 brokers now, 18 by April 2027, and these last until "
+        "August 2027; today’s 12 are beyond their limit of disk space already."
+    )
+    assert badge(view)["kind"] == "bad"
+    nowhere = view_of(GROWING[:2], PASSED[:1], by_date=[(day, None) for day in DATES])
+    assert headline(nowhere).startswith("Nothing that was tried lasts until November 2027, nor fits today. The nearest")
+
+
+def test_a_price_that_is_not_known_says_what_would_tell_it():
+    view = view_of(GROWING, PASSED, recommended="021")
+    assert cost_sentence(view) == "What 21 brokers cost is not known: give broker_usd_per_hour, or current_shape."
+    assert figures(view)[2]["value"] == "not known"
+
+
+def test_a_plan_without_sizing_has_nothing_of_it():
+    report = build_report(make_inputs(placers=("zk",)))
+    assert report["verdict"]["sizing"] is None
+    names = {section["name"] for section in report["sections"]}
+    assert not names & {"by_when", "options_costs", "broker_use", "growth", "calculators", "partition_advice"}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return build_report(sized_inputs())
+
+
+def section(report, name):
+    return next(one["data"] for one in report["sections"] if one["name"] == name)
+
+
+def test_sections_are_there_and_the_first_figures_agree_with_the_tables(report):
+    names = [one["name"] for one in report["sections"]]
+    assert names[:4] == ["by_when", "options_costs", "broker_use", "growth"]
+    assert {"calculators", "partition_advice"} <= set(names)
+    rows = sized_inputs().tables["sizing_options"].to_pylist()
+    chosen = next(row for row in rows if row["is_recommended"])
+    assert report["verdict"]["sizing"]["recommended_option_id"] == chosen["option_id"]
+    assert report["verdict"]["sizing"]["figures"][0]["value"] == chosen["broker_count"]
+    assert report["verdict"]["sizing"]["figures"][3]["value"] == chosen["headroom_ratio"]
+
+
+def test_every_option_is_listed_once(report):
+    data = section(report, "options_costs")
+    listed = data["table"]["rows"] + (data["others"]["rows"] if data["others"] else [])
+    assert len(listed) == len(sized_inputs().tables["sizing_options"])
+    assert len({row["label"] for row in listed}) == len(listed)
+    assert [row["verdict"] for row in listed].count("recommended") == 1
+
+
+def test_the_worst_of_brokers_and_conditions_is_drawn(report):
+    inputs = sized_inputs()
+    view = view_plan(inputs).sizing
+    used = worst_used(view, view.today)
+    by_hand = {}
+    for row in inputs.tables["sizing_use"].to_pylist():
+        if row["option_id"] == "do-nothing" and row["used_ratio"] is not None:
+            key = (row["resource"], row["date"], row["estimate"])
+            by_hand[key] = max(by_hand.get(key, 0.0), row["used_ratio"])
+    assert used == by_hand
+    charts = {one["id"]: one for one in section(report, "by_when")["charts"]}
+    drawn = [one for one in charts["used-disk"]["values"] if one["kind"] == "doing nothing"]
+    assert [one["high"] for one in drawn] == [by_hand["disk", day, "high"] for day in view.dates]
+
+
+def test_a_limit_is_passed_in_the_table_of_brokers_where_the_option_does_not_fit(report):
+    nothing, recommended = section(report, "broker_use")["tables"]
+    assert {"bad"} <= {cell["kind"] for row in nothing["rows"] for cell in row["cells"]}
+    assert "bad" not in {cell["kind"] for row in recommended["rows"] for cell in row["cells"]}
+
+
+def test_bars_of_a_waterfall_join(report):
+    for one in section(report, "calculators")["charts"]:
+        first, *steps, last = one["values"]
+        assert first["end"] == (steps[0]["start"] if steps else last["end"])
+        assert all(before["end"] == after["start"] for before, after in itertools.pairwise(steps))
+        assert not steps or steps[-1]["end"] == last["end"]
+
+
+def test_the_move_is_set_against_the_months_to_come(report):
+    assert report["verdict"]["sizing"]["relation"].endswith(
+        "It goes to 7 brokers, not to 6: sizing did not try 7 of today’s hardware."
+    )
+
+
+def test_what_is_not_judged_is_a_serious_caveat(report):
+    serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
+    assert "Not judged, since it is not known: disk throughput (give broker_disk_bytes_per_second)." in serious
