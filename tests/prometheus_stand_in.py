@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
@@ -18,7 +19,7 @@ _MATCHER = re.compile(r'(\w+)(=~|!=|=)"((?:[^"\\]|\\.)*)"')
 class StandIn:
     """Answers from samples; keeps what it was asked, and can be told to answer otherwise first."""
 
-    def __init__(self, samples):
+    def __init__(self, samples, *, certificate=None):
         self.samples = [(labels, np.asarray(moments), np.asarray(values)) for labels, moments, values in samples]
         self.asked = []
         self.headers = []
@@ -45,7 +46,12 @@ class StandIn:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        scheme = "http" if certificate is None else "https"
+        self.url = f"{scheme}://127.0.0.1:{self.server.server_address[1]}"
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()

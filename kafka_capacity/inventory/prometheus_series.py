@@ -108,10 +108,16 @@ def partition_of(series: Series, metric: Metric, places: Mapping[tuple[str, int]
 
 
 def broker_label(series: Sequence[Series], settings: PrometheusSettings) -> str | None:
-    """Choose the label that tells brokers apart: the first that every series has."""
+    """Choose the label that tells brokers apart: the first that every series has.
+
+    One with the same value on all of them (a name of the cluster, say) would make copies of different brokers: it
+    counts only where no other label has more.
+    """
     if settings.broker_label is not None:
         return settings.broker_label
-    return next((name for name in BROKER_LABELS if series and all(one.label(name) for one in series)), None)
+    complete = [name for name in BROKER_LABELS if series and all(one.label(name) for one in series)]
+    telling = [name for name in complete if len({one.label(name) for one in series}) > 1]
+    return next(iter(telling or complete), None)
 
 
 def spread_rows(values: NDArray[np.float64], places: Sequence[int], count: int) -> NDArray[np.float64]:

@@ -252,3 +252,23 @@ def test_costs_of_processors_come_out_as_they_were_put_in():
     assert calibrated.costs.follower_in_seconds_per_mib == pytest.approx(FOLLOWER_COST, rel=0.05)
     assert calibrated.costs.out_seconds_per_mib == pytest.approx(OUT_COST, rel=0.02)
     assert calibrated.costs.base_cores == pytest.approx(BASE_CORES, rel=0.02)
+
+
+def test_a_label_that_is_the_same_everywhere_does_not_make_copies_of_brokers():
+    world = World()
+    samples = [({**labels, "broker": "kafka"}, moments, values) for labels, moments, values in world.jmx()]
+    raw = read(samples, world.inventory())
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
+    assert len(raw.table("broker_metrics")) == 3 * 48
+
+
+def test_a_label_of_ones_own_tells_brokers_apart():
+    world = World()
+    samples = [
+        ({**labels, "k": labels["instance"][6:7], "instance": "proxy"}, moments, values)
+        for labels, moments, values in world.jmx()
+        if labels["job"] == "kafka"
+    ]
+    raw = read(samples, world.inventory(), broker_label="k")
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
+    assert len(raw.table("broker_metrics")) == 3 * 48

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.errors import RequestError, SourceError
+from kafka_capacity.inventory import prometheus_client
 from kafka_capacity.inventory.broker_names import broker_ids
 from kafka_capacity.inventory.metrics_merge import merged
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
@@ -15,6 +16,7 @@ from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Quantity, selector
 from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 from tests.builders import table
+from tests.live.certificates import make_certificates, make_stranger
 from tests.prometheus_stand_in import StandIn
 from tests.unit.inventory.broken import hour
 
@@ -49,6 +51,34 @@ def test_what_a_server_refuses_as_too_much_is_halved():
         server.refuse_points = 30
         (series,) = asking.query_range("m{}", SPAN)
     np.testing.assert_array_equal(series.place, np.arange(100))
+
+
+def test_what_was_too_much_once_is_asked_for_in_pieces_at_once():
+    with StandIn(SAMPLES) as server, client(server) as asking:
+        server.refuse_points = 30
+        asking.query_range("m{}", SPAN)
+        server.asked.clear()
+        (series,) = asking.query_range("m{}", SPAN)
+        assert len(server.asked) == 4
+    np.testing.assert_array_equal(series.place, np.arange(100))
+
+
+def test_too_long_an_answer_is_halved(monkeypatch):
+    monkeypatch.setattr(prometheus_client, "MOST_ANSWER_BYTES", 1000)
+    with StandIn(SAMPLES) as server, client(server) as asking:
+        (series,) = asking.query_range("m{}", SPAN)
+        assert len(server.asked) > 2
+    np.testing.assert_array_equal(series.value, np.arange(100.0))
+
+
+def test_tls_is_checked_against_the_given_ca(tmp_path):
+    files = make_certificates(tmp_path / "tls")
+    with StandIn(SAMPLES, certificate=files.broker) as server:
+        with client(server, ca_file=files.ca) as asking:
+            assert len(asking.query_range("m{}", SPAN)) == 1
+        for wrong in ({}, {"ca_file": make_stranger(tmp_path / "other.pem")}):
+            with client(server, **wrong) as asking, pytest.raises(SourceError, match="certificate verify failed"):
+                asking.query_range("m{}", SPAN)
 
 
 def test_a_server_that_refuses_one_moment_is_an_error():
