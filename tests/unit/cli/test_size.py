@@ -1,12 +1,13 @@
 """``kafka-capacity size``: sizing on a laptop."""
 
+import datetime
 import json
 
 import pytest
 
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
-from tests.builders import cluster
+from tests.builders import cluster, with_rows
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +128,25 @@ def test_samples_of_processors_change_the_figures_when_they_explain_enough(run, 
     assert document["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(1.048576)
     assert "the fit explains 100% of the variance" in document["cpu"]["reason"]
     assert sized(run, uneven)["cpu"]["reason"] is None
+
+
+def test_the_hours_of_brokers_in_a_snapshot_are_samples_too(run, tmp_path):
+    first = datetime.datetime(2026, 11, 18, tzinfo=datetime.UTC)
+    rows = [
+        {
+            "broker_id": 1 + i % 9,
+            "hour": first + datetime.timedelta(hours=i // 9),
+            "cpu_cores_used": 1 + i % 7 + 2 * (i % 5),
+            "leader_in_bytes_per_second": (i % 7) * 1e6,
+            "follower_in_bytes_per_second": (i % 5) * 1e6,
+            "out_bytes_per_second": (i % 3) * 1e6,
+        }
+        for i in range(105)
+    ]
+    write_snapshot_files(with_rows(make_example("metrics-uneven"), "broker_metrics", rows), tmp_path)
+    cpu = sized(run, tmp_path)["cpu"]
+    assert (cpu["samples"], cpu["source"]) == (105, "fitted to 105 samples, R² 1.000")
+    assert cpu["leader_in_seconds_per_mib"] == pytest.approx(1.048576)
 
 
 def test_planned_events_come_from_a_file(run, uneven, tmp_path):
