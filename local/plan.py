@@ -66,6 +66,8 @@ def _print_results(services: Services, cluster: str) -> None:
     report = reports[-1].parent
     verdict = json.loads((report / "report.json").read_text())["verdict"]
     mails = services.mail.messages()
+    if verdict["sizing"] is not None:
+        CONSOLE.print(f"\n[bold]{escape(verdict['sizing']['headline'])}[/bold]", soft_wrap=True)
     CONSOLE.print(f"\n[bold]{escape(verdict['headline'])}[/bold]\n", soft_wrap=True)
     CONSOLE.print(f"report   {report / 'index.html'}", soft_wrap=True)
     if mails:

@@ -39,6 +39,8 @@ class RenderReportOperator(BaseOperator):
         verdict = publish_report(store, plan)
         url = browser_url(key, store.uri(key))
         context["ti"].xcom_push(key=REPORT_URL_KEY, value=url)
+        if verdict["sizing"] is not None:
+            self.log.info("%s", verdict["sizing"]["headline"])
         self.log.info("%s", verdict["headline"])
         self.log.info("report: %s", url)
         return verdict

@@ -110,7 +110,7 @@ def test_the_message_reached_a_real_server_with_the_verdict_first(planned):
     _, _, mails = planned
     assert len(mails) == 1
     message = email.message_from_bytes(mails[0].read_bytes(), policy=email.policy.default)
-    assert message["Subject"].startswith("[kafka-capacity] shop-eu: 15 brokers fit")
+    assert message["Subject"].startswith("[kafka-capacity] shop-eu: 15 brokers now, 18 by ")
     assert "sre@example.net" in message["To"]
     assert "vp@example.net" in message["To"]
     kinds = [part.get_content_type() for part in message.walk()]

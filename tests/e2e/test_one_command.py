@@ -39,12 +39,13 @@ def paths(output, label):
 def test_it_ends_with_the_verdict_and_files_that_are_still_there(planned):
     _, done = planned
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "15 brokers now, 18 by " in done.stdout
     assert "15 brokers fit" in done.stdout
     (report,) = paths(done.stdout, "report")
     (mail,) = paths(done.stdout, "e-mail")
     names = {path.name for path in paths(done.stdout, "files")}
     assert report.read_text().lower().startswith("<!doctype html>")
-    assert b"Subject: [kafka-capacity] shop-eu: 15 brokers fit" in mail.read_bytes()
+    assert b"Subject: [kafka-capacity] shop-eu: 15 brokers now, 18 by" in mail.read_bytes()
     assert names == {"reassignment.json", "rollback.json", "runbook.md", "waves"}
 
 
