@@ -41,7 +41,7 @@ class World:
         return END - self.hours * HOUR
 
     def inventory(self):
-        made = [topic(name, partitions=count, rf=2) for name, count, _, _ in self.TOPICS]
+        made = [topic(name, partitions=count, rf=2, min_insync_replicas=1) for name, count, _, _ in self.TOPICS]
         return cluster(brokers=3, racks=None, topics=made, hours=0)
 
     def inventory_with_sizes(self):

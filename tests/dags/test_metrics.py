@@ -69,3 +69,29 @@ def test_a_wrong_setting_names_the_variable_and_the_field(services, monkeypatch,
     with pytest.raises(RequestError, match="kafka_capacity_clusters, entry 0") as found:
         clusters()
     assert said in str(found.value)
+
+
+@pytest.mark.spark
+def test_the_dag_stages_topology_and_rates_and_describes_them(services, monkeypatch, tmp_path):
+    from kafka_capacity.inventory.staging import load, load_findings
+    from kafka_capacity.objects.keys import list_history_days
+    from kafka_capacity_airflow.store import airflow_store
+    from local.airflow_runs import run_dag
+
+    write_snapshot_files(World().inventory(), tmp_path / "snapshot")
+    setting = {
+        "name": "payments",
+        "source": "files",
+        "uri": str(tmp_path / "snapshot"),
+        "prometheus": {"days": 2, "labels": {"job": "kafka"}},
+    }
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps([setting]))
+    with StandIn(World().jmx()) as server:
+        connection = {"conn_type": "http", "host": server.url}
+        monkeypatch.setenv("AIRFLOW_CONN_PROMETHEUS_PAYMENTS", json.dumps(connection))
+        run = run_dag("kafka_inventory", {"ds": "2026-11-20"})
+    assert run.state == "success", {ti.task_id: str(ti.state) for ti in run.get_task_instances()}
+    store = airflow_store()
+    assert len(load(store, "payments", "2026-11-20").table("metrics")) == 7 * 48
+    assert not load_findings(store, "payments", "2026-11-20").warnings
+    assert list_history_days(store, "payments") == ["2026-11-19", "2026-11-20"]

@@ -272,3 +272,20 @@ def test_a_label_of_ones_own_tells_brokers_apart():
     raw = read(samples, world.inventory(), broker_label="k")
     assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
     assert len(raw.table("broker_metrics")) == 3 * 48
+
+
+def test_counters_that_go_with_the_leader_to_another_broker_lose_nothing():
+    world, moved = World(), END - 7 * HOUR + 1200
+    samples = []
+    for labels, moments, values in world.jmx():
+        if labels.get("topic") == "clicks" and "bytes" in labels["__name__"] and "kafka-1" in labels["instance"]:
+            samples.append((labels, moments, np.where(moments <= moved, values, np.nan)))
+            anew = values - values[moments == moved]
+            other = {**labels, "instance": "kafka-3.example.com:7071"}
+            samples.append((other, moments, np.where(moments > moved, anew, np.nan)))
+        else:
+            samples.append((labels, moments, values))
+    raw = read(samples, world.inventory())
+    assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
+    assert_rates(raw, "bytes_out_bytes_per_second", world.bytes_out(), world)
+    assert not raw.remarks
