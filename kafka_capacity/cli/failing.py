@@ -1,0 +1,155 @@
+"""From the options of ``failures`` to what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
+from kafka_capacity.cli.plan_options import split_names
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.controller.failing import ElectionRules
+from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.sizing.capacity.plain import plain_fields, plain_number
+from kafka_capacity.sizing.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.sizing.failures.plain import set_row, survivor_rows, topic_rows
+from kafka_capacity.sizing.failures.sets import rack_members
+
+SCHEMA_VERSION = 1
+FAILURES = "failures.json"
+_RACK = "rack:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureOptions:
+    """What was typed.
+
+    Attributes:
+        brokers: sets of brokers and racks, ``1,2,rack:a`` each.
+        racks: sets of racks, ``a,b`` each.
+        has_pairs: whether every pair is looked at.
+        rules: of the controller.
+        most_sets: at most so many of a kind.
+        throttle_bytes_per_second: of the copies.
+        seed: of draws.
+    """
+
+    brokers: Sequence[str]
+    racks: Sequence[str]
+    has_pairs: bool
+    rules: ElectionRules
+    most_sets: int
+    throttle_bytes_per_second: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Failed:
+    """All that came of the losses.
+
+    Attributes:
+        found: the snapshot.
+        result: of every set.
+    """
+
+    found: PlanInput
+    result: FailureResult
+
+
+def lose_brokers(snapshot: str, options: FailureOptions, begin: Steps) -> Failed:
+    """Read and lose.
+
+    Args:
+        snapshot: its folder or address.
+        options: what was typed.
+        begin: told of each step.
+
+    Raises:
+        KafkaCapacityError: an option or the snapshot is wrong.
+    """
+    begin("reading the snapshot", steps=3)
+    found = read_plan_input(snapshot)
+    scenario = _scenario(found.snapshot.brokers, options)
+    begin("adding up the hours")
+    traffic = hourly_traffic(found.raw, found.snapshot, found.load)
+    begin("losing brokers")
+    return Failed(found=found, result=evaluate_failures(found.snapshot, found.load, scenario, traffic=traffic))
+
+
+def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:
+    given = [_given_set(brokers, text) for text in options.brokers]
+    given += [
+        _given_set(brokers, ",".join(f"{_RACK}{rack}" for rack in split_names(text) or [""])) for text in options.racks
+    ]
+    kinds = () if given else (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER)
+    return FailureScenario(
+        scenario_id="given" if given else "every-loss",
+        kinds=(*kinds, SetKind.PAIR) if options.has_pairs else kinds,
+        given=tuple(given),
+        rules=options.rules,
+        most_sets=options.most_sets,
+        throttle_bytes_per_second=options.throttle_bytes_per_second,
+        seed=options.seed,
+    )
+
+
+def _given_set(brokers: Brokers, text: str) -> tuple[int, ...]:
+    lost: set[int] = set()
+    for name in split_names(text):
+        if name.startswith(_RACK):
+            lost.update(rack_members(brokers, name.removeprefix(_RACK)))
+        elif name.isascii() and name.isdecimal():
+            lost.add(int(name))
+        else:
+            raise RequestError(f"--brokers: {name!r} is refused: write ids and racks, such as 1,2 or 7,rack:a")
+    return tuple(sorted(lost))
+
+
+def failures_document(failed: Failed) -> dict[str, Any]:
+    """Give ``failures.json``: null where there is no figure, or none that ends."""
+    result, snapshot = failed.result, failed.found.snapshot
+    scenario, brokers = result.scenario, result.brokers
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "code_version": __version__,
+        "model_version": MODEL_VERSION,
+        "cluster": snapshot.cluster,
+        "ds": snapshot.ds,
+        "scenario": {
+            "rules": str(scenario.rules),
+            "most_sets": scenario.most_sets,
+            "throttle_bytes_per_second": scenario.throttle_bytes_per_second,
+            "seed": scenario.seed,
+        },
+        "partitions": result.partition_count,
+        "offline_today": result.offline_today,
+        "under_min_isr_today": result.under_min_isr_today,
+        "peaks": str(result.peak_basis),
+        "brokers": [
+            {
+                "broker": int(brokers.ids[place]),
+                "rack": brokers.racks[place],
+                "peak_in_bytes_per_second": float(result.peak_in_today_bytes_per_second[place]),
+                "peak_out_bytes_per_second": float(result.peak_out_today_bytes_per_second[place]),
+                "network_in_bytes_per_second": plain_number(float(brokers.network_in_bytes_per_second[place])),
+                "network_out_bytes_per_second": plain_number(float(brokers.network_out_bytes_per_second[place])),
+            }
+            for place in range(len(brokers))
+        ],
+        "sets": [_set(failed, int(number)) for number in result.worst_first()],
+        "left_out": [plain_fields(one) for one in result.left_out],
+    }
+
+
+def _set(failed: Failed, number: int) -> dict[str, Any]:
+    """Give a set; what was asked for by name, with each survivor and topic."""
+    result = failed.result
+    row = set_row(result, number)
+    if result.sets[number].kind is SetKind.GIVEN:
+        row["survivors"] = survivor_rows(result, number)
+        row["topics"] = topic_rows(failed.found.snapshot, result.sets[number], result.scenario.rules)
+    return row

@@ -1,0 +1,76 @@
+"""``kafka-capacity failures``: what breaks when brokers die."""
+
+import json
+
+import pytest
+
+from kafka_capacity.inventory.files import write_snapshot_files
+from tests.builders import cluster, topic
+
+
+@pytest.fixture
+def fragile(tmp_path):
+    """A folder with six brokers in three racks; one topic has its two replicas on brokers 1 and 4, rack a."""
+    folder = tmp_path / "fragile"
+    topics = [
+        topic("audit", replicas=[[1, 4], [4, 1]], min_insync_replicas=1, bytes_in=2000.0),
+        topic("orders", partitions=6),
+    ]
+    groups = [{"group_id": "billing", "state": "Stable", "group_type": "classic", "protocol_type": "consumer"}]
+    members = [{"group_id": "billing", "member_id": "m", "subscribed": ["audit"], "assigned": []}]
+    write_snapshot_files(cluster(topics=topics, hours=24, groups=groups, members=members), folder)
+    return folder
+
+
+def test_the_worst_losses_come_first(run, fragile):
+    done = run("failures", fragile, "--pairs", "--rows", 1)
+    assert done.exit_code == 0, done.output
+    assert "payments on 2026-11-20: 6 brokers, 8 partitions; today 0 offline" in done.stdout
+    for words in ("one broker lost, the worst 1 of 6", "a rack lost, the worst 1 of 3", "rack a ", "brokers 1, 4"):
+        assert words in done.stdout
+    assert "two brokers lost, the worst 1 of 15" in done.stdout
+
+
+def test_named_sets_are_told_whole(run, fragile, tmp_path):
+    done = run("failures", fragile, "--brokers", "2,rack:a", "--racks", "b,c", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "one broker lost" not in done.stdout
+    assert "without brokers 1, 2, 4" in done.stdout
+    assert "billing" in done.stdout
+
+    document = json.loads((tmp_path / "out" / "failures.json").read_bytes())
+    worst = document["sets"][0]
+    assert (worst["brokers"], worst["offline"], worst["offline_topics"]) == ([1, 2, 4], 2, 1)
+    assert worst["groups"] == [
+        {"group_id": "billing", "offline_partitions": 2, "partitions": 2, "coordinator": "unknown"}
+    ]
+    assert [row["topic"] for row in worst["topics"]] == ["audit", "orders"]
+    assert [row["broker"] for row in worst["survivors"]] == [1, 2, 3, 4, 5, 6]
+    assert worst["survivors"][0]["peak_out_bytes_per_second"] is None
+
+
+def test_json_is_the_same_each_time(run, fragile):
+    first, second = (run("failures", fragile, "--json", "--pairs", "--most-sets", 5) for _ in range(2))
+    assert first.stdout == second.stdout
+    document = json.loads(first.stdout)
+    assert document["left_out"] == [
+        {"kind": "rack+broker", "possible": 12, "chosen": 5},
+        {"kind": "pair", "possible": 15, "chosen": 5},
+    ]
+    assert document["peaks"] == "same-hours"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--brokers", "x"), "--brokers: 'x' is refused: write ids and racks, such as 1,2 or 7,rack:a"),
+        (("--brokers", "9"), "brokers: 9 is not a broker of this cluster; its 6 brokers have ids 1 to 6"),
+        (("--racks", "z"), "racks: no broker is in rack 'z'; the racks of this cluster: a, b, c"),
+        (("--brokers", ","), "brokers: a set of lost brokers is empty; name at least one"),
+        (("--throttle", "0"), "--throttle: 0 is refused; give more than 0 bytes per second"),
+    ],
+)
+def test_wrong_options_are_refused(run, fragile, options, message):
+    done = run("failures", fragile, *options)
+    assert done.exit_code == 2
+    assert done.stderr == f"error: {message}\n"
