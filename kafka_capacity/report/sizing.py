@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.sizing.capacity.workload import PeakBasis
 
 Row = Mapping[str, Any]
 
@@ -96,9 +97,9 @@ class SizingView:
 
 
 def read_sizing(inputs: ReportInputs) -> SizingView | None:
-    """Read what the plan says; ``None`` for a plan that was made before there was sizing."""
+    """Read what the plan says; ``None`` where no rates were known, or the plan was made before there was sizing."""
     table = inputs.tables.get("sizing_options")
-    if not inputs.sizing or table is None or not len(table):
+    if not inputs.sizing or table is None or not len(table) or has_no_rates(inputs):
         return None
     exhaustion: dict[str, dict[str, Row]] = {}
     for row in inputs.tables["sizing_exhaustion"].to_pylist():
@@ -112,6 +113,11 @@ def read_sizing(inputs: ReportInputs) -> SizingView | None:
     }
     view = SizingView(**read)
     return SizingView(**read, steps=_steps(view))
+
+
+def has_no_rates(inputs: ReportInputs) -> bool:
+    """Tell whether sizing was tried on an inventory without rates: then it can answer nothing."""
+    return bool(inputs.sizing) and inputs.sizing["peak_basis"] == str(PeakBasis.UNKNOWN)
 
 
 def _steps(view: SizingView) -> tuple[Step, ...]:

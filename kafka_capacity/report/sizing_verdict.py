@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_capacity.report.formats import format_month, format_percent, plural
 from kafka_capacity.report.options import PlanView, counts_by_fit
-from kafka_capacity.report.sizing import GROWTH_SECTION, SizingView
+from kafka_capacity.report.sizing import GROWTH_SECTION, SizingView, has_no_rates
 from kafka_capacity.report.sizing_words import (
     badge,
     cost_sentence,
@@ -81,13 +81,15 @@ def _other_count(sizing: SizingView, count: int, wanted: int) -> str:
 
 def sizing_caveats(view: PlanView) -> list[dict[str, str]]:
     """List what could be wrong with the answer."""
+    if has_no_rates(view.inputs):
+        text = (
+            "How many brokers are needed by when cannot be said: no rates are known; stage an inventory with metrics."
+        )
+        return [{"severity": "serious", "text": text}]
     sizing = view.sizing
     if sizing is None:
         return []
     found = []
-    if sizing.document["peak_basis"] == "unknown":
-        text = "No rates are known: the answer looks at disk space and replicas alone; give the rates of topics."
-        found.append({"severity": "serious", "text": text})
     missing = not_judged_sentence(sizing.nearest)
     if missing is not None:
         found.append({"severity": "serious", "text": missing})

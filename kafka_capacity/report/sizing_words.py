@@ -44,11 +44,14 @@ def option_name(option: Row) -> str:
     name = plural(option["broker_count"], "broker")
     if option["shape"] != TODAY:
         name += f" of {option['shape']}"
-    if option["extra_racks"]:
-        name += f", {plural(option['extra_racks'], 'rack')} more"
-    if option["replication_factor"] is not None:
-        name += f", replication factor {option['replication_factor']}"
-    return name
+    more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
+    more += [] if option["replication_factor"] is None else [f"replication factor {option['replication_factor']}"]
+    return name + (f" ({', '.join(more)})" if more else "")
+
+
+def _verb(count: int, verb: str) -> str:
+    """Give the verb for so many brokers: the only one there is lasts, others last."""
+    return f"{verb}s" if count == 1 else verb
 
 
 def option_label(option: Row) -> str:
@@ -91,7 +94,7 @@ def headline(view: SizingView) -> str:
         return _enough(view)
     said = steps_phrase(view)
     if len(view.steps) == 1:
-        said += f" last until {format_month(view.horizon)}"
+        said += f" {_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
     said += f": {resource_name(_binding(view))} binds"
     return f"{said}." if view.steps[0].option is view.today else f"{said}; {today_phrase(view)}."
 
@@ -109,13 +112,13 @@ def today_phrase(view: SizingView) -> str:
     what = f"today’s {count:,}"
     if out is None:
         if not view.today["fits"]:
-            return f"{what} do not fit"
-        return f"{what} last until {format_month(view.horizon)}"
+            return f"{what} {'does' if count == 1 else 'do'} not fit"
+        return f"{what} {_verb(count, 'last')} until {format_month(view.horizon)}"
     day = str(out[view.estimate])
     name = resource_name(out["resource"])
     if day == view.dates[0]:
-        return f"{what} are beyond their limit of {name} already"
-    return f"{what} run out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
+        return f"{what} {'is' if count == 1 else 'are'} beyond the limit of {name} already"
+    return f"{what} {_verb(count, 'run')} out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
 
 
 def _is_soon(view: SizingView, day: str) -> bool:
@@ -129,12 +132,14 @@ def _when(view: SizingView, day: str) -> str:
 
 def _enough(view: SizingView) -> str:
     chosen, today = view.recommended or view.today, view.today
-    said = f"Today’s {plural(today['broker_count'], 'broker')} last until {format_month(view.horizon)}"
-    if chosen is today:
-        return f"{said}, and nothing that was tried costs less."
+    count = today["broker_count"]
+    said = f"Today’s {plural(count, 'broker')} {_verb(count, 'last')} until {format_month(view.horizon)}"
+    if chosen["shape"] == today["shape"] and chosen["broker_count"] == count and not chosen["moved_bytes"]:
+        what = "needs fewer brokers" if today["total_usd_per_month"] is None else "costs less"
+        return f"{said}, and nothing that was tried {what}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     if price is not None and now is not None:
-        cheaper = f"cost {format_usd(price)} a month instead of {format_usd(now)}"
+        cheaper = f"{_verb(chosen['broker_count'], 'cost')} {format_usd(price)} a month instead of {format_usd(now)}"
         return f"{said}; {option_name(chosen)} would do too, and {cheaper}."
     return f"{said}; {option_name(chosen)} would do too."
 
@@ -169,7 +174,8 @@ def subject_words(view: SizingView) -> str:
     if view.recommended is None:
         return f"nothing tried lasts until {month}"
     if view.today["fits"]:
-        return f"{plural(view.today['broker_count'], 'broker')} last until {month}"
+        count = view.today["broker_count"]
+        return f"{plural(count, 'broker')} {_verb(count, 'last')} until {month}"
     return steps_phrase(view) + (f", until {month}" if len(view.steps) == 1 else "")
 
 
@@ -178,9 +184,11 @@ def cost_sentence(view: SizingView) -> str:
     option, now = view.nearest, view.today["total_usd_per_month"]
     price = option["total_usd_per_month"]
     if price is None:
-        return f"What {option_name(option)} cost is not known: {price_wanted(option)}."
+        return (
+            f"What {option_name(option)} {_verb(option['broker_count'], 'cost')} is not known: {price_wanted(option)}."
+        )
     against = "" if option is view.today else f" ({format_usd(now)} as today)" if now is not None else ""
-    said = f"{option_name(option)} cost {format_usd(price)} a month{against}"
+    said = f"{option_name(option)} {_verb(option['broker_count'], 'cost')} {format_usd(price)} a month{against}"
     days = option["break_even_days"]
     if days is not None and option["change_usd"] is not None and option is not view.today:
         said += f"; the change costs {format_usd(option['change_usd'])} and pays for itself after {days_words(days)}"
@@ -249,7 +257,8 @@ def _price_note(view: SizingView) -> str:
 
 
 def _run_out_figure(view: SizingView) -> dict[str, Any]:
-    label = f"Today’s {view.today['broker_count']:,} run out"
+    count = view.today["broker_count"]
+    label = f"Today’s {count:,} {_verb(count, 'run')} out"
     out = view.runs_out(view.today)
     if out is None:
         if not view.today["fits"]:

@@ -86,7 +86,7 @@ def test_the_report_answers_and_the_files_are_released(planned):
     verdict = json.loads((folder / "report.json").read_text())["verdict"]
     assert verdict["fits"]
     assert verdict["recommended_scenario_id"] == "015-brokers.fewest-bytes"
-    assert verdict["headline"] in (folder / "index.html").read_text()
+    assert verdict["sizing"]["headline"] in (folder / "index.html").read_text()
     plan = json.loads((folder / "reassignment" / "reassignment.json").read_text())
     assert plan["version"] == 1
     assert {13, 14, 15} <= {broker for partition in plan["partitions"] for broker in partition["replicas"]}

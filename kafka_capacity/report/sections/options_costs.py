@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import format_throttle_above, plural
+from kafka_capacity.report.formats import format_throttle_above, format_usd, plural
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.sizing import COSTS_SECTION, Row, SizingView
@@ -29,8 +29,7 @@ _COLUMNS = (
     column("ingest_usd_per_month", "Ingest", "usd"),
     column("moved_bytes", "To copy", "bytes"),
     column("change_seconds", "Copying", "duration"),
-    column("change_usd", "Change", "usd"),
-    column("pays", "Paid back in"),
+    column("change", "Change, paid back in"),
 )
 _KINDS = {"do-nothing": "do nothing", "rebalance": "placed anew"}
 _PRICES = tuple(one["key"] for one in _COLUMNS if one["key"].endswith("_usd_per_month"))
@@ -83,24 +82,28 @@ def _rank(row: Row) -> tuple[Any, ...]:
 
 def _is_told(key: str, options: Sequence[Row]) -> bool:
     """Leave out prices that nobody knows, and parts that cost nothing anywhere."""
-    if key == "pays":
-        return any(row["break_even_days"] is not None for row in options)
-    if key not in _PRICES and key != "change_usd":
-        return True
-    return any(row[key] for row in options)
+    if key == "change":
+        return any(row["change_usd"] for row in options)
+    return key not in _PRICES or any(row[key] for row in options)
 
 
 def _row(row: Row) -> dict[str, Any]:
-    days = row["break_even_days"]
     verdict = "recommended" if row["is_recommended"] else "fits" if row["fits"] else "no_fit"
     return {
         **row,
         "label": _label(row),
         "verdict": verdict,
         "fits_until": ("" if row["fits"] else "not today") if row["fits_until"] is None else row["fits_until"],
-        "pays": "" if days is None or (not row["moved_bytes"] and not days) else f"after {days_words(days)}",
+        "change": _change(row),
         NOTE: _note(row),
     }
+
+
+def _change(row: Row) -> str:
+    if not row["change_usd"]:
+        return ""
+    days = row["break_even_days"]
+    return format_usd(row["change_usd"]) + ("" if days is None else f", {days_words(days)}")
 
 
 def _label(row: Row) -> str:

@@ -103,7 +103,7 @@ def test_each_step_is_due_when_the_one_before_runs_out():
         ("021", "2027-08-29", None, None),
     ]
     assert headline(view) == (
-        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space binds; today’s 12 are beyond their limit of "
+        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space binds; today’s 12 are beyond the limit of "
         "disk space already."
     )
     assert subject_words(view) == "15 brokers now, 18 by April 2027, 21 by August 2027"
@@ -134,6 +134,11 @@ def test_the_middle_estimate_decides_where_it_was_asked_to():
 
 
 def test_enough_brokers_are_said_to_be_enough():
+    same = option("012", "rebalance", 12, until=DATES[3])
+    view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
+    assert (
+        headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried needs fewer brokers."
+    )
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
     view = view_of(rows, recommended="do-nothing")
     assert headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried costs less."
@@ -165,11 +170,25 @@ def test_what_does_not_last_says_how_long_it_does():
     view = view_of(rows, PASSED, by_date=by_date)
     assert headline(view) == (
         "Nothing that was tried lasts until November 2027: 15 brokers now, 18 by April 2027, and these last until "
-        "August 2027; today’s 12 are beyond their limit of disk space already."
+        "August 2027; today’s 12 are beyond the limit of disk space already."
     )
     assert badge(view)["kind"] == "bad"
     nowhere = view_of(GROWING[:2], PASSED[:1], by_date=[(day, None) for day in DATES])
     assert headline(nowhere).startswith("Nothing that was tried lasts until November 2027, nor fits today. The nearest")
+
+
+def test_one_broker_lasts():
+    view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
+    assert headline(view) == "Today’s 1 broker lasts until November 2027, and nothing that was tried costs less."
+    assert cost_sentence(view) == "1 broker costs $9.50 a month."
+
+
+def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
+    inputs = sized_inputs()
+    report = build_report(dataclasses.replace(inputs, sizing={**inputs.sizing, "peak_basis": "unknown"}))
+    assert report["verdict"]["sizing"] is None
+    serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
+    assert any(text.startswith("How many brokers are needed by when cannot be said: no rates") for text in serious)
 
 
 def test_a_price_that_is_not_known_says_what_would_tell_it():
