@@ -27,13 +27,9 @@ MOST_ANSWER_BYTES = 1 << 27
 """A longer answer is cut in halves of time, as one that the server refuses: parsed it takes six times as much."""
 
 _PASSING = {429, 500, 502, 503, 504}
-_TOO_MUCH = (
-    "too many samples",
-    "exceeded maximum resolution",
-    "exceeds the limit",
-    "limit exceeded",
-    "too many points",
-)
+_TOO_MUCH = ("too many samples", "exceeded maximum resolution", "exceeds the limit", "limit exceeded", "timed out")
+_ABOUT_THE_QUERY = (b'"timeout"', b'"execution"')
+"""Kinds of errors that the same query would meet again, whatever the status."""
 _MENDS = {
     401: "give the user and password, or the token",
     403: "the user may not query; give it the right to",
@@ -154,7 +150,7 @@ class PrometheusClient:
             raise self._fail(query, what)
         if document["status"] == "error":
             said = str(document.get("error", ""))[:500]
-            if status in (400, 413, 422) and any(phrase in said.lower() for phrase in _TOO_MUCH):
+            if any(phrase in said.lower() for phrase in _TOO_MUCH):
                 raise _TooMuchError(said)
             mend = _MENDS.get(status, "mend the labels or the names of the metrics")
             raise self._fail(query, f"answers {status} {document.get('errorType', '')}: {said}; {mend}")
@@ -174,7 +170,7 @@ class PrometheusClient:
             except (httpx.TransportError, httpx.InvalidURL) as error:
                 why = f"cannot be reached: {error or type(error).__name__}"
                 continue
-            if status not in _PASSING or (b'"error"' in body[:200] and status == 500):
+            if status not in _PASSING or any(kind in body[:300] for kind in _ABOUT_THE_QUERY):
                 if 300 <= status < 400:
                     raise self._fail(query, f"answers {status}, a redirect; give the address that it leads to")
                 return status, body

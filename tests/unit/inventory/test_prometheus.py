@@ -289,3 +289,29 @@ def test_counters_that_go_with_the_leader_to_another_broker_lose_nothing():
     assert_rates(raw, "bytes_in_bytes_per_second", world.bytes_in(), world)
     assert_rates(raw, "bytes_out_bytes_per_second", world.bytes_out(), world)
     assert not raw.remarks
+
+
+def test_a_lag_that_grows_is_not_read():
+    world = World()
+    samples = [
+        (labels, moments, values + 0.01 * (moments - world.start) if labels["__name__"].endswith("lag") else values)
+        for labels, moments, values in world.kminion()
+    ]
+    raw = read(samples, world.inventory_with_sizes())
+    found = by_key(raw, "bytes_out_bytes_per_second")["clicks", 1]
+    for hour, rate in enumerate(world.bytes_in()["clicks", 1].tolist()):
+        assert found[world.start + hour * HOUR] == pytest.approx(rate - 0.01 * 100, rel=1e-4)
+
+
+def test_what_is_read_is_shared_by_what_groups_commit():
+    world = World()
+    offsets = []
+    for labels, moments, values in world.kafka_exporter():
+        is_unread = labels["__name__"] == "kafka_consumergroup_current_offset" and labels["partition"] == "0"
+        offsets.append((labels, moments, np.full(len(moments), 5.0) if is_unread else values))
+    raw = read([*world.jmx(offsets=False), *offsets], world.inventory())
+    found, true = by_key(raw, "bytes_out_bytes_per_second"), world.bytes_out()
+    for hour in range(world.hours):
+        moment = world.start + hour * HOUR
+        assert found["clicks", 0][moment] == 0
+        assert found["clicks", 1][moment] == pytest.approx(true["clicks", 0][hour] + true["clicks", 1][hour])

@@ -53,6 +53,17 @@ def test_what_a_server_refuses_as_too_much_is_halved():
     np.testing.assert_array_equal(series.place, np.arange(100))
 
 
+def test_a_query_that_takes_the_server_too_long_is_halved():
+    said = {"status": "error", "errorType": "timeout", "error": "query timed out in expression evaluation"}
+    slept = []
+    with StandIn(SAMPLES) as server, client(server, slept) as asking:
+        server.first_answers = [(503, json.dumps(said).encode())]
+        (series,) = asking.query_range("m{}", SPAN)
+        assert len(server.asked) == 3
+    assert not slept
+    np.testing.assert_array_equal(series.place, np.arange(100))
+
+
 def test_what_was_too_much_once_is_asked_for_in_pieces_at_once():
     with StandIn(SAMPLES) as server, client(server) as asking:
         server.refuse_points = 30
