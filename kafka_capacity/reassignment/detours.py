@@ -22,6 +22,8 @@ from kafka_capacity.reassignment.problem import MoveProblem
 _MOST_DETOURS = 64
 """Of one plan; whoever needs more should add a disk."""
 _ATTEMPTS = 8
+_MOST_TRIED = 128
+"""Partitions that are looked at for one detour, the smallest first: what those cannot, larger ones hardly can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,6 +76,7 @@ def _attempt(
     pending, done = stuck, stuck.take(np.zeros(0, dtype=np.intp))
     number = 0
     detours: list[int] = []
+    drained = problem.drained()
     while len(pending):
         uses, gains = uses_of(problem, pending, copies_of(problem, pending), budgets.budget)
         order = np.argsort(problem.size_bytes[pending.row], kind="stable")
@@ -84,7 +87,7 @@ def _attempt(
         pending, number = pending.take(~goes), number + result.wave_count
         if not len(pending) or len(detours) >= _MOST_DETOURS:
             break
-        found = _first_detour(problem, pending, left, excluded | set(detours))
+        found = _first_detour(problem, pending, left, excluded | set(detours), drained)
         if found is None:
             break
         at, there, onwards = found
@@ -100,7 +103,7 @@ def _attempt(
 
 
 def _first_detour(
-    problem: MoveProblem, pending: Hops, left: NDArray[np.float64], excluded: set[int]
+    problem: MoveProblem, pending: Hops, left: NDArray[np.float64], excluded: set[int], drained: NDArray[np.bool_]
 ) -> tuple[int, Hops, Hops] | None:
     """Find the smallest partition that can wait elsewhere and whose going makes room for others."""
     diff = pending.diff()
@@ -109,33 +112,42 @@ def _first_detour(
     lacks: NDArray[np.bool_] = diff.added & (size[:, None] > left[np.maximum(index, 0)])
     dirs = pending.after_dir
     lacks |= diff.added & (dirs >= 0) & (size[:, None] > left[len(problem.brokers) + np.maximum(dirs, 0)])
+    brokers = problem.brokers
+    usable = ~brokers.is_fenced & ~drained
+    racks, widest = brokers.rack_indexes(), float(left[: len(brokers)][usable].max(initial=-np.inf))
     wanted = np.unique(pending.after[lacks])
     gives_room = np.any(diff.removed & np.isin(pending.before, wanted), axis=1)
     waits = np.any(lacks, axis=1)
-    for at in np.argsort(size, kind="stable").tolist():
-        if gives_room[at] and waits[at] and int(pending.row[at]) not in excluded:
-            detour = _by_way_of(problem, pending, at, lacks[at], left)
-            if detour is not None:
-                return at, *detour
+    may = gives_room & waits & (size <= widest) & ~np.isin(pending.row, sorted(excluded))
+    chosen = np.flatnonzero(may)
+    for at in chosen[np.argsort(size[chosen], kind="stable")][:_MOST_TRIED].tolist():
+        detour = _by_way_of(problem, pending, at, lacks[at], left, usable, racks)
+        if detour is not None:
+            return at, *detour
     return None
 
 
 def _by_way_of(
-    problem: MoveProblem, pending: Hops, at: int, lacks: NDArray[np.bool_], left: NDArray[np.float64]
+    problem: MoveProblem,
+    pending: Hops,
+    at: int,
+    lacks: NDArray[np.bool_],
+    left: NDArray[np.float64],
+    usable: NDArray[np.bool_],
+    racks: NDArray[np.int32],
 ) -> tuple[Hops, Hops] | None:
     """Give the hop to other brokers than those that lack room, and the hop from there on."""
     brokers = problem.brokers
     hop = pending.take(np.array([at]))
     size = float(problem.size_bytes[hop.row[0]])
     after, middle, middle_dir = hop.after[0], hop.after[0].copy(), hop.after_dir[0].copy()
-    racks = brokers.rack_indexes()
 
     def rack_count(replicas: NDArray[np.int32]) -> int:
         at_brokers = brokers.index_of(replicas[replicas >= 0])
         return len(set(racks[at_brokers].tolist()))
 
-    usable = ~brokers.is_fenced & ~problem.drained() & ~np.isin(brokers.ids, hop.before[0])
-    room = np.where(usable & ~np.isin(brokers.ids, after), left[: len(brokers)], -np.inf)
+    is_third = usable & ~np.isin(brokers.ids, hop.before[0]) & ~np.isin(brokers.ids, after)
+    room = np.where(is_third, left[: len(brokers)], -np.inf)
     for column in np.flatnonzero(lacks).tolist():
         for candidate in np.argsort(-room, kind="stable").tolist():
             if room[candidate] < size:

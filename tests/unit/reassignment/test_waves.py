@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.reassignment import detours
 from kafka_capacity.reassignment.problem import Order, Throttle
 from kafka_capacity.reassignment.schedule import WaveKind
 from kafka_capacity.reassignment.waves import plan_waves
@@ -150,6 +151,22 @@ def test_two_full_disks_exchange_by_way_of_a_third_broker():
     assert schedule.refusals == ()
     last = [(cluster, wave) for cluster, wave in replayed(schedule)][-1][0]
     assert last.replicas == [[2], [1]]
+
+
+def test_looking_for_a_detour_is_bounded_however_many_partitions_wait(monkeypatch):
+    # Broker 3 has room, but in the rack of broker 4, which holds the other replica of each of a thousand.
+    before, after = [[1, 4]] * 500 + [[2, 4]] * 500, [[2, 4]] * 500 + [[1, 4]] * 500
+    limits = [50_000.0, 50_000.0, 1e9, 1e9]
+    looked, look = [], detours._by_way_of
+    monkeypatch.setattr(detours, "_by_way_of", lambda *given: looked.append(given) or look(*given))
+
+    schedule = plan_waves(
+        move_problem_of(before, after, size=100, brokers=[1, 2, 3, 4], racks=list("aabb"), limits=limits)
+    )
+
+    assert (schedule.waves, schedule.detours) == ((), ())
+    assert sum(len(refusal.rows) for refusal in schedule.refusals) == 1000
+    assert 0 < len(looked) <= 3 * 128
 
 
 def test_a_detour_keeps_the_racks():
