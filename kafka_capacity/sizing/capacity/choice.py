@@ -92,8 +92,9 @@ def _criteria(result: CapacityResult) -> tuple[float, float, float, float]:
     return _cost(result), change.moved_bytes, seconds, -(result.headroom_ratio or 0.0)
 
 
-def _rank(result: CapacityResult) -> tuple[float, float, float, float, str]:
-    return (*_criteria(result), result.option_id)
+def _rank(result: CapacityResult) -> tuple[float, float, float, float, bool, str]:
+    """Of equals, doing nothing is the least to do."""
+    return (*_criteria(result), result.option.kind is not OptionKind.DO_NOTHING, result.option_id)
 
 
 def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...]:

@@ -184,6 +184,15 @@ def test_without_a_price_the_fewest_brokers_of_todays_hardware_are_recommended()
     assert "prices are not known" in advice.reason
 
 
+def test_of_equals_doing_nothing_is_recommended():
+    # The placement is balanced, so that placing anew moves nothing and costs the same.
+    results, advice = sized(bytes_in=14 * MIB, growth=(1.0, 1.0), broker_counts=(6,))
+    found = by_id(results)
+    assert found["006-brokers.today"].change.moved_bytes == 0
+    assert found["006-brokers.today"].fits
+    assert advice.recommended == "do-nothing"
+
+
 def test_the_same_request_gives_the_same_bytes():
     first, second = (repr([result.as_dict() for result in sized(shapes=("m5.4xlarge",))[0]]) for _ in range(2))
     assert first == second
