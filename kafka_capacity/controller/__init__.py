@@ -6,4 +6,5 @@
 * :mod:`~kafka_capacity.controller.zk_machine`: that controller's state machines, for one partition (3.9.2).
 * :mod:`~kafka_capacity.controller.kraft_change`: elections and every other change in KRaft's controller (4.3.1).
 * :mod:`~kafka_capacity.controller.failing`: brokers lost, of a million partitions at once, by either's rules.
+* :mod:`~kafka_capacity.controller.quorum`: the quorum of KRaft controllers itself (4.3.1).
 """

@@ -1,0 +1,54 @@
+"""The quorum of KRaft controllers: how it elects, how long it is away, and how much of the time it is there.
+
+* :mod:`~kafka_capacity.controller.quorum.availability`: closed forms, losses and traps.
+* :mod:`~kafka_capacity.controller.quorum.failover`: the time without a leader after a failure, as a distribution.
+* :mod:`~kafka_capacity.controller.quorum.simulation`: the election protocol in time, by Kafka's rules (4.3.1).
+* :mod:`~kafka_capacity.controller.quorum.random_courses`: the search for a course that breaks an invariant.
+"""
+
+from kafka_capacity.controller.quorum.availability import (
+    LossKind,
+    QuorumLoss,
+    QuorumTrap,
+    TrapKind,
+    down_minutes_per_year,
+    majority,
+    quorum_losses,
+    quorum_traps,
+    quorum_unavailability,
+    rack_correlated_unavailability,
+    tolerated_losses,
+)
+from kafka_capacity.controller.quorum.failover import Failovers, FailureKind, failovers
+from kafka_capacity.controller.quorum.messages import Rpc
+from kafka_capacity.controller.quorum.settings import QuorumTimeouts, timeouts_of
+from kafka_capacity.controller.quorum.simulation import Election, Network, Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.voters import MOST_VOTERS, Voter, checked_voters, parse_voters
+
+__all__ = [
+    "MOST_VOTERS",
+    "Election",
+    "Failovers",
+    "FailureKind",
+    "LossKind",
+    "Network",
+    "Outage",
+    "QuorumLoss",
+    "QuorumSimulation",
+    "QuorumTimeouts",
+    "QuorumTrap",
+    "Rpc",
+    "TrapKind",
+    "Voter",
+    "checked_voters",
+    "down_minutes_per_year",
+    "failovers",
+    "majority",
+    "parse_voters",
+    "quorum_losses",
+    "quorum_traps",
+    "quorum_unavailability",
+    "rack_correlated_unavailability",
+    "timeouts_of",
+    "tolerated_losses",
+]

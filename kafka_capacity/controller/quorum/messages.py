@@ -1,0 +1,100 @@
+"""What the replicas of the metadata log say to each other: the four RPCs of KIP-595, with the pre-vote of KIP-996."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+NOBODY = -1
+"""Kafka's mark where there is no leader, or where no vote was given."""
+
+UNKNOWN_OFFSET = -1
+"""Kafka's mark of a high watermark that is not known yet."""
+
+
+class Rpc(StrEnum):
+    """The kinds of request; a pre-vote is a Vote with a flag and counted apart."""
+
+    PRE_VOTE = "Vote (pre-vote)"
+    VOTE = "Vote"
+    BEGIN_QUORUM_EPOCH = "BeginQuorumEpoch"
+    END_QUORUM_EPOCH = "EndQuorumEpoch"
+    FETCH = "Fetch"
+
+
+class Error(StrEnum):
+    """The errors of an answer that the protocol knows, by Kafka's names."""
+
+    NONE = "NONE"
+    FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
+    UNKNOWN_LEADER_EPOCH = "UNKNOWN_LEADER_EPOCH"
+    NOT_LEADER_OR_FOLLOWER = "NOT_LEADER_OR_FOLLOWER"
+    BROKER_NOT_AVAILABLE = "BROKER_NOT_AVAILABLE"
+
+
+class Record(NamedTuple):
+    """A record of the metadata log; two records are the same where epoch and value are."""
+
+    epoch: int
+    value: int
+
+
+class LogEnd(NamedTuple):
+    """Where a log, or an epoch of it, ends; the later of two logs is the one with the larger epoch, then offset."""
+
+    epoch: int
+    offset: int
+
+
+class Request(NamedTuple):
+    """A request.
+
+    Attributes:
+        rpc: its kind.
+        source: who asks.
+        target: who is asked.
+        correlation: a number that its answer repeats.
+        epoch: of who asks; a candidate's own new epoch in a Vote.
+        end: of the log of who asks (Vote, Fetch).
+        high_watermark: that a fetching replica knows (Fetch).
+        successors: whom a resigning leader wants, the best first (EndQuorumEpoch).
+    """
+
+    rpc: Rpc
+    source: int
+    target: int
+    correlation: int
+    epoch: int
+    end: LogEnd = LogEnd(0, 0)
+    high_watermark: int = UNKNOWN_OFFSET
+    successors: tuple[int, ...] = ()
+
+
+class Response(NamedTuple):
+    """An answer.
+
+    Attributes:
+        rpc: of the request.
+        source: who answers.
+        target: who asked.
+        correlation: of the request.
+        error: why it was refused.
+        epoch: of who answers.
+        leader: whom who answers takes for the leader of that epoch.
+        is_granted: whether the vote is given (Vote).
+        records: after the fetched offset (Fetch).
+        high_watermark: of the leader (Fetch).
+        diverging: where the fetching replica must cut its log before it may go on (Fetch).
+    """
+
+    rpc: Rpc
+    source: int
+    target: int
+    correlation: int
+    error: Error
+    epoch: int
+    leader: int
+    is_granted: bool = False
+    records: tuple[Record, ...] = ()
+    high_watermark: int = UNKNOWN_OFFSET
+    diverging: LogEnd | None = None
