@@ -9,16 +9,23 @@ Replication factor 3 in three racks, all replicas in sync, placed by draw. *Elec
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
 from collections.abc import Sequence
 
 import numpy as np
 
+from kafka_capacity.cluster.assignment import Partitions
+from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
 from kafka_capacity.controller.failing import ElectionRules, losses
 from kafka_capacity.controller.partition_states import PartitionStates
 
+from kafka_capacity.sizing.failures import FailureScenario, SetKind, evaluate_failures
+
 FACTOR = 3
+PARTITIONS_OF_A_TOPIC = 100
 
 
 def drawn_states(brokers: int, partitions: int, seed: int = 0) -> PartitionStates:
@@ -35,6 +42,56 @@ def drawn_states(brokers: int, partitions: int, seed: int = 0) -> PartitionState
         is_unclean_allowed=np.zeros(partitions, dtype=np.bool_),
         is_live=np.ones(brokers, dtype=np.bool_),
     )
+
+
+def drawn_cluster(states: PartitionStates, seed: int = 0) -> tuple[Snapshot, PartitionLoad]:
+    """Give the same partitions as a cluster, 100 to a topic, with traffic by draw."""
+    rng = np.random.default_rng(seed)
+    count, brokers = len(states), len(states.is_live)
+    topic = np.arange(count, dtype=np.int32) // PARTITIONS_OF_A_TOPIC
+    topics = int(topic[-1]) + 1
+    network = [1.25e9] * brokers
+    rates = rng.lognormal(10.0, 1.0, size=(2, count))
+    flags = np.zeros(topics, dtype=np.bool_)
+    snapshot = Snapshot(
+        cluster="drawn",
+        ds="2026-11-20",
+        brokers=Brokers.of(
+            range(brokers),
+            [f"rack-{broker % FACTOR}" for broker in range(brokers)],
+            network_in_bytes_per_second=network,
+            network_out_bytes_per_second=network,
+        ),
+        log_dirs=LogDirs(
+            broker_id=np.empty(0, dtype=np.int32), path=(), total_bytes=np.empty(0), usable_bytes=np.empty(0)
+        ),
+        partitions=Partitions(
+            topics=tuple(f"topic-{place:06}" for place in range(topics)),
+            topic=topic,
+            partition=np.arange(count, dtype=np.int32) % PARTITIONS_OF_A_TOPIC,
+        ),
+        topics=Topics(
+            min_insync_replicas=np.full(topics, 2, dtype=np.int32),
+            is_internal=flags,
+            retention_bytes=np.full(topics, np.nan),
+            retention_seconds=np.full(topics, np.nan),
+            is_compacted=flags,
+            allows_unclean_election=flags,
+        ),
+        replicas=states.replicas,
+        in_sync=states.in_sync,
+        size_bytes=np.full(states.replicas.shape, 1 << 30, dtype=np.int64),
+        log_dir=np.full(states.replicas.shape, -1, dtype=np.int32),
+        leader=states.replicas[:, 0],
+    )
+    load = PartitionLoad(
+        bytes_in_mean_bytes_per_second=rates[0] / 2,
+        bytes_in_peak_bytes_per_second=rates[0],
+        bytes_out_mean_bytes_per_second=rates[1] / 2,
+        bytes_out_peak_bytes_per_second=rates[1],
+        hours=1,
+    )
+    return snapshot, load
 
 
 def elections(states: PartitionStates, rules: ElectionRules) -> tuple[float, int]:
@@ -56,6 +113,15 @@ def main(words: Sequence[str] | None = None) -> int:
     for rules in ElectionRules:
         seconds, elected = elections(states, rules)
         sys.stdout.write(f"elections, {rules}: {chosen.brokers:,} losses, {elected:,} new leaders, {seconds:.1f} s\n")
+    snapshot, load = drawn_cluster(states)
+    for kinds in ((SetKind.BROKER,), (SetKind.RACK,), (SetKind.RACK_AND_BROKER,), (SetKind.PAIR,)):
+        began = time.perf_counter()
+        result = evaluate_failures(snapshot, load, FailureScenario(scenario_id="benchmark", kinds=kinds))
+        seconds = time.perf_counter() - began
+        sys.stdout.write(f"the whole matrix, {kinds[0]}: {len(result.sets):,} losses, {seconds:.1f} s\n")
+        sys.stdout.flush()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    sys.stdout.write(f"at most {peak:.2f} GiB\n")
     return 0
 
 

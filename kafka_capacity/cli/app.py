@@ -4,7 +4,8 @@ A module of :mod:`kafka_capacity.cli.commands` adds its command to :data:`app`; 
 Such a module imports at its top only what its options are made of, and the rest where it is used: that keeps every
 command quick to start.
 
-Exit status: 0 done, 1 an inventory has fatal findings, 2 wrong input or broken files, 3 nothing fits (on demand).
+Exit status: 0 done, 1 an inventory has fatal findings, or the doctor found what it was told to fail on, 2 wrong input
+or broken files, 3 nothing fits (on demand).
 """
 
 from __future__ import annotations

@@ -1,0 +1,62 @@
+"""``kafka-capacity doctor``: what is wrong with a cluster before anything fails."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
+from kafka_capacity.cli.options import OutFolder
+from kafka_capacity.cli.startup import keep_pandas_out
+from kafka_capacity.objects.dataset import canonical_json, content_type_of
+from kafka_capacity.sizing.doctor.diagnosis import Seriousness
+
+_HELP = """Say what is wrong with a cluster before anything fails, with the figure at stake and the mend.
+
+Reads a native snapshot and looks at what is offline, refuses writes or lacks replicas now; at racks that are missing,
+uneven or not used, and what the loss of one would stop; at replication factors, min.insync.replicas and unclean
+elections, Kafka's own topics among them; and, with --controllers, at the voters of the metadata quorum.
+
+With --out it writes doctor.json into DIR. With --fail-on it ends with status 1 where something as serious was found.
+docs/failures.md lists everything that is looked at.
+"""
+
+
+@app.command("doctor", help=_HELP)
+def doctor(
+    snapshot: Annotated[
+        str,
+        typer.Argument(
+            metavar="SNAPSHOT", help="The folder of a native snapshot, or an s3:// address.", show_default=False
+        ),
+    ],
+    controllers: Annotated[
+        str | None,
+        typer.Option(
+            "--controllers",
+            metavar="ID[:RACK],…",
+            help="The voters of the metadata quorum and their racks; one that is a broker too has its broker's rack.",
+        ),
+    ] = None,
+    fail_on: Annotated[
+        Seriousness | None, typer.Option("--fail-on", help="End with status 1 where this or worse was found.")
+    ] = None,
+    out: OutFolder = None,
+    is_json: Annotated[bool, typer.Option("--json", help="Print what doctor.json holds instead of a table.")] = False,
+) -> None:
+    """Examine; the text that users read is the help above."""
+    keep_pandas_out()
+    from kafka_capacity.cli.examining import DOCTOR, doctor_document, examine_snapshot, is_as_serious, print_diagnoses
+    from kafka_capacity.objects.store import open_store
+
+    examined = examine_snapshot(snapshot, controllers)
+    document = doctor_document(examined)
+    if out is not None:
+        open_store(out).write_bytes(DOCTOR, canonical_json(document), content_type=content_type_of(DOCTOR))
+    if is_json:
+        typer.echo(canonical_json(document), nl=False)
+    else:
+        print_diagnoses(examined)
+    if fail_on is not None and any(is_as_serious(one.severity, fail_on) for one in examined.diagnoses):
+        raise typer.Exit(EXIT_FATAL_FINDINGS)
