@@ -185,12 +185,17 @@ def _placed_as(like: PlacementResult) -> _Placed:
 
 
 def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: PlacementError) -> PlacementResult:
+    is_usable = ~scenario.target.is_fenced
+    allowed, topic = problem.allowed_brokers, problem.partitions.topic
+    usable = np.full(len(topic), is_usable.sum()) if allowed is None else (allowed & is_usable).sum(axis=1)[topic]
+    # The partition that lacks the most brokers, where one does.
+    row = int(np.argmax(problem.replication_factor - usable)) if len(topic) else 0
     excuse = Excuse(
         reason=str(error),
         constraint="placement",
         where="the whole cluster",
-        needed=float(problem.replication_factor.max(initial=0)),
-        available=float((~scenario.target.is_fenced).sum()),
+        needed=float(problem.replication_factor[row]) if len(topic) else 0.0,
+        available=float(usable[row]) if len(topic) else float(is_usable.sum()),
         unit="brokers",
     )
     return PlacementResult(scenario=scenario, fits=False, excuses=(excuse,), metrics=None, diff=None, loads=None)

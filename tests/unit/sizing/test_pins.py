@@ -84,6 +84,7 @@ def test_a_pin_that_cannot_hold_the_factor_is_an_excuse_with_what_would_do():
         "topic 'orders' needs replication factor 3 but is pinned to 2 unfenced brokers of the target; pin it to 1 "
         "more, or lower the factor"
     )
+    assert (excuse.needed, excuse.available, excuse.unit) == (3.0, 2.0, "brokers")
 
 
 @pytest.mark.parametrize("placer", sorted(set(placer_names()) - {"fewest-bytes"}))
