@@ -21,7 +21,6 @@ from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
 from kafka_capacity.controller.failing import ElectionRules, losses
 from kafka_capacity.controller.partition_states import PartitionStates
-
 from kafka_capacity.sizing.failures import FailureScenario, SetKind, evaluate_failures
 
 FACTOR = 3
