@@ -7,4 +7,5 @@
 * :mod:`~kafka_capacity.controller.kraft_change`: elections and every other change in KRaft's controller (4.3.1).
 * :mod:`~kafka_capacity.controller.failing`: brokers lost, of a million partitions at once, by either's rules.
 * :mod:`~kafka_capacity.controller.quorum`: the quorum of KRaft controllers itself (4.3.1).
+* :mod:`~kafka_capacity.controller.copysets`: how often all replicas of a partition are gone at once.
 """
