@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from kafka_capacity.controller.quorum.availability import majority
 from kafka_capacity.controller.quorum.messages import Rpc
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.controller.quorum.simulation import Network, Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.simulation import Network, Outage, QuorumSimulation, Storage
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS
 from kafka_capacity.errors import RequestError
 
@@ -88,6 +88,7 @@ def failovers(
     observers: int = 0,
     timeouts: QuorumTimeouts | None = None,
     network: Network | None = None,
+    storage: Storage | None = None,
 ) -> Failovers:
     """Fail the active controller again and again.
 
@@ -100,6 +101,7 @@ def failovers(
         observers: how many replicas fetch without a vote, such as brokers.
         timeouts: Kafka's defaults by default.
         network: between all replicas.
+        storage: of all replicas.
 
     Raises:
         RequestError: a number is out of its range, or too few voters are left for a leader to fail.
@@ -120,6 +122,7 @@ def failovers(
             observers=range(voters + 1, voters + observers + 1),
             timeouts=timeouts,
             network=network,
+            storage=storage,
             seed=seed * _RUNS_APART + run,
         )
         random = Random(f"{seed}/{run}")

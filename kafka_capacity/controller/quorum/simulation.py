@@ -2,8 +2,8 @@
 
 A discrete-event simulation in the manner of Kafka's own ``RaftEventSimulationTest``: a message takes a random delay and
 may be lost; replicas crash and come back with what is durable; the network falls apart and heals. What a replica does
-follows Kafka's rules (:mod:`~kafka_capacity.controller.quorum.replica` and its handlers); storage and processors take
-no time, so measure the delays between processes, not between hosts.
+follows Kafka's rules (:mod:`~kafka_capacity.controller.quorum.replica` and its handlers); processors take no time, so
+measure the delays between processes, not between hosts.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Network:
         loss_ratio: share of messages that never arrive.
     """
 
-    least_delay_seconds: float = 0.001
-    most_delay_seconds: float = 0.003
+    least_delay_seconds: float = 0.0002
+    most_delay_seconds: float = 0.001
     loss_ratio: float = 0.0
 
     def __post_init__(self) -> None:
@@ -54,6 +54,28 @@ class Network:
             )
         if not 0 <= self.loss_ratio <= 1:
             raise RequestError(f"loss_ratio must be from 0 to 1, not {self.loss_ratio}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """The disk of each replica: what it has written it tells only after a flush.
+
+    How much flushes differ decides how far apart the timers of two followers run, and so how often votes are split.
+
+    Attributes:
+        least_flush_seconds: of a flush of the log, or of the file that holds epoch and vote.
+        most_flush_seconds: each flush is drawn evenly from between the two.
+    """
+
+    least_flush_seconds: float = 0.001
+    most_flush_seconds: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least_flush_seconds <= self.most_flush_seconds < inf:
+            raise RequestError(
+                f"least_flush_seconds must not be negative and not above most_flush_seconds, not "
+                f"{self.least_flush_seconds} and {self.most_flush_seconds}"
+            )
 
 
 class Outage(StrEnum):
@@ -88,6 +110,7 @@ class QuorumSimulation:
         observers: node ids of replicas that fetch and never vote, such as brokers.
         timeouts: of all replicas.
         network: between all replicas.
+        storage: of all replicas.
         seed: of everything that is random.
 
     Raises:
@@ -101,6 +124,7 @@ class QuorumSimulation:
         observers: Sequence[int] = (),
         timeouts: QuorumTimeouts | None = None,
         network: Network | None = None,
+        storage: Storage | None = None,
         seed: int,
     ) -> None:
         ids = [*voters, *observers]
@@ -108,6 +132,7 @@ class QuorumSimulation:
             raise RequestError(f"name 1 to {MOST_VOTERS} voters, and each replica once, not {ids}")
         self.timeouts = timeouts or QuorumTimeouts()
         self.network = network or Network()
+        self.storage = storage or Storage()
         self.now = 0.0
         self.voters = tuple(voters)
         self.replicas = {i: Replica(i, voters, self.timeouts, Random(f"{seed}/{i}")) for i in ids}
@@ -120,6 +145,7 @@ class QuorumSimulation:
         self._order = count()
         self._wakes = dict.fromkeys(ids, inf)
         self._groups: tuple[frozenset[int], ...] = ()
+        self._written = dict.fromkeys(ids, (0, 0, NOBODY, NOBODY))
         for node_id in ids:
             self._step(node_id)
 
@@ -215,10 +241,11 @@ class QuorumSimulation:
         for election in self.safety.on_step(replica):
             self.elections.append(Election(self.now, *election))
         said, replica.outbox = replica.outbox, []
+        flush = self._flush(replica) if said else 0.0
         for message in said:
             if isinstance(message, Request):
                 self.rpcs[message.rpc] += 1
-            self._send(message)
+            self._send(message, flush)
         if replica.has_ended:
             self._take_down(node_id, Outage.KILLED)
         elif wake < self._wakes[node_id]:
@@ -226,8 +253,16 @@ class QuorumSimulation:
             self._wakes[node_id] = wake
             heapq.heappush(self._events, (wake, next(self._order), node_id, None))
 
-    def _send(self, message: Request | Response) -> None:
-        delay = self._delay()
+    def _flush(self, replica: Replica) -> float:
+        """Give how long a replica writes before it speaks; nothing where nothing durable has changed."""
+        durable = (replica.log.end.offset, replica.epoch, replica.leader, replica.voted)
+        if durable == self._written[replica.node_id]:
+            return 0.0
+        self._written[replica.node_id] = durable
+        return self._random.uniform(self.storage.least_flush_seconds, self.storage.most_flush_seconds)
+
+    def _send(self, message: Request | Response, flush_seconds: float = 0.0) -> None:
+        delay = self._delay() + flush_seconds
         is_lost = self.network.loss_ratio > 0 and self._random.random() < self.network.loss_ratio
         if not is_lost and self._is_connected(message.source, message.target):
             heapq.heappush(self._events, (self.now + delay, next(self._order), message.target, message))

@@ -12,12 +12,14 @@ from kafka_capacity.controller.quorum import (
     QuorumSimulation,
     QuorumTimeouts,
     Rpc,
+    Storage,
     failovers,
 )
 from kafka_capacity.controller.quorum.requests import CHECK_QUORUM_FACTOR
 from kafka_capacity.errors import RequestError
 
 NETWORK = Network(least_delay_seconds=0.002, most_delay_seconds=0.004)
+INSTANT = Storage(least_flush_seconds=0, most_flush_seconds=0)
 CRASHES = (FailureKind.KILLED, FailureKind.VANISHED, FailureKind.ISOLATED)
 
 
@@ -56,7 +58,7 @@ def test_a_single_voter_leads_at_once():
 @pytest.mark.parametrize("failure", CRASHES)
 def test_nobody_stands_before_the_fetch_timeout(failure):
     timeouts = QuorumTimeouts(fetch_timeout_seconds=3.0, idle_interval_seconds=0.2)
-    found = failovers(3, failure, runs=40, seed=2, timeouts=timeouts, network=NETWORK)
+    found = failovers(3, failure, runs=40, seed=2, timeouts=timeouts, network=NETWORK, storage=INSTANT)
 
     # The last fetch was answered at most one idle interval, and a few delays, before the failure.
     assert found.leaderless_seconds.min() >= 3.0 - 0.2 - 5 * NETWORK.most_delay_seconds
@@ -72,7 +74,7 @@ def test_nobody_stands_before_the_fetch_timeout(failure):
 
 @pytest.mark.parametrize("failure", [FailureKind.SHUT_DOWN, FailureKind.RESIGNED])
 def test_a_leader_that_resigns_is_followed_at_once(failure):
-    found = failovers(3, failure, runs=20, seed=3, network=NETWORK)
+    found = failovers(3, failure, runs=20, seed=3, network=NETWORK, storage=INSTANT)
 
     # EndQuorumEpoch, then two round trips: five messages.
     assert found.leaderless_seconds.min() >= 5 * NETWORK.least_delay_seconds
@@ -81,7 +83,7 @@ def test_a_leader_that_resigns_is_followed_at_once(failure):
 
 
 def test_successors_of_five_wait_for_each_other():
-    found = failovers(5, FailureKind.SHUT_DOWN, runs=20, seed=3, network=NETWORK)
+    found = failovers(5, FailureKind.SHUT_DOWN, runs=20, seed=3, network=NETWORK, storage=INSTANT)
 
     # The first choice gets no pre-vote from voters that have just fetched; the second follows after 1000 >> 3 ms.
     assert found.leaderless_seconds.min() >= 0.125
@@ -135,6 +137,16 @@ def test_more_losses_make_elections_longer():
     assert many.leaderless_seconds.mean() > few.leaderless_seconds.mean()
 
 
+def test_flushes_that_differ_keep_followers_from_standing_together():
+    fast = Network(least_delay_seconds=0.0002, most_delay_seconds=0.001)
+    uneven = Storage(least_flush_seconds=0.001, most_flush_seconds=0.02)
+    together, apart = (
+        failovers(3, FailureKind.VANISHED, runs=60, seed=6, network=fast, storage=storage)
+        for storage in (INSTANT, uneven)
+    )
+    assert apart.split_vote_ratio < together.split_vote_ratio / 2
+
+
 def test_a_seed_gives_its_runs_and_another_others():
     first, again, other = (failovers(3, FailureKind.KILLED, runs=5, seed=seed) for seed in (1, 1, 2))
 
@@ -177,6 +189,8 @@ def test_a_network_must_make_sense():
         Network(least_delay_seconds=0.2, most_delay_seconds=0.1)
     with pytest.raises(RequestError, match="loss_ratio must be from 0 to 1, not 2"):
         Network(loss_ratio=2)
+    with pytest.raises(RequestError, match="least_flush_seconds must not be negative"):
+        Storage(least_flush_seconds=-1)
     with pytest.raises(RequestError, match="each replica once"):
         QuorumSimulation([1, 2], observers=[2], seed=1)
 
