@@ -145,7 +145,8 @@ class ClassicGroup(RunningGroup):
     def _join_in(self, happening: Happening, joins: dict[int, float], until: float, *, was_empty: bool) -> float:
         """Apply what happens while the group gathers; give until when it waits for others."""
         now, member = happening.time_seconds, happening.member
-        is_awaited = member in self.state.live and member not in joins
+        # A time to join that is still to come is one that the others wait for.
+        is_awaited = member in self.state.live and joins.get(member, math.inf) > now
         self._take_in(happening)
         if happening.kind in {Kind.JOIN, Kind.RETURN}:
             joins[member] = now

@@ -150,6 +150,10 @@ def _flattened(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str,
         options = [option for option in schema["anyOf"] if option.get("type") != "null"]
         flat = {**options[0], **flat, "type": [options[0]["type"], "null"]}
     inlined: dict[str, Any] = _inlined(flat, definitions)
+    kinds = {kind.get("type") for kind in inlined.get("items", {}).get("oneOf", ())}
+    if len(kinds) == 1:
+        # Without it the form takes a list of one of several kinds of objects for a list of texts.
+        inlined["items"] = {**inlined["items"], "type": kinds.pop()}
     return inlined
 
 

@@ -170,3 +170,17 @@ def test_another_protocol_starts_from_a_fresh_assignment():
     facts = plain_group({"orders": 6}, members=3)
     scenario = plain_scenario(facts, protocol=GroupProtocol.CONSUMER, assignor="uniform")
     assert sorted(GroupSimulation(facts, scenario).today.owner.tolist()) == [0, 0, 1, 1, 2, 2]
+
+
+def test_who_leaves_before_it_would_have_joined_is_waited_for_until_it_leaves():
+    group = plain_group({"c": 5}, members=2, assignor="range")
+    settings = GroupSettings(
+        restart_seconds=60.0, settle_seconds=1.0, session_timeout_seconds=45.0, max_poll_interval_seconds=30.0
+    )
+    simulation = GroupSimulation(group, plain_scenario(group, settings=settings))
+    stops = simulation.course(Event.ROLLING_RESTART, draw=0).interruptions
+    # The first member is back after 60 s; the second would join at its next heartbeat, and is restarted at 61 s.
+    second = stops.stop_seconds == 61.0
+    assert second.sum() == 5
+    assert (stops.start_seconds[second] == 61.2).all()
+    assert (stops.start_seconds >= stops.stop_seconds).all()

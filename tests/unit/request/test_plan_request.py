@@ -381,3 +381,10 @@ def test_the_defaults_of_timeouts_are_those_of_kafka():
 def test_an_event_that_is_asked_for_twice_is_simulated_once():
     asked = parse_plan_request({**MINIMAL, "group_events": ["crash", "scale", "crash"]})
     assert asked.group_grid(seed=0).events == (Event.CRASH, Event.SCALE)
+
+
+def test_lists_say_what_they_hold_so_that_the_form_draws_them():
+    lists = {name: schema for name, schema in parameter_schemas().items() if "items" in schema}
+    assert all("type" in schema["items"] for schema in lists.values())
+    assert lists["planned_events"]["items"]["type"] == "object"
+    assert lists["topic_classes"]["items"]["type"] == "string"
