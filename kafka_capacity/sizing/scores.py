@@ -16,6 +16,7 @@ STORED = "stored"
 UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes"}
 """What is predicted: what is produced to the cluster at peak, and what all replicas take on disk."""
 
+_DAY_SECONDS = 86_400.0
 LEAST_AGE_DAYS = 7
 """A younger prediction says what is there already."""
 DRIFT_RATIO = 0.1
@@ -106,6 +107,86 @@ class ScoreSummary:
     has_drifted: bool
     correction: float
     sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveScore:
+    """A planned move that somebody has carried out, against how long it took, as far as daily inventories tell.
+
+    Attributes:
+        plan_id: of the plan.
+        scenario_id: which of its options.
+        made_on: when it was planned.
+        seconds: how long it should take, at mean rates.
+        peak_seconds: and at peak; ``None`` for never.
+        begun_after: the last day on which next to nothing of it was done.
+        done_by: the first day on which all but a little was.
+        shortest_seconds: it took at least that long.
+        longest_seconds: and at most that.
+        is_consistent: whether what was planned, from mean to peak, is within that.
+    """
+
+    plan_id: str
+    scenario_id: str
+    made_on: str
+    seconds: float
+    peak_seconds: float | None
+    begun_after: str
+    done_by: str
+    shortest_seconds: float
+    longest_seconds: float
+    is_consistent: bool
+
+
+NOT_BEGUN_RATIO, DONE_RATIO = 0.02, 0.98
+"""A move has not begun up to the one, and is done from the other on: a partition may be changed for other reasons."""
+
+
+def score_move(
+    plan_id: str,
+    scenario_id: str,
+    made_on: str,
+    seconds: float | None,
+    peak_seconds: float | None,
+    done: Sequence[tuple[str, float]],
+) -> MoveScore | None:
+    """Hold a planned move against the days on which it was seen.
+
+    An inventory tells of a moment of its day, so that a move which was not begun on one day and done on the next took
+    up to a day; one that was half done on two days took a day at least.
+
+    Args:
+        plan_id: of the plan.
+        scenario_id: of the option.
+        made_on: the day of its inventory.
+        seconds: how long it should take; ``None`` for never.
+        peak_seconds: the same at peak.
+        done: which share of its partitions was where it should be on each later day, ascending.
+
+    Returns:
+        ``None`` where it has not been carried out, or no time was promised.
+    """
+    first_done = next((day for day, ratio in done if ratio >= DONE_RATIO), None)
+    if first_done is None or seconds is None:
+        return None
+    before = [(day, ratio) for day, ratio in done if day < first_done]
+    begun_after = max([made_on, *(day for day, ratio in before if ratio <= NOT_BEGUN_RATIO)])
+    going_on = [day for day, _ in before if day > begun_after]
+    shortest = _days(going_on[0], going_on[-1]) * _DAY_SECONDS if going_on else 0.0
+    longest = _days(begun_after, first_done) * _DAY_SECONDS
+    latest = seconds if peak_seconds is None else peak_seconds
+    return MoveScore(
+        plan_id=plan_id,
+        scenario_id=scenario_id,
+        made_on=made_on,
+        seconds=seconds,
+        peak_seconds=peak_seconds,
+        begun_after=begun_after,
+        done_by=first_done,
+        shortest_seconds=shortest,
+        longest_seconds=longest,
+        is_consistent=seconds <= longest and max(seconds, latest) >= shortest,
+    )
 
 
 def value_at(dates: Sequence[str], values: Sequence[float], day: str) -> float | None:

@@ -29,6 +29,7 @@ from kafka_capacity.objects.dataset import (
 from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.sizing.scores import STORED, TRAFFIC, Prediction, Score, score, summarise
+from kafka_capacity.workflow.carried_out import score_moves
 from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.workflow.stored_scores import DOCUMENT, KIND, SCHEMA_VERSION, SCORES, TABLE, read_scores
 
@@ -120,4 +121,5 @@ def _document(store: ObjectStore, cluster: str, ds: str, scores: list[Score]) ->
         "ds": ds,
         "summaries": [dataclasses.asdict(one) for one in summarise(everything)],
         "scores": [dataclasses.asdict(one) for one in everything],
+        "moves": [dataclasses.asdict(one) for one in score_moves(store, cluster, ds)],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import format_bytes, format_percent, format_rate
+from kafka_capacity.report.formats import format_bytes, format_duration, format_percent, format_rate
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import column, table
@@ -25,18 +25,46 @@ _COLUMNS = (
     column("is_below_high", "Below the high estimate", "yes"),
 )
 
+_MOVES = (
+    column("scenario_id", "Option", "id"),
+    column("made_on", "Planned on", "day"),
+    column("planned", "Planned time, mean to peak", "duration_band"),
+    column("took", "Took, by daily inventories"),
+    column("done_by", "Done by", "day"),
+    column("is_consistent", "As planned", "yes"),
+)
+
 
 @section("scoreboard", title="How right earlier plans were", order=9)
 def build(view: PlanView) -> dict[str, Any] | None:
     """Give the scores of earlier predictions; nothing where none has come due."""
     document = None if view.sizing is None else view.sizing.document.get("scores")
-    if not document or not document["scores"]:
+    if not document or not (document["scores"] or document.get("moves")):
         return None
+    moves = document.get("moves", [])
     newest = sorted(document["scores"], key=lambda one: (one["scored_on"], one["figure"], one["made_on"]))[::-1]
     return {
         "sentences": [str(one["sentence"]) for one in document["summaries"]],
         "has_drifted": any(one["has_drifted"] for one in document["summaries"]),
-        "table": table("Expected and come", _COLUMNS, [_row(one) for one in newest[:MAX_ROWS]], note=_left_out(newest)),
+        "table": table("Expected and come", _COLUMNS, [_row(one) for one in newest[:MAX_ROWS]], note=_left_out(newest))
+        if newest
+        else None,
+        "moves": table("Moves that were carried out", _MOVES, [_move(one) for one in moves[-MAX_ROWS:]])
+        if moves
+        else None,
+    }
+
+
+def _move(one: Mapping[str, Any]) -> dict[str, Any]:
+    shortest, longest = one["shortest_seconds"], one["longest_seconds"]
+    took = f"at most {format_duration(longest)}"
+    return {
+        "scenario_id": one["scenario_id"],
+        "made_on": one["made_on"],
+        "planned": [one["seconds"], one["peak_seconds"]],
+        "took": f"{format_duration(shortest)} to {format_duration(longest)}" if shortest else took,
+        "done_by": one["done_by"],
+        "is_consistent": one["is_consistent"],
     }
 
 

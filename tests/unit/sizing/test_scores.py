@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.sizing.scores import STORED, TRAFFIC, Prediction, Score, score, summarise, value_at
+from kafka_capacity.sizing.scores import STORED, TRAFFIC, Prediction, Score, score, score_move, summarise, value_at
 
 DATES = ("2026-01-01", "2026-02-01", "2026-03-01")
 
@@ -97,3 +97,33 @@ def test_the_correction_makes_drifted_predictions_right(factor, count):
     (found,) = summarise(scores)
     assert found.has_drifted
     assert scores[0].middle * found.correction == pytest.approx(scores[0].observed)
+
+
+HOUR, DAY = 3600.0, 86_400.0
+
+
+def moved(*done, seconds=20 * HOUR, peak=30 * HOUR):
+    return score_move("p", "015-brokers.fewest-bytes", "2026-01-01", seconds, peak, done)
+
+
+def test_a_move_that_is_not_done_or_has_no_time_is_not_scored():
+    assert moved(("2026-01-02", 0.0), ("2026-01-03", 0.9)) is None
+    assert moved() is None
+    assert moved(("2026-01-02", 1.0), seconds=None) is None
+
+
+def test_a_move_from_one_day_to_the_next_took_up_to_a_day():
+    found = moved(("2026-01-02", 0.0), ("2026-01-03", 0.01), ("2026-01-04", 1.0), ("2026-01-05", 1.0))
+    assert (found.begun_after, found.done_by) == ("2026-01-03", "2026-01-04")
+    assert (found.shortest_seconds, found.longest_seconds) == (0.0, DAY)
+    assert found.is_consistent
+
+
+def test_a_move_that_was_half_done_for_days_took_at_least_these():
+    done = (("2026-01-02", 0.1), ("2026-01-03", 0.5), ("2026-01-04", 0.9), ("2026-01-05", 0.99))
+    found = moved(*done)
+    assert (found.begun_after, found.done_by) == ("2026-01-01", "2026-01-05")
+    assert (found.shortest_seconds, found.longest_seconds) == (2 * DAY, 4 * DAY)
+    assert not found.is_consistent  # 20 to 30 hours were promised
+    assert moved(*done, peak=50 * HOUR).is_consistent
+    assert not moved(("2026-01-02", 1.0), seconds=30 * HOUR).is_consistent  # it took a day at most
