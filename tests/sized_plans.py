@@ -1,10 +1,20 @@
-"""The share of a plan about sizing, made in this process."""
+"""Plans with their share about sizing, made in this process."""
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.workflow.pinned import PinnedPlan, read_plan_inputs
+from kafka_capacity.request import parse_plan_request
+from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
+from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
+from kafka_capacity.workflow.group_simulation import load_groups, write_groups
+from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.workflow.plan_dataset import seal_plan
+from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from kafka_capacity.workflow.sizing_evaluation import placement_results, simulate_sizing
 from kafka_capacity.workflow.sizing_simulation import load_sizing, write_sizing
 
@@ -17,3 +27,17 @@ def write_sizing_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1
         found.inputs, lambda shared, keys: [placement_results(shared, key) for key in list(keys)[::order]]
     )
     return write_sizing(store, inputs, found, sized)
+
+
+def simulate_plan(store: ObjectStore, request: Mapping[str, Any]) -> tuple[PinnedPlan, Manifest]:
+    """Do what the tasks of a plan do, up to its manifest; the request has a ``ds``."""
+    pinned = pin_plan(store, parse_plan_request(request), run_date=datetime.date(2027, 1, 1))
+    inputs = read_plan_inputs(store, pinned.request_key)
+    simulation = load_simulation_inputs(store, inputs)
+    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
+    write_placement(store, inputs, bundles, simulation.facts)
+    found = load_groups(store, inputs)
+    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
+    write_groups(store, inputs, found, groups)
+    write_sizing_share(store, pinned)
+    return pinned, seal_plan(store, pinned)

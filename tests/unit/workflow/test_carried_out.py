@@ -1,26 +1,17 @@
 """Planned moves against the inventories that came after."""
 
-import datetime
-
 import pytest
 
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.report.data import build_report
-from kafka_capacity.request import parse_plan_request
 from kafka_capacity.workflow.carried_out import score_moves
-from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
-from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
-from kafka_capacity.workflow.group_simulation import load_groups, write_groups
-from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import seal_plan
 from kafka_capacity.workflow.publish import report_inputs
 from kafka_capacity.workflow.scoreboard import score_cluster
-from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from kafka_capacity.workflow.stored_scores import read_score_document
 from tests.builders import cluster, rows_of, topic, with_rows
-from tests.sized_plans import write_sizing_share
+from tests.sized_plans import simulate_plan
 
 REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "horizon_months": 1}
 
@@ -42,16 +33,7 @@ def with_lists(raw, lists):
 
 
 def plan(store, ds):
-    pinned = pin_plan(store, parse_plan_request({**REQUEST, "ds": ds}), run_date=datetime.date(2027, 1, 1))
-    inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = load_simulation_inputs(store, inputs)
-    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
-    write_placement(store, inputs, bundles, simulation.facts)
-    found = load_groups(store, inputs)
-    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
-    write_groups(store, inputs, found, groups)
-    write_sizing_share(store, pinned)
-    return pinned, seal_plan(store, pinned)
+    return simulate_plan(store, {**REQUEST, "ds": ds})
 
 
 @pytest.fixture(scope="module")

@@ -12,17 +12,13 @@ from kafka_capacity.objects.keys import list_plans
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.report.data import build_report
 from kafka_capacity.request import parse_plan_request
-from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
-from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
-from kafka_capacity.workflow.group_simulation import load_groups, write_groups
 from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT, seal_plan
+from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.workflow.publish import report_inputs
 from kafka_capacity.workflow.scoreboard import find_predictions, score_cluster
-from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from kafka_capacity.workflow.stored_scores import newest_scores, read_score_document, read_scores
 from tests.builders import cluster, topic
-from tests.sized_plans import write_sizing_share
+from tests.sized_plans import simulate_plan
 
 REQUEST = {"cluster": "payments", "broker_counts": [6], "placers": ["fewest-bytes"], "horizon_months": 3}
 GIB = 2**30
@@ -34,16 +30,7 @@ def inventory(ds, rate=300_000.0, size=200 * GIB):
 
 
 def plan(store, ds, **request):
-    pinned = pin_plan(store, parse_plan_request({**REQUEST, "ds": ds, **request}), run_date=datetime.date(2027, 1, 1))
-    inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = load_simulation_inputs(store, inputs)
-    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
-    write_placement(store, inputs, bundles, simulation.facts)
-    found = load_groups(store, inputs)
-    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
-    write_groups(store, inputs, found, groups)
-    write_sizing_share(store, pinned)
-    return pinned, seal_plan(store, pinned)
+    return simulate_plan(store, {**REQUEST, "ds": ds, **request})
 
 
 @pytest.fixture(scope="module")
