@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.demand.calendar_days import months_later
+from kafka_capacity.demand.calendar_days import days_later, months_later
 from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange, full_log_date
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.topic_classes import matching
@@ -31,7 +31,7 @@ class PlannedEvents:
     Attributes:
         of_topics: launches and changes of retention, by their first day, then as given.
         added: topics that do not exist yet, by name.
-        turns: days on which something becomes different.
+        turns: days on which something becomes different, and those before.
         notes: a sentence for each event that does not count.
     """
 
@@ -140,10 +140,14 @@ def _named(topics: Sequence[str]) -> str:
 
 
 def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapshot: Snapshot) -> tuple[str, ...]:
-    turns = {topic.from_date for topic in added}
+    """Give the first day of each change, and the last one before it: between two dates all is a straight line."""
+    firsts = {topic.from_date for topic in added}
+    full: set[str] = set()
     for item in of_topics:
-        turns.add(item.event.from_date)
+        firsts.add(item.event.from_date)
         if isinstance(item.event, RetentionChange):
             before = snapshot.topics.retention_seconds[sorted(item.topics)]
-            turns |= {full_log_date(item.event, float(seconds)) for seconds in np.unique(before)}
-    return tuple(sorted(turns))
+            full |= {full_log_date(item.event, float(seconds)) for seconds in np.unique(before)}
+        elif item.event.to_date is not None:
+            firsts.add(days_later(item.event.to_date, 1))
+    return tuple(sorted({*firsts, *(days_later(day, -1) for day in firsts), *full}))

@@ -6,7 +6,7 @@ Traffic between racks, at mean rates, with R racks that have brokers:
     consumed: (R - 1) / R of it; with follower fetching what is read from racks without a replica.
 
 A month has 730 hours. Disks are paid for as they are needed at the worst date; traffic is that of the middle estimate,
-averaged over the dates.
+averaged over the time up to the horizon.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.sizing.capacity.added import added_bytes
+from kafka_capacity.sizing.capacity.disk import time_shares
 from kafka_capacity.sizing.capacity.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.sizing.capacity.loads import PlacedLoads
 from kafka_capacity.sizing.capacity.results import CapacityUse, MonthlyCost
@@ -32,7 +33,7 @@ _MONTH_SECONDS = HOURS_A_MONTH * 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficBetweenRacks:
-    """Mean bytes per second that leave their rack, averaged over the dates.
+    """Mean bytes per second that leave their rack, averaged over the time up to the horizon.
 
     Attributes:
         produced: from producers to leaders.
@@ -49,7 +50,7 @@ class TrafficBetweenRacks:
 
 def traffic_between_racks(workload: Workload, placed: PlacedLoads) -> TrafficBetweenRacks:
     """Add up what leaves its rack."""
-    growth = workload.outlook.rate_ratio.mean(axis=1)[workload.outlook.class_of]
+    growth = (workload.outlook.rate_ratio @ time_shares(workload.outlook.dates))[workload.outlook.class_of]
     produced = workload.load.bytes_in_mean_bytes_per_second * growth
     consumed = workload.load.bytes_out_mean_bytes_per_second * growth
     new_in, new_out, new_copies = _added(workload)
@@ -75,11 +76,12 @@ def traffic_between_racks(workload: Workload, placed: PlacedLoads) -> TrafficBet
 
 
 def _added(workload: Workload) -> tuple[float, float, float]:
-    """Give what added topics produce, consume and replicate to other racks on average over the dates."""
+    """Give what added topics produce, consume and replicate to other racks on average over the time."""
     dates = workload.outlook.dates
+    weights = time_shares(dates)
     produced = consumed = copies = 0.0
     for topic in workload.outlook.added:
-        share = sum(date >= topic.from_date for date in dates) / len(dates)
+        share = float(weights @ [date >= topic.from_date for date in dates])
         produced += share * topic.bytes_in_mean_bytes_per_second
         consumed += share * topic.bytes_out_mean_bytes_per_second
         copies += share * topic.bytes_in_mean_bytes_per_second * (topic.replication_factor - 1)

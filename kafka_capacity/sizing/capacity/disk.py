@@ -48,6 +48,19 @@ def date_seconds(dates: tuple[str, ...]) -> NDArray[np.float64]:
     return (np.array(days, dtype=np.float64) - days[0]) * _DAY_SECONDS
 
 
+def time_shares(dates: tuple[str, ...]) -> NDArray[np.float64]:
+    """Give float64[D], the weight of each date in an average over the time between them, on straight lines.
+
+    >>> time_shares(("2026-11-20", "2026-11-22", "2026-11-30")).tolist()
+    [0.1, 0.5, 0.4]
+    """
+    if len(dates) < 2:
+        return np.ones(len(dates))
+    half = np.diff(date_seconds(dates)) / 2
+    weights = np.concatenate([[0.0], half]) + np.concatenate([half, [0.0]])
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
 def partition_sizes(workload: Workload) -> NDArray[np.float64]:
     """Give float64[P, 2, D], the bytes of one replica of each partition, by estimate and date."""
     times = date_seconds(workload.outlook.dates)

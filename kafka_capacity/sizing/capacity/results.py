@@ -131,7 +131,7 @@ class MonthlyCost:
     Attributes:
         brokers: machines.
         disks: their volumes, as large and as fast as the horizon needs them; or what is stored.
-        between_racks: traffic between racks, at mean rates, averaged over the dates.
+        between_racks: traffic between racks, at mean rates, averaged over the time up to the horizon.
         ingest: what the provider takes for produced bytes.
     """
 

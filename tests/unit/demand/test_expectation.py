@@ -21,6 +21,7 @@ from kafka_capacity.demand.settings import (
 )
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.sizing.capacity.disk import date_seconds
 from tests.builders import cluster, topic
 
 DAY = 86_400.0
@@ -98,24 +99,42 @@ def test_a_launch_multiplies_its_topics_alone_and_only_while_it_lasts():
     event = Launch(topics="orders.c*d", from_date="2027-01-05", to_date="2027-02-01", factor=2.0)
     outlook = outlook_of(events=(event,), horizon_months=3, growth_per_year_ratio=0.0, growth_high_per_year_ratio=0.0)
     snapshot, _ = shop()
-    assert outlook.dates == ("2026-11-20", "2026-12-20", "2027-01-05", "2027-01-20", "2027-02-20")
+    # The days before a change are dates as well: between two dates all is a straight line.
+    assert outlook.dates == (
+        "2026-11-20", "2026-12-20", "2027-01-04", "2027-01-05", "2027-01-20", "2027-02-01", "2027-02-02", "2027-02-20",
+    )  # fmt: skip
     launched, untouched = place_of(outlook, snapshot, "orders.created"), place_of(outlook, snapshot, "payments")
-    assert outlook.rate_ratio[launched].tolist() == [1, 1, 2, 2, 1]
-    assert outlook.rate_ratio_high[launched].tolist() == [1, 1, 2, 2, 1]
-    assert outlook.rate_ratio[untouched].tolist() == [1, 1, 1, 1, 1]
+    assert outlook.rate_ratio[launched].tolist() == [1, 1, 1, 2, 2, 2, 1, 1]
+    assert outlook.rate_ratio_high[launched].tolist() == [1, 1, 1, 2, 2, 2, 1, 1]
+    assert outlook.rate_ratio[untouched].tolist() == [1] * 8
     assert outlook.classes[launched].name == "orders (launch ×2 from 2027-01-05 to 2027-02-01)"
     assert outlook.classes[launched].reason.endswith(" Planned on top: launch ×2 from 2027-01-05 to 2027-02-01.")
+
+
+def test_a_launch_puts_on_disk_what_its_own_days_bring():
+    snapshot, _ = shop()
+    asked = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0, "horizon_months": 3}
+    event = Launch(topics="orders.created", from_date="2026-12-21", to_date="2027-01-19", factor=3.0)
+    outlook = outlook_of(events=(event,), **asked)
+    place = place_of(outlook, snapshot, "orders.created")
+    times, ratio = date_seconds(outlook.dates) / DAY, outlook.rate_ratio[place]
+    # Thirty days at three times as much: sixty days' worth more, whatever lies between the dates.
+    assert np.trapezoid(ratio - 1.0, times) == pytest.approx(60.0)
+    week = Launch(topics="orders.created", from_date="2026-11-27", to_date="2026-11-30", factor=3.0)
+    outlook = outlook_of(events=(week,), **asked)
+    times, ratio = date_seconds(outlook.dates) / DAY, outlook.rate_ratio[place_of(outlook, snapshot, "orders.created")]
+    assert np.trapezoid(ratio - 1.0, times) == pytest.approx(8.0)
 
 
 def test_a_longer_retention_fills_up_day_by_day_from_each_topics_own():
     event = RetentionChange(topics="orders.*", from_date="2026-12-20", retention_seconds=14 * DAY)
     outlook = outlook_of(events=(event,), horizon_months=2)
     snapshot, _ = shop()
-    assert outlook.dates == ("2026-11-20", "2026-12-20", "2026-12-27", "2026-12-31", "2027-01-20")
+    assert outlook.dates == ("2026-11-20", "2026-12-19", "2026-12-20", "2026-12-27", "2026-12-31", "2027-01-20")
     created, closed = place_of(outlook, snapshot, "orders.created"), place_of(outlook, snapshot, "orders.closed")
     assert created != closed
-    assert outlook.retention_ratio[created].tolist() == [1, 1, 2, 2, 2]
-    assert outlook.retention_ratio[closed] == pytest.approx([1, 1, 10 / 3, 14 / 3, 14 / 3])
+    assert outlook.retention_ratio[created].tolist() == [1, 1, 1, 2, 2, 2]
+    assert outlook.retention_ratio[closed] == pytest.approx([1, 1, 1, 10 / 3, 14 / 3, 14 / 3])
     assert outlook.classes[closed].name == "orders (retention 14 days from 2026-12-20, 3 days today)"
 
 

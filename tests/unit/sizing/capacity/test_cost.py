@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.request.shape_catalogue import read_shapes
 from kafka_capacity.sizing.capacity.cost import (
     break_even_days,
@@ -75,8 +76,28 @@ def test_an_unknown_price_is_an_unknown_cost():
     assert math.isnan(cost.total)
 
 
-def test_growth_counts_on_average_over_the_dates():
+def test_growth_counts_on_average_over_the_time():
     assert costs("m5.large", middle=[[1, 2]])[1].ingest == pytest.approx(45e6)
+
+
+def test_dates_that_are_near_to_each_other_do_not_count_more_than_the_time_between_them():
+    # Three times as much on one day of thirty, in steps of a day: 28 days at 1, two halves of a step, one at 3.
+    dates = ("2026-11-01", "2026-11-10", "2026-11-11", "2026-11-12", "2026-12-01")
+    cost, traffic = costs("m5.large", dates=dates, middle=[[1, 1, 3, 1, 1]])
+    assert traffic.ingest == pytest.approx(30e6 * (28 + 2 * 2) / 30)
+    assert cost.between_racks == pytest.approx(140e6 * (28 + 2 * 2) / 30 * MONTH / GIB * 0.02)
+
+
+def test_an_added_topic_counts_for_the_time_that_it_is_there():
+    added = AddedTopic(
+        name="new", from_date="2026-11-11", partitions=3, replication_factor=3,
+        bytes_in_peak_bytes_per_second=12e6, bytes_in_mean_bytes_per_second=6e6,
+        bytes_out_peak_bytes_per_second=0.0, bytes_out_mean_bytes_per_second=0.0, retention_seconds=86_400.0,
+    )  # fmt: skip
+    _, traffic = costs("m5.large", dates=("2026-11-01", "2026-11-10", "2026-11-11", "2026-12-01"),
+                       middle=[[1, 1, 1, 1]], added=(added,))  # fmt: skip
+    # Twenty days of thirty, and half of the one on which it comes.
+    assert traffic.ingest == pytest.approx(30e6 + 6e6 * 20.5 / 30)
 
 
 def test_moves_between_racks_follow_the_leader():
