@@ -11,6 +11,7 @@ from kafka_capacity.report.formats import NOTHING, format_bytes, format_duration
 from kafka_capacity.sizing.capacity.reconcile import Waterfall
 from kafka_capacity.sizing.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES
+from kafka_capacity.sizing.capacity.workload import PeakBasis
 from kafka_capacity.workflow.sizing_document import wanting_topics
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
@@ -24,6 +25,9 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("time", "right"),
     ("break-even", "right"),
 )
+
+_UNKNOWN = ("rates", "capacities", "sizes")
+"""Constraints that say what nobody knows, so that an option is not said to fail either."""
 
 _MOST_ROWS = 25
 _MOST_TOPICS = 10
@@ -92,7 +96,7 @@ def _row(result: CapacityResult, done: SizedCluster) -> list[str]:
     return [
         result.option_id + mark,
         "yes" if result.fits else "no",
-        "the horizon" if result.fits else result.fits_until or "not even today",
+        _lasts_until(result),
         NOTHING if result.headroom_ratio is None else format_percent(result.headroom_ratio),
         tightest,
         NOTHING if math.isnan(cost) else f"{cost:,.0f}",
@@ -100,6 +104,13 @@ def _row(result: CapacityResult, done: SizedCluster) -> list[str]:
         NOTHING if is_still else never if change.seconds is None else format_duration(change.seconds),
         NOTHING if is_still or days is None or not result.fits else format_duration(days * _DAY_SECONDS),
     ]
+
+
+def _lasts_until(result: CapacityResult) -> str:
+    if result.fits:
+        return "the horizon"
+    is_known = not any(excuse.constraint in _UNKNOWN for excuse in result.excuses)
+    return result.fits_until or ("not even today" if is_known else "not known")
 
 
 def _print_exhaustion(done: SizedCluster) -> None:
@@ -148,11 +159,15 @@ def _print_lines_of_excuses(done: SizedCluster) -> None:
         ]
     unknown = ", ".join(RESOURCE_NAMES[resource] for resource in shown.not_judged)
     if unknown:
-        lines.append(f"not judged for {shown.option_id}, since the capacity is not known: {unknown}")
+        lines.append(f"not judged for {shown.option_id}, since what is needed or what there is is not known: {unknown}")
+    if done.found.inputs.workload.traffic.basis is PeakBasis.SUM_OF_PEAKS:
+        lines.append(
+            "less than a day tells rates in and out: every partition counts its own peak at once, an upper estimate"
+        )
     more = wanting_topics(done.found)
     lines += [f"topic {one.topic}: {one.reason}" for one in more[:_MOST_TOPICS]]
     if len(more) > _MOST_TOPICS:
         lines.append(f"{len(more) - _MOST_TOPICS:,} more topics need a look: --json lists them")
     if shown.option.shape.priced_on:
         lines.append(f"prices of {shown.option.shape.name} are of {shown.option.shape.priced_on}; check them")
-    print_lines([*lines, *done.found.expectation.notes])
+    print_lines([*lines, *done.found.expectation.notes, *done.warnings])

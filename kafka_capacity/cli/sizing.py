@@ -13,6 +13,7 @@ from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.cli.size_options import size_request_of
+from kafka_capacity.inventory.findings import Findings
 from kafka_capacity.inventory.text_files import read_text_file
 from kafka_capacity.request.cpu_samples import read_cpu_samples
 from kafka_capacity.request.shape_catalogue import shapes_beside
@@ -25,6 +26,8 @@ from kafka_capacity.workflow.sizing_evaluation import Sized, SizingInputs, place
 SCHEMA_VERSION = 1
 SIZE = "size.json"
 
+_SIZED_FROM = ("metrics", "history")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SizedCluster:
@@ -34,11 +37,13 @@ class SizedCluster:
         found: what was sized, and what was asked.
         sized: what came of it.
         waterfalls: from calculators' counts to ours.
+        warnings: of the inventory, about what its sizes and rates lack.
     """
 
     found: FoundSizing
     sized: Sized
     waterfalls: tuple[Waterfall, ...]
+    warnings: tuple[str, ...]
 
     @property
     def recommended(self) -> CapacityResult | None:
@@ -81,7 +86,18 @@ def size_cluster(
             yield placement_results(shared, key)
 
     sized = simulate_sizing(found.inputs, run)
-    return SizedCluster(found=found, sized=sized, waterfalls=reconciled(found, sized))
+    return SizedCluster(
+        found=found, sized=sized, waterfalls=reconciled(found, sized), warnings=_warnings(read.findings)
+    )
+
+
+def _warnings(findings: Findings) -> tuple[str, ...]:
+    """Give what the inventory lacks of the figures that sizing rests on."""
+    return tuple(
+        f"inventory: {finding.message}"
+        for finding in findings.warnings
+        if finding.where.partition(".")[0] in _SIZED_FROM or finding.where == "replicas.size_bytes"
+    )
 
 
 def size_document(done: SizedCluster) -> dict[str, Any]:
@@ -95,5 +111,6 @@ def size_document(done: SizedCluster) -> dict[str, Any]:
         "ds": snapshot.ds,
         "request": done.found.asked.model_dump(mode="json"),
         **sizing_document(done.found, done.sized),
+        "warnings": list(done.warnings),
         "options": [result.as_dict() for result in done.sized.results],
     }

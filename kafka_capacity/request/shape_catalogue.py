@@ -192,8 +192,16 @@ def _parse(text: str, file: str) -> _Catalogue:
         raise RequestError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from None
 
 
-def chosen_shapes(shapes: dict[str, Shape], names: Iterable[str]) -> tuple[Shape, ...]:
+def chosen_shapes(
+    shapes: dict[str, Shape], names: Iterable[str], *, field: str = "shapes", others: tuple[str, ...] = ()
+) -> tuple[Shape, ...]:
     """Give shapes by name, in the order asked; a family such as ``m7g.*`` stands for all of its sizes.
+
+    Args:
+        shapes: by name.
+        names: that are asked for.
+        field: they were given in, for messages.
+        others: names that this field takes besides.
 
     Raises:
         RequestError: there is no such shape.
@@ -203,7 +211,10 @@ def chosen_shapes(shapes: dict[str, Shape], names: Iterable[str]) -> tuple[Shape
         family = [s for s in shapes if name.endswith(".*") and s.startswith(name[:-1])]
         if not family and name not in shapes:
             known = ", ".join(sorted({s.rpartition(".")[0] + ".*" if "." in s else s for s in shapes}))
-            raise RequestError(f"shapes: {name!r} is not in the catalogue; choose from {TODAY}, {known}")
+            if name == TODAY:
+                raise RequestError(f"{field}: {name!r} is always tried and no shape of the catalogue; leave it out")
+            choice = ", ".join((*others, known))
+            raise RequestError(f"{field}: {name!r} is not in the catalogue; choose from {choice}")
         for one in family or [name]:
             chosen[one] = shapes[one]
     return tuple(chosen.values())

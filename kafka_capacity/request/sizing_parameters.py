@@ -267,4 +267,10 @@ class SizingParameters(BaseModel):
                     f"{name}: {getattr(self, name)!r} is refused: the shape {self.current_shape!r} has its own; "
                     f"leave it out, or list a shape of your own in a file"
                 )
-        return chosen_shapes(dict(catalogue), [self.current_shape])[0]
+        found = chosen_shapes(dict(catalogue), [self.current_shape], field="current_shape", others=(TODAY,))
+        if len(found) > 1:
+            raise RequestError(
+                f"current_shape: {self.current_shape!r} is refused: it stands for {len(found)} sizes, and the brokers "
+                f"run on one; name it, such as {found[0].name}"
+            )
+        return found[0]

@@ -290,7 +290,8 @@ def _in_sync(stale_partitions: int) -> list[Excuse]:
     ]
 
 
-def _sizes(unknown_size_ratio: float) -> list[Excuse]:
+def size_excuses(unknown_size_ratio: float) -> list[Excuse]:
+    """Refuse to judge where the sizes of more than :data:`MOST_UNKNOWN_SIZES_RATIO` of the partitions are not known."""
     if unknown_size_ratio <= MOST_UNKNOWN_SIZES_RATIO:
         return []
     return [
@@ -336,7 +337,7 @@ def placement_excuses(
         unknown_size_ratio: of how many partitions the size is not known, as a share of all.
     """
     return (
-        *_sizes(unknown_size_ratio),
+        *size_excuses(unknown_size_ratio),
         *_racks(scenario, narrow_partitions),
         *_pins(off_pins),
         *_disk(scenario, loads, limits),

@@ -41,6 +41,14 @@ def _check_rates(metrics: pa.Table) -> Iterator[Finding]:
     for name in RATE_COLUMNS:
         column = metrics.column(name)
         rate = floats(column)
+        if column.null_count == len(column):
+            what = "what is produced" if name == RATE_COLUMNS[0] else "what consumers read"
+            yield warning(
+                "missing_rates",
+                f"metrics.{name}",
+                f"no row tells {name}: {what} counts as 0, and networks and processors are underestimated; add it",
+            )
+            continue
         unusable = int(((rate < 0) | ~np.isfinite(rate)).sum()) - column.null_count
         if unusable:
             yield warning(

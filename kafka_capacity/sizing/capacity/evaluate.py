@@ -5,6 +5,7 @@ The same functions serve Spark (one :class:`PlacementKey` a task), the command l
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +18,8 @@ from kafka_capacity.sizing.capacity.cost import (
     monthly_cost,
 )
 from kafka_capacity.sizing.capacity.disk import partition_sizes
-from kafka_capacity.sizing.capacity.judging import judge
+from kafka_capacity.sizing.capacity.judging import Judgement, judge
+from kafka_capacity.sizing.capacity.limits import RESOURCES, Resource
 from kafka_capacity.sizing.capacity.loads import capacity_use
 from kafka_capacity.sizing.capacity.options import (
     SizingRequest,
@@ -65,19 +67,35 @@ def judge_option(
     use = capacity_use(workload, placed.loads, shape)
     found = judge(use, limits, shape, estimate=request.estimate)
     cost = monthly_cost(shape, use, placed.loads, workload, placed.traffic, limits, request.estimate)
-    excuses = (*placed.excuses, *found.excuses, *_unknown(workload, found.headroom_ratio))
+    unknown = _unknown(workload, found.headroom_ratio)
+    excuses = (*placed.excuses, *found.excuses, *unknown)
+    if workload.traffic.basis is PeakBasis.UNKNOWN:
+        # Space as well: nobody knows what comes in.
+        found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})
+    elif any(excuse.constraint == "sizes" for excuse in placed.excuses):
+        found = _left_open(found, frozenset({Resource.DISK}))
     return CapacityResult(
         option=option,
         fits=not excuses,
         excuses=excuses,
         not_judged=found.not_judged,
-        fits_until=None if placed.excuses else found.fits_until,
+        fits_until=None if placed.excuses or unknown else found.fits_until,
         headroom_ratio=found.headroom_ratio,
         tightest=found.tightest,
         exhaustion=found.exhaustion,
         cost=cost,
         change=_change(option, placed, request, cost, today),
         use=use if is_use_kept else None,
+    )
+
+
+def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:
+    """Give no days on which resources run out of whose load nothing is known."""
+    judged = {one.resource for one in found.exhaustion} & unknown
+    return dataclasses.replace(
+        found,
+        not_judged=tuple(one for one in RESOURCES if one in judged or one in found.not_judged),
+        exhaustion=tuple(one for one in found.exhaustion if one.resource not in unknown),
     )
 
 

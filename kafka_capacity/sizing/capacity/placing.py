@@ -27,6 +27,7 @@ from kafka_capacity.sizing.capacity.results import (
     PlacementKey,
 )
 from kafka_capacity.sizing.capacity.workload import Workload
+from kafka_capacity.sizing.constraints import size_excuses
 from kafka_capacity.sizing.evaluate import evaluate_placement
 from kafka_capacity.sizing.excuse import Excuse
 from kafka_capacity.sizing.scenario import PlacementScenario
@@ -90,6 +91,7 @@ def place_option(
     excuses: tuple[Excuse, ...] = ()
     if key.is_observed:
         after = snapshot.replicas
+        excuses = tuple(size_excuses(snapshot.unknown_size_partitions / max(1, len(snapshot.partitions))))
         moved = between = least_throttle = 0.0
         seconds: float | None = 0.0
     else:

@@ -96,7 +96,14 @@ def test_a_file_of_shapes_is_tried(run, uneven, tmp_path):
     [
         (("--network-limit", "1.2"), "--network-limit: 1.2 is refused: input should be less than or equal to 1"),
         (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is refused: it is below --growth, 0.5"),
-        (("--shapes", "m9.large"), "shapes: 'm9.large' is not in the catalogue; choose from today, "),
+        (("--shapes", "m9.large"), "shapes: 'm9.large' is not in the catalogue; choose from express.m7g.*, "),
+        (("--shapes", "today"), "shapes: 'today' is always tried and no shape of the catalogue; leave it out"),
+        (("--current-shape", "m9.large"), "current_shape: 'm9.large' is not in the catalogue; choose from today, "),
+        (
+            ("--current-shape", "kafka.m7g.*"),
+            "current_shape: 'kafka.m7g.*' is refused: it stands for 7 sizes, and the brokers run on one; name it, such "
+            "as kafka.m7g.large",
+        ),
         (("--current-shape", "m5.large", "--broker-price", "2"), "the shape 'm5.large' has its own"),
         (("--estimate", "low"), "--estimate: 'low' is refused"),
     ],
@@ -147,6 +154,25 @@ def test_the_hours_of_brokers_in_a_snapshot_are_samples_too(run, tmp_path):
     cpu = sized(run, tmp_path)["cpu"]
     assert (cpu["samples"], cpu["source"]) == (105, "fitted to 105 samples, R² 1.000")
     assert cpu["leader_in_seconds_per_mib"] == pytest.approx(1.048576)
+
+
+def test_what_the_inventory_does_not_tell_is_said(run, tmp_path):
+    raw = cluster(hours=48)
+    rows = [{**row, "bytes_out_bytes_per_second": None} for row in raw.table("metrics").to_pylist()]
+    write_snapshot_files(with_rows(raw, "metrics", rows), tmp_path)
+    warning = "inventory: no row tells bytes_out_bytes_per_second: what consumers read counts as 0"
+    assert any(one.startswith(warning) for one in sized(run, tmp_path)["warnings"])
+    done = run("size", "--snapshot", tmp_path, *QUICK)
+    assert warning in " ".join(done.stdout.split())
+    assert "less than a day tells rates in and out" in done.stdout
+
+
+def test_a_cluster_without_rates_is_neither_said_to_last_nor_to_fail(run, tmp_path):
+    write_snapshot_files(cluster(hours=0), tmp_path)
+    done = run("size", "--snapshot", tmp_path, *QUICK)
+    assert "not known" in next(line for line in done.stdout.splitlines() if "do-nothing" in line)
+    assert "not even today" not in done.stdout
+    assert "only: " not in done.stdout
 
 
 def test_planned_events_come_from_a_file(run, uneven, tmp_path):

@@ -6,10 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.builders import cluster
+from tests.builders import cluster, with_rows
 from tests.unit.inventory.broken import FAULT, assert_found, change, drop, hour, ids, on, repeat, with_group
 
 PIB = 2**50
+
+
+def without_reads(raw):
+    """Nobody tells what consumers read."""
+    rows = [{**row, "bytes_out_bytes_per_second": None} for row in raw.table("metrics").to_pylist()]
+    return with_rows(raw, "metrics", rows)
+
 
 CASES = [
     # metrics
@@ -30,6 +37,13 @@ CASES = [
         "warning",
         "unusable_rate",
         "1 value of bytes_out_bytes_per_second negative, infinite or not a number; they are left out",
+    ),
+    (
+        without_reads(cluster()),
+        "warning",
+        "missing_rates",
+        "no row tells bytes_out_bytes_per_second: what consumers read counts as 0, and networks and processors are "
+        "underestimated; add it",
     ),
     (
         change(cluster(), "metrics", 0, bytes_in_bytes_per_second=1e12),

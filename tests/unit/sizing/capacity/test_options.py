@@ -12,7 +12,7 @@ from kafka_capacity.cluster.snapshot import LogDirs
 from kafka_capacity.request.shape_catalogue import read_shapes
 from kafka_capacity.sizing.capacity.choice import advise_size, pareto_front
 from kafka_capacity.sizing.capacity.evaluate import evaluate_options
-from kafka_capacity.sizing.capacity.limits import FailureTolerance, Limits
+from kafka_capacity.sizing.capacity.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.sizing.capacity.options import (
     SizingRequest,
     brokers_of,
@@ -29,6 +29,7 @@ from kafka_capacity.sizing.capacity.results import (
     PlacementKey,
 )
 from kafka_capacity.sizing.capacity.shapes import observed_shape
+from kafka_capacity.sizing.capacity.workload import PeakBasis
 from tests.unit.sizing.capacity.workloads import MIB, brokers, workload
 from tests.unit.sizing.snapshots import observed
 
@@ -286,3 +287,39 @@ def _dominates(other, one):
 
     mine, its = figures(one), figures(other)
     return all(b <= a for a, b in zip(mine, its, strict=True)) and its != mine
+
+
+def unknowing(snapshot, load, traffic=None):
+    """Sizing of a cluster that lacks figures, and what is recommended."""
+    work = workload(
+        load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second, size=2**30, names=["orders"] * 12
+    )
+    work = work if traffic is None else dataclasses.replace(work, traffic=traffic(work.traffic))
+    request = SizingRequest(today=observed_shape(snapshot.brokers, vcpu=16.0, usd_per_hour=1.0, replica_limit=4000.0))
+    results = evaluate_options(snapshot, work, request)
+    return results, advise_size(results, work.outlook.dates)
+
+
+def test_nothing_is_said_to_last_where_no_rates_are_known():
+    snapshot, load = observed(bytes_in=1e3, partitions=12, size_bytes=2**30, racks=3)
+    results, advice = unknowing(snapshot, load, lambda one: dataclasses.replace(one, basis=PeakBasis.UNKNOWN))
+    assert advice.recommended is None
+    assert {option for _, option in advice.by_date} == {None}
+    for result in results:
+        assert result.fits_until is None
+        assert [one.resource for one in result.exhaustion] == [Resource.REPLICAS]
+        assert {Resource.NETWORK_IN, Resource.CPU, Resource.DISK} <= set(result.not_judged)
+
+
+def test_doing_nothing_does_not_fit_either_where_sizes_are_not_known():
+    snapshot, load = observed(bytes_in=1e3, partitions=12, size_bytes=2**30, racks=3)
+    known, advice = unknowing(dataclasses.replace(snapshot, unknown_size_partitions=1), load)
+    assert advice.recommended is not None  # one of twelve
+    assert known[0].fits
+    results, advice = unknowing(dataclasses.replace(snapshot, unknown_size_partitions=2), load)
+    assert advice.recommended is None
+    assert {option for _, option in advice.by_date} == {None}
+    for result in results:
+        assert [excuse.constraint for excuse in result.excuses] == ["sizes"]
+        assert Resource.DISK not in {one.resource for one in result.exhaustion}
+        assert Resource.NETWORK_IN in {one.resource for one in result.exhaustion}
