@@ -48,14 +48,22 @@ class TrafficBetweenRacks:
     ingest: float
 
 
-def traffic_between_racks(workload: Workload, placed: PlacedLoads) -> TrafficBetweenRacks:
-    """Add up what leaves its rack."""
+def traffic_between_racks(
+    workload: Workload, placed: PlacedLoads, *, replication_factor: int | None = None
+) -> TrafficBetweenRacks:
+    """Add up what leaves its rack.
+
+    Args:
+        workload: the partitions.
+        placed: who holds what.
+        replication_factor: of topics that the outlook adds; ``None`` keeps each topic's own.
+    """
     growth = (workload.outlook.rate_ratio @ time_shares(workload.outlook.dates))[workload.outlook.class_of]
     produced = workload.load.bytes_in_mean_bytes_per_second * growth
     consumed = workload.load.bytes_out_mean_bytes_per_second * growth
-    new_in, new_out, new_copies = _added(workload)
-    ingest = float(produced.sum()) + new_in
     racks = len(placed.brokers.rack_names())
+    new_in, new_out, new_copies = _added(workload, len(placed.brokers), racks, replication_factor)
+    ingest = float(produced.sum()) + new_in
     if racks < 2:
         return TrafficBetweenRacks(produced=0.0, replicated=0.0, consumed=0.0, ingest=ingest)
     rack_of = placed.brokers.rack_indexes()
@@ -75,7 +83,7 @@ def traffic_between_racks(workload: Workload, placed: PlacedLoads) -> TrafficBet
     )
 
 
-def _added(workload: Workload) -> tuple[float, float, float]:
+def _added(workload: Workload, brokers: int, racks: int, wanted_factor: int | None) -> tuple[float, float, float]:
     """Give what added topics produce, consume and replicate to other racks on average over the time."""
     dates = workload.outlook.dates
     weights = time_shares(dates)
@@ -84,8 +92,20 @@ def _added(workload: Workload) -> tuple[float, float, float]:
         share = float(weights @ [date >= topic.from_date for date in dates])
         produced += share * topic.bytes_in_mean_bytes_per_second
         consumed += share * topic.bytes_out_mean_bytes_per_second
-        copies += share * topic.bytes_in_mean_bytes_per_second * (topic.replication_factor - 1)
+        factor = min(wanted_factor or topic.replication_factor, brokers)
+        copies += share * topic.bytes_in_mean_bytes_per_second * _followers_elsewhere(factor, racks)
     return produced, consumed, copies
+
+
+def _followers_elsewhere(factor: int, racks: int) -> float:
+    """Give how many followers are in other racks than their leader, on average, where racks hold as even as can be.
+
+    >>> _followers_elsewhere(3, 3), round(_followers_elsewhere(3, 2), 3), _followers_elsewhere(4, 2)
+    (2.0, 1.333, 2.0)
+    """
+    least, more = divmod(factor, max(1, racks))
+    together = more * (least + 1) ** 2 + (max(1, racks) - more) * least**2
+    return factor - together / factor
 
 
 def monthly_cost(

@@ -114,7 +114,7 @@ def place_option(
         brokers=brokers,
         excuses=(*excuses, *_rack_excuses(loads, request)),
         loads=loads,
-        traffic=traffic_between_racks(workload, loads),
+        traffic=traffic_between_racks(workload, loads, replication_factor=key.replication_factor),
         moved_bytes=moved,
         moved_between_racks_bytes=between,
         seconds=seconds,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.sizing.capacity.added import added_bytes
+from kafka_capacity.sizing.capacity.added import added_replica_bytes
 from kafka_capacity.sizing.capacity.calculators import (
     SPACE_RATIO,
     STANDARD_RATIO,
@@ -114,10 +114,8 @@ def even_load(
     only_copies = flows * np.array([0, 1, 0, 0], dtype=np.float32)[:, None, None, None]
     copied_peaks = peaks(only_copies, workload.rate_ratios(), request.loads.cpu).network_in
     e = request.estimate
-    stored = (sizes[:, e] * factors[:, None]).sum(axis=0)
+    stored = (sizes[:, e] * factors[:, None]).sum(axis=0) + added_replica_bytes(workload)
     new = _added_totals(workload)
-    mean_factor = float(factors.mean()) if len(factors) else 1.0
-    stored = stored + added_bytes(workload) * mean_factor
 
     def at(pick: int | None) -> EvenLoad:
         def of(values: NDArray[np.float64]) -> float:

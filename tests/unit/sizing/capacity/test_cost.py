@@ -100,6 +100,19 @@ def test_an_added_topic_counts_for_the_time_that_it_is_there():
     assert traffic.ingest == pytest.approx(30e6 + 6e6 * 20.5 / 30)
 
 
+def test_an_added_topic_is_copied_to_other_racks_as_often_as_its_factor_and_the_racks_make_it():
+    added = AddedTopic(
+        name="new", from_date="2026-11-20", partitions=3, replication_factor=3,
+        bytes_in_peak_bytes_per_second=12e6, bytes_in_mean_bytes_per_second=6e6,
+        bytes_out_peak_bytes_per_second=0.0, bytes_out_mean_bytes_per_second=0.0, retention_seconds=86_400.0,
+    )  # fmt: skip
+    for racks, factor, copies in (("abc", None, 2.0), ("abc", 2, 1.0), ("abcd", 9, 3.0), ("aabb", None, 4 / 3)):
+        work = workload((0.0,), (0.0,), added=(added,))
+        loads = placed_loads(work, brokers(len(racks), list(racks)), replicas([1]), LoadSettings())
+        found = traffic_between_racks(work, loads, replication_factor=factor)
+        assert found.replicated == pytest.approx(6e6 * copies)
+
+
 def test_moves_between_racks_follow_the_leader():
     observed, target = brokers(3, ["a", "b", "a"]), brokers(4, ["a", "b", "a", "b"])
     after = replicas([1, 4], [2, 4], [1, 3])

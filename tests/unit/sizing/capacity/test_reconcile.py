@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
+from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.request.shape_catalogue import read_shapes
 from kafka_capacity.sizing.capacity.calculators import Totals, msk_answer, plain_answer
 from kafka_capacity.sizing.capacity.cpu import STATED
+from kafka_capacity.sizing.capacity.disk import partition_sizes
 from kafka_capacity.sizing.capacity.evaluate import evaluate_options
 from kafka_capacity.sizing.capacity.even import EvenLoad, even_count, fits_evenly
 from kafka_capacity.sizing.capacity.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.sizing.capacity.options import SizingRequest
 from kafka_capacity.sizing.capacity.partition_advice import PartitionRules, advise_partitions
-from kafka_capacity.sizing.capacity.reconcile import waterfalls
+from kafka_capacity.sizing.capacity.reconcile import even_load, waterfalls
+from kafka_capacity.sizing.capacity.shapes import observed_shape
 from tests.unit.sizing.capacity.workloads import GIB, MIB, workload
 from tests.unit.sizing.snapshots import observed
 
@@ -121,3 +124,19 @@ def test_a_hot_key_is_no_reason_for_more_partitions():
     assert not fits_one().is_wanting
     assert hot.needed == 10
     assert "it carries 8.5 times the mean, which more partitions do not mend: look at its keys" in hot.reason
+
+
+def test_an_added_topic_is_stored_as_often_as_its_own_factor_says():
+    snapshot, load = observed(bytes_in=1e3, partitions=6, size_bytes=2**30, racks=3)
+    rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
+    added = AddedTopic(
+        name="new", from_date="2026-11-20", partitions=1, replication_factor=1,
+        bytes_in_peak_bytes_per_second=1e6, bytes_in_mean_bytes_per_second=1e6,
+        bytes_out_peak_bytes_per_second=0.0, bytes_out_mean_bytes_per_second=0.0, retention_seconds=86_400.0,
+    )  # fmt: skip
+    request = SizingRequest(today=observed_shape(snapshot.brokers))
+    stored = []
+    for topics in ((), (added,)):
+        work = workload(*rates, size=2**30, names=["orders"] * 6, added=topics)
+        stored.append(even_load(snapshot, work, request, partition_sizes(work))[1].disk_bytes)
+    assert stored[1] - stored[0] == pytest.approx(1e6 * 86_400 + GIB)
