@@ -21,8 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.sizing.capacity.limits import RESOURCES
 from kafka_capacity.sizing.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES, shown_amount
+from kafka_capacity.sizing.excuse import Excuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +136,7 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
         )
         if nearest is None or not nearest.excuses:
             return f"no option fits; {still}"
-        return f"no option fits; the nearest is {nearest.option_id}: {nearest.excuses[0].reason}; {still}"
+        return f"no option fits; the nearest is {nearest.option_id}: {_worst(nearest).reason}; {still}"
     tight = ""
     if chosen.tightest is not None and chosen.headroom_ratio is not None:
         name, where = RESOURCE_NAMES[chosen.tightest.resource], chosen.tightest
@@ -146,6 +148,15 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
     if math.isnan(chosen.cost.total):
         what = "has the fewest brokers of those that fit; prices are not known"
     return f"{chosen.option_id} {what}{tight}; {still}"
+
+
+def _worst(result: CapacityResult) -> Excuse:
+    """Give what stands in the way most: what no hardware mends, else the limit that is passed furthest."""
+    first, tightest = result.excuses[0], result.tightest
+    if tightest is None or first.constraint not in RESOURCES:
+        return first
+    named = (one for one in result.excuses if (one.constraint, one.needed) == (tightest.resource, tightest.needed))
+    return next(named, first)
 
 
 def _still(today: CapacityResult) -> str:

@@ -289,6 +289,16 @@ def _dominates(other, one):
     return all(b <= a for a, b in zip(mine, its, strict=True)) and its != mine
 
 
+def test_where_nothing_fits_the_limit_that_is_passed_furthest_is_named():
+    results, advice = sized(bytes_in=400 * MIB, today={"vcpu": 0.1}, broker_counts=(6,))
+    assert advice.recommended is None
+    nearest = max(results, key=lambda one: one.headroom_ratio)
+    assert nearest.excuses[0].constraint == "network_in"
+    assert nearest.tightest.resource is Resource.CPU
+    assert f"the nearest is {nearest.option_id}: " in advice.reason
+    assert " cores at peak " in advice.reason
+
+
 def unknowing(snapshot, load, traffic=None):
     """Sizing of a cluster that lacks figures, and what is recommended."""
     work = workload(
