@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
-from kafka_capacity.request.plan_request import AnyRequest, PlanRequest, parse_request
+from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
 from kafka_capacity.sizing.group_grid import StaticMembership
 from kafka_capacity.sizing.move_schedule import WaveOrder
 
@@ -76,7 +75,6 @@ class FieldOption:
         metavar: what stands for its value in the help, ``None`` for typer's own.
         more: said after the field's description.
         parse: makes the field's value of what was typed; ``None`` takes it as it is.
-        model: that the field is of.
     """
 
     field: str
@@ -85,11 +83,10 @@ class FieldOption:
     metavar: str | None = None
     more: str = ""
     parse: Callable[[Any], Any] | None = None
-    model: type[BaseModel] = PlanRequest
 
     def annotation(self) -> Any:
         """Give what typer reads; not given, the model's default holds."""
-        described = self.model.model_fields[self.field]
+        described = PlanRequest.model_fields[self.field]
         text = f"{described.description or ''} {self.more}".strip()
         if described.default not in (None, (), {}):
             default = described.default
@@ -249,35 +246,23 @@ def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[...
     return decorate
 
 
-def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
+def request_of(
+    cluster: str, ds: str, given: Mapping[str, Any], option_of_field: Mapping[str, str] = OPTION_OF_FIELD
+) -> PlanRequest:
     """Parse the options that were given, with the model that every plan is parsed with.
 
     Args:
         cluster: of the snapshot.
         ds: of the snapshot.
         given: fields of the request; ``None`` and empty ones were not given.
+        option_of_field: how each is called by the command.
 
     Raises:
         RequestError: one line for each wrong option, under its name.
     """
-    return parsed_options(PlanRequest, cluster, ds, given, OPTION_OF_FIELD)
-
-
-def parsed_options(
-    model: type[AnyRequest], cluster: str, ds: str, given: Mapping[str, Any], option_of_field: Mapping[str, str]
-) -> AnyRequest:
-    """Parse options with a model; the rest as in :func:`request_of`.
-
-    Args:
-        model: of the request.
-        cluster: of the snapshot.
-        ds: of the snapshot.
-        given: fields that were given.
-        option_of_field: how each is called here.
-    """
     fields = {name: value for name, value in given.items() if value not in (None, [], ())}
     try:
-        return parse_request(model, {"cluster": cluster, "ds": ds, **fields})
+        return parse_plan_request({"cluster": cluster, "ds": ds, **fields})
     except RequestError as error:
         raise RequestError(in_names_of_options(str(error), option_of_field)) from None
 

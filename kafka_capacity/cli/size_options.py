@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kafka_capacity.cli.plan_options import OPTION_OF_FIELD, FieldOption, parsed_options, split_counts, split_names
+from kafka_capacity.cli.plan_options import OPTION_OF_FIELD, FieldOption, request_of, split_counts, split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
 from kafka_capacity.request.plan_request import PlanRequest
@@ -19,7 +19,7 @@ _COMMAS = "Here with commas between them."
 
 
 def _option(field: str, name: str, kind: Any, metavar: str | None = None, **more: Any) -> FieldOption:
-    return FieldOption(field=field, name=name, kind=kind, metavar=metavar, model=PlanRequest, **more)
+    return FieldOption(field=field, name=name, kind=kind, metavar=metavar, **more)
 
 
 def _list(field: str, name: str, metavar: str, *, is_number: bool) -> FieldOption:
@@ -99,14 +99,5 @@ _OPTION_OF_FIELD = {option.field: option.name for option in SIZE_OPTIONS}
 
 
 def size_request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
-    """Parse the options that were given.
-
-    Args:
-        cluster: of the snapshot.
-        ds: of the snapshot.
-        given: fields of the request; ``None`` and empty ones were not given.
-
-    Raises:
-        RequestError: one line for each wrong option, under its name.
-    """
-    return parsed_options(PlanRequest, cluster, ds, given, _OPTION_OF_FIELD)
+    """Parse the options that were given to ``size``; see :func:`kafka_capacity.cli.plan_options.request_of`."""
+    return request_of(cluster, ds, given, _OPTION_OF_FIELD)

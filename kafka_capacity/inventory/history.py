@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Ints
+from kafka_capacity.inventory.column_values import Ints, encode
 from kafka_capacity.objects.dataset import (
     Manifest,
     has_manifest,
@@ -113,7 +113,7 @@ def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
     """
     if not len(metrics):
         return {}
-    topics, topic = _sorted_codes(metrics.column("topic"))
+    topics, topic = encode(metrics.column("topic"))
     partition = metrics.column("partition").to_numpy().astype(np.int64)
     hour = metrics.column("hour").cast(pa.timestamp("s", tz="UTC")).cast(pa.int64()).to_numpy() // 3600
     rates = [_rates(metrics.column(f"bytes_{way}_bytes_per_second")) for way in ("in", "out")]
@@ -135,7 +135,7 @@ def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
 def merge(older: pa.Table, newer: pa.Table) -> pa.Table:
     """Put two versions of the same day together: the newer one counts, the older one fills its gaps."""
     both = pa.concat_tables([older, newer])
-    topics, topic = _sorted_codes(both.column("topic"))
+    topics, topic = encode(both.column("topic"))
     keys, row = np.unique((topic << 32) | both.column("partition").to_numpy().astype(np.int64), return_inverse=True)
     matrices = []
     for name in ("bytes_in", "bytes_out"):
@@ -195,16 +195,6 @@ def _lists(matrix: NDArray[np.float32]) -> pa.Array[Any]:
     flat = matrix.reshape(-1)
     offsets = np.arange(0, flat.size + 1, HOURS, dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.float32(), mask=np.isnan(flat)))
-
-
-def _sorted_codes(column: pa.ChunkedArray[Any]) -> tuple[list[str], Ints]:
-    """Number texts in the order of their sorted values."""
-    encoded = pa.chunked_array(column).combine_chunks().dictionary_encode()
-    names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[order] = np.arange(len(names))
-    return [names[i] for i in order], rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _rates(column: pa.ChunkedArray[Any]) -> NDArray[np.float32]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
@@ -17,8 +17,6 @@ from kafka_capacity.request.group_parameters import GroupParameters
 from kafka_capacity.request.move_parameters import MoveParameters
 from kafka_capacity.request.placement_parameters import PlacementParameters
 from kafka_capacity.request.sizing_parameters import SizingParameters
-
-AnyRequest = TypeVar("AnyRequest", bound=BaseModel)
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
@@ -105,22 +103,16 @@ def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
     Raises:
         RequestError: one line for each wrong field, with its value and the mend.
     """
-    return parse_request(PlanRequest, values)
-
-
-def parse_request(model: type[AnyRequest], values: Mapping[str, Any]) -> AnyRequest:
-    """Parse parameters with a model; see :func:`parse_plan_request`."""
     try:
-        return model.model_validate(dict(values))
+        return PlanRequest.model_validate(dict(values))
     except ValidationError as error:
-        complaints = (_complaint(item, model) for item in error.errors(include_url=False))
-        raise RequestError("\n".join(complaints)) from None
+        raise RequestError("\n".join(_complaint(item) for item in error.errors(include_url=False))) from None
 
 
-def _complaint(item: Any, model: type[BaseModel]) -> str:
+def _complaint(item: Any) -> str:
     field = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = ", ".join(model.model_fields)
+        known = ", ".join(PlanRequest.model_fields)
         return f"{field}: there is no such parameter; the parameters are {known}"
     if item["type"] == "missing":
         return f"{field}: is missing; give it"

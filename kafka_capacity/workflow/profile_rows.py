@@ -19,6 +19,7 @@ from kafka_capacity.demand.totals import (
     scaled,
     week_means,
 )
+from kafka_capacity.inventory.column_values import encode
 from kafka_capacity.objects.profile_tables import QUANTILES, rate_columns
 
 Columns = dict[str, Any]
@@ -57,7 +58,7 @@ def profile_tables(
 
 def _sums_of_peaks(partitions: pa.Table) -> tuple[pa.Table, dict[str, float]]:
     """Add up the partitions' own 99th percentiles by topic and in all: what no moment need ever see."""
-    names, number = _numbered(partitions.column("topic"))
+    names, number = encode(partitions.column("topic"))
     columns: Columns = {"topic": pa.array(names, pa.string())}
     whole = {}
     for way in ("in", "out"):
@@ -83,7 +84,7 @@ def totals_of(table: pa.Table, key: str, way: str) -> tuple[list[Any], HourlyTot
         key: the column that names things.
         way: such as ``in``.
     """
-    names, number = _numbered(table.column(key))
+    names, number = encode(table.column(key))
     day = table.column("day").cast(pa.int32()).to_numpy().astype(np.int64)
     order = np.lexsort((day, number))
     rates = scaled(_hours(table, f"{way}_sum"), _hours(table, f"{way}_known"), _ints(table.column("partitions")))
@@ -155,15 +156,6 @@ def _rate_arrays(profile: TotalsProfile) -> list[pa.Array[Any]]:
 
 def _known(values: NDArray[np.float64]) -> pa.Array[Any]:
     return pa.array(values, pa.float64(), mask=np.isnan(values))
-
-
-def _numbered(column: pa.ChunkedArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    encoded = pa.chunked_array(column).combine_chunks().dictionary_encode()
-    names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[order] = np.arange(len(names))
-    return [names[i] for i in order], rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _ints(column: pa.ChunkedArray[Any]) -> NDArray[np.int64]:

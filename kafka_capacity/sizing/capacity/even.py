@@ -71,17 +71,7 @@ def fits_evenly(
     load: EvenLoad, shape: Shape, limits: Limits, brokers: int, racks: int, resources: Collection[Resource]
 ) -> bool:
     """Say whether so many brokers would do."""
-    has = hardware(shape, Brokers.of([0]))
-    capacity = {
-        Resource.NETWORK_IN: has.network_in_bytes_per_second,
-        Resource.NETWORK_OUT: has.network_out_bytes_per_second,
-        Resource.CLIENT_IN: has.client_in_bytes_per_second,
-        Resource.CLIENT_OUT: has.client_out_bytes_per_second,
-        Resource.CPU: has.vcpu,
-        Resource.DISK: has.disk_bytes,
-        Resource.DISK_IO: has.disk_bytes_per_second,
-        Resource.REPLICAS: has.replica_limit,
-    }
+    capacity = hardware(shape, Brokers.of([0])).by_resource()
     lost = {FailureTolerance.NONE: 0, FailureTolerance.ONE_BROKER: 1, FailureTolerance.ONE_RACK: brokers // racks}
     for condition, gone in ((Condition.NORMAL, 0), (Condition.BROKER_LOST, lost[limits.tolerance])):
         if gone >= brokers:

@@ -236,16 +236,7 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     reads = cache_reads(workload, leader, cache, placed.written)
     load = placed.load.copy()
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
-    capacity = {
-        Resource.NETWORK_IN: has.network_in_bytes_per_second,
-        Resource.NETWORK_OUT: has.network_out_bytes_per_second,
-        Resource.CLIENT_IN: has.client_in_bytes_per_second,
-        Resource.CLIENT_OUT: has.client_out_bytes_per_second,
-        Resource.CPU: has.vcpu,
-        Resource.DISK: has.disk_bytes,
-        Resource.DISK_IO: has.disk_bytes_per_second,
-        Resource.REPLICAS: has.replica_limit,
-    }
+    capacity = has.by_resource()
     return CapacityUse(
         brokers=placed.brokers,
         dates=workload.outlook.dates,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
+from kafka_capacity.sizing.capacity.limits import Resource
 
 MIB = 1024.0**2
 GIB = 1024.0**3
@@ -124,6 +125,19 @@ class Hardware:
     disk_bytes: NDArray[np.float64]
     disk_bytes_per_second: NDArray[np.float64]
     replica_limit: NDArray[np.float64]
+
+    def by_resource(self) -> dict[Resource, NDArray[np.float64]]:
+        """Give what there is of each resource, float64[B]."""
+        return {
+            Resource.NETWORK_IN: self.network_in_bytes_per_second,
+            Resource.NETWORK_OUT: self.network_out_bytes_per_second,
+            Resource.CLIENT_IN: self.client_in_bytes_per_second,
+            Resource.CLIENT_OUT: self.client_out_bytes_per_second,
+            Resource.CPU: self.vcpu,
+            Resource.DISK: self.disk_bytes,
+            Resource.DISK_IO: self.disk_bytes_per_second,
+            Resource.REPLICAS: self.replica_limit,
+        }
 
 
 def observed_shape(
