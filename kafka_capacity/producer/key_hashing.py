@@ -9,6 +9,7 @@ Algorithm:
 
     Many keys are hashed side by side in blocks, the longest first: step i mixes in word i of all keys that have one.
     Words are read at any byte by a view on the buffer that moves on by one byte, so nothing is copied but the words.
+    Where numba is installed, very many keys are hashed one after another by compiled code instead.
 
 >>> murmur2(b"kafka"), partition_of_key(b"kafka", 10)
 (-798503068, 0)
@@ -26,11 +27,10 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.java.hashing import to_int
+from kafka_capacity.producer.compiled_hashing import MULTIPLIER, SEED, hashing_for
 
-_SEED = 0x9747B28C
-_MULTIPLIER = 0x5BD1E995
 _MASK = 0xFFFFFFFF
-_FACTOR = np.uint32(_MULTIPLIER)
+_FACTOR = np.uint32(MULTIPLIER)
 _REST_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], dtype=np.uint32)  # of a word, by the bytes left over
 POSITIVE = 0x7FFFFFFF  # Utils.toPositive keeps these bits
 
@@ -72,15 +72,15 @@ class Keys:
 
 def murmur2(key: bytes) -> int:
     """Hash one key to a Java ``int``."""
-    state = _SEED ^ len(key) & _MASK
+    state = SEED ^ len(key) & _MASK
     whole = len(key) & ~3
     for start in range(0, whole, 4):
-        word = int.from_bytes(key[start : start + 4], "little") * _MULTIPLIER & _MASK
-        word = (word ^ word >> 24) * _MULTIPLIER & _MASK
-        state = state * _MULTIPLIER & _MASK ^ word
+        word = int.from_bytes(key[start : start + 4], "little") * MULTIPLIER & _MASK
+        word = (word ^ word >> 24) * MULTIPLIER & _MASK
+        state = state * MULTIPLIER & _MASK ^ word
     if whole < len(key):
-        state = (state ^ int.from_bytes(key[whole:], "little")) * _MULTIPLIER & _MASK
-    state = (state ^ state >> 13) * _MULTIPLIER & _MASK
+        state = (state ^ int.from_bytes(key[whole:], "little")) * MULTIPLIER & _MASK
+    state = (state ^ state >> 13) * MULTIPLIER & _MASK
     return to_int(state ^ state >> 15)
 
 
@@ -95,6 +95,11 @@ def partition_of_key(key: bytes, partitions: int) -> int:
 
 def murmur2_of_keys(keys: Keys) -> NDArray[np.int32]:
     """Hash many keys: int32[N], for each what :func:`murmur2` gives."""
+    compiled = hashing_for(len(keys))
+    if compiled is not None:
+        found = np.empty(len(keys), dtype=np.uint32)
+        compiled(keys.buffer, keys.offsets, found)
+        return found.view(np.int32)
     lengths = np.diff(keys.offsets)
     padded = np.append(keys.buffer, np.zeros(4, dtype=np.uint8))
     hashes = np.empty(len(keys), dtype=np.uint32)
@@ -139,7 +144,7 @@ def _hash_block(padded: NDArray[np.uint8], starts: NDArray[np.int64], lengths: N
     longest_first = np.argsort(-lengths, kind="stable")
     starts, lengths = starts[longest_first], lengths[longest_first]
     counts = lengths >> 2
-    state = np.uint32(_SEED) ^ lengths.astype(np.uint32)
+    state = np.uint32(SEED) ^ lengths.astype(np.uint32)
     # How many keys have more than i words, for every i; the few that go on the longest are hashed one by one.
     deep = len(counts) - np.searchsorted(counts[::-1], np.arange(counts[0]), side="right")
     alone = 0

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.producer import key_hashing
+from kafka_capacity.producer import compiled_hashing, key_hashing
+from kafka_capacity.producer.compiled_hashing import compiled
 from kafka_capacity.producer.key_hashing import Keys, murmur2, murmur2_of_keys, partition_of_key, partitions_of_keys
+from tests.properties.strategies import repeatable
 
 KEYS = st.lists(st.binary(max_size=40), max_size=60)
 
@@ -35,6 +37,27 @@ def test_the_size_of_a_block_changes_nothing(keys, block):
         hashes = murmur2_of_keys(Keys.of(keys)).tolist()
 
     assert hashes == [murmur2(key) for key in keys]
+
+
+@repeatable(60)
+@given(KEYS)
+def test_compiled_code_gives_the_same_hashes(keys):
+    joined, found = Keys.of(keys), np.zeros(len(keys), dtype=np.uint32)
+
+    compiled()(joined.buffer, joined.offsets, found)
+
+    assert found.view(np.int32).tolist() == [murmur2(key) for key in keys]
+
+
+def test_very_many_keys_are_hashed_by_compiled_code_and_without_numba_by_arrays(monkeypatch):
+    keys = Keys.of([b"21", b"foobar", b"kafka"])
+    expected = murmur2_of_keys(keys).tolist()
+    asked = []
+    monkeypatch.setattr(compiled_hashing, "PAYS_FROM", 3)
+    monkeypatch.setattr(compiled_hashing, "compiled", lambda: asked.append("numba"))
+
+    assert murmur2_of_keys(keys).tolist() == expected
+    assert asked == ["numba"]
 
 
 def test_a_key_of_a_megabyte_among_short_ones():
