@@ -186,6 +186,21 @@ def test_other_names_of_brokers_change_nothing_without_eligible_leaders(drawn, n
         assert (plain.is_unclean[~plain.is_offline] == other.is_unclean[~plain.is_offline]).all()
 
 
+@pytest.mark.parametrize("rules", ElectionRules)
+@given(clusters(), st.randoms())
+def test_who_leads_does_not_depend_on_who_is_fenced_first(rules, drawn, random):
+    dead, found, sets = drawn
+    states = packed(found, dead, with_elr=rules is ElectionRules.KRAFT_ELR)
+    for lost in sets:
+        together, one_by_one = fail_brokers(states, lost, rules), states
+        for broker in random.sample(lost, len(lost)):
+            one_by_one = fail_brokers(one_by_one, [broker], rules)
+        led = ~together.is_offline
+        assert together.leader.tolist() == one_by_one.leader.tolist()
+        assert (together.in_sync[led] == one_by_one.in_sync[led]).all()
+        assert (together.is_unclean[led] == one_by_one.is_unclean[led]).all()
+
+
 def test_partitions_are_found_by_their_brokers():
     held = BrokerRows.of(np.array([[0, 2], [2, 1], [1, -1]], dtype=np.int32), 4)
 

@@ -1,0 +1,169 @@
+"""What is explored: how a topic and its producer are set, what may fail, and what may come of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from kafka_capacity.errors import RequestError
+
+MOST_REPLICAS = 4
+MOST_RECORDS = 3
+MOST_FAILURES = 3
+MOST_APPENDS = 8
+"""How many copies of records a log has room for, all attempts counted."""
+
+
+class Acks(StrEnum):
+    """When a producer is told that its record is written, as it sets ``acks``."""
+
+    NONE = "0"
+    """Never: it takes for written what it has sent."""
+    LEADER = "1"
+    """Once the leader has appended it."""
+    ALL = "all"
+    """Once all replicas in sync have it, and they are as many as must be."""
+
+
+class Truncation(StrEnum):
+    """What a follower cuts off its log before it fetches."""
+
+    HIGH_WATERMARK = "high-watermark"
+    """What is behind its own high watermark: Kafka before 0.11."""
+    LEADER_EPOCH = "leader-epoch"
+    """What the leader's log does not have: Kafka since 0.11 (KIP-101, KIP-279)."""
+
+
+class FailureKind(StrEnum):
+    """What may fail; each time it does counts as one failure."""
+
+    CRASH = "crash"
+    """A broker's process dies; what the operating system holds of its logs is kept."""
+    CLEAN_STOP = "clean-stop"
+    """A broker is shut down as it should be, or is cut off for a while: it lacks nothing when it is back."""
+    POWER_LOSS = "power-loss"
+    """A broker dies with the end of its logs, as much as was not flushed."""
+    ALL_POWER_LOSS = "all-power-loss"
+    """All brokers lose power at once; nobody has time to leave the ISR."""
+    QUICK_RESTART = "quick-restart"
+    """A follower is back before anybody takes notice, and stays in the ISR."""
+    DISCONNECT = "disconnect"
+    """The connection of the producer breaks: what it waits for is not answered."""
+    PRODUCER_RESTART = "producer-restart"
+    """The producer starts anew, with another producer id, and sends again what it was not told to be written."""
+
+
+class Outcome(IntEnum):
+    """What can come of it, judged when everything has settled; several may hold at once."""
+
+    EXACTLY_ONCE = 0
+    """All records are there once and in order, and no error was told."""
+    LOST_ACKNOWLEDGED = 1
+    """The producer was told that a record is written, and the leader's log does not have it."""
+    LOST_SILENTLY = 2
+    """A record was sent with ``acks=0`` and is not there: nobody is told."""
+    DUPLICATED = 3
+    """A record is there more than once."""
+    DUPLICATED_ACROSS_PARTITIONS = 4
+    """A record is there, and in another partition as well."""
+    REORDERED = 5
+    """The first copy of a record stands behind that of a later one."""
+    READ_THEN_GONE = 6
+    """Consumers could read a record that is not there any more."""
+    DIVERGED = 7
+    """Replicas that have caught up differ."""
+    REFUSED = 8
+    """The producer was told of an error, and the record is not there."""
+    WRITTEN_THOUGH_REFUSED = 9
+    """The producer was told of an error, and the record is there."""
+    UNAVAILABLE = 10
+    """Nobody leads the partition until a broker is back."""
+
+    @property
+    def words(self) -> str:
+        """Name it for people."""
+        return self.name.lower().replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """How a topic and its producer are set.
+
+    Attributes:
+        acks: of the producer.
+        replication_factor: of the topic.
+        min_insync_replicas: of the topic; where it is above the factor, the factor counts (Kafka since 3.7).
+        is_unclean_allowed: ``unclean.leader.election.enable``.
+        is_idempotent: ``enable.idempotence``, which needs ``acks=all``.
+        truncation: of followers.
+        has_eligible_leaders: whether the controller keeps eligible leader replicas (KIP-966).
+        is_flushed: whether each append is flushed before it is answered (``log.flush.interval.messages=1``).
+    """
+
+    acks: Acks = Acks.ALL
+    replication_factor: int = 3
+    min_insync_replicas: int = 1
+    is_unclean_allowed: bool = False
+    is_idempotent: bool = False
+    truncation: Truncation = Truncation.LEADER_EPOCH
+    has_eligible_leaders: bool = False
+    is_flushed: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what Kafka refuses, and what is too large to be explored."""
+        if not 1 <= self.replication_factor <= MOST_REPLICAS:
+            raise RequestError(
+                f"replication_factor: {self.replication_factor} cannot be explored; give 1 to {MOST_REPLICAS}"
+            )
+        if self.min_insync_replicas < 1:
+            raise RequestError(f"min_insync_replicas: {self.min_insync_replicas} is refused; give at least 1")
+        if self.is_idempotent and self.acks is not Acks.ALL:
+            raise RequestError(f"is_idempotent: idempotence needs acks=all, not acks={self.acks}")
+
+    @property
+    def effective_min_isr(self) -> int:
+        """How many replicas must be in sync."""
+        return min(self.min_insync_replicas, self.replication_factor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How far is explored: everything within these, nothing beyond.
+
+    Attributes:
+        records: that the producer has to send, one a request.
+        failures: at most so many.
+        retries: how often a record is sent again, within one life of the producer.
+        in_flight: requests that wait at once.
+        kinds: what may fail.
+        power_losses: of these failures, at most so many cost what was not flushed.
+        moves_on_resend: whether a record that is sent again after a restart of the producer goes to another
+            partition, since their number has changed or it has no key.
+    """
+
+    records: int = 1
+    failures: int = 2
+    retries: int = 1
+    in_flight: int = 1
+    kinds: tuple[FailureKind, ...] = tuple(FailureKind)
+    power_losses: int = MOST_FAILURES
+    moves_on_resend: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fit the coding of states."""
+        for name, least, most in (
+            ("records", 1, MOST_RECORDS),
+            ("failures", 0, MOST_FAILURES),
+            ("power_losses", 0, MOST_FAILURES),
+            ("retries", 0, 3),
+            ("in_flight", 1, MOST_RECORDS),
+        ):
+            if not least <= getattr(self, name) <= most:
+                raise RequestError(f"{name}: {getattr(self, name)} cannot be explored; give {least} to {most}")
+        lives = 2 if FailureKind.PRODUCER_RESTART in self.kinds else 1
+        if self.records * (self.retries + 1) * lives > MOST_APPENDS:
+            raise RequestError(
+                f"records, retries: {self.records} records sent {self.retries + 1} times in {lives} lives of a "
+                f"producer can be {self.records * (self.retries + 1) * lives} copies; at most {MOST_APPENDS} are "
+                "explored, so give less of one"
+            )
