@@ -22,7 +22,8 @@ from kafka_capacity.controller.quorum.availability import (
 from kafka_capacity.controller.quorum.failover import Failovers, FailureKind, failovers
 from kafka_capacity.controller.quorum.messages import Rpc
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts, timeouts_of
-from kafka_capacity.controller.quorum.simulation import Election, Network, Outage, QuorumSimulation, Storage
+from kafka_capacity.controller.quorum.simulation import Election, Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.surroundings import Network, Storage
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS, Voter, checked_voters, parse_voters
 
 __all__ = [

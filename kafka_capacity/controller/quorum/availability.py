@@ -167,13 +167,15 @@ def quorum_traps(voters: Sequence[Voter]) -> tuple[QuorumTrap, ...]:
             traps.append(QuorumTrap(kind=TrapKind.RACK_ENDS_QUORUM, where=str(loss.rack), message=text))
     if count % 2 == 0:
         text = (
-            f"{count} voters survive {tolerated_losses(count)} losses, as {count - 1} do, and each write waits for "
-            f"{majority(count)} instead of {majority(count - 1)}"
+            f"{count} voters survive {_counted(tolerated_losses(count), 'loss', 'losses')}, as {count - 1} "
+            f"{'does' if count == 2 else 'do'}, and each write waits for {majority(count)} instead of "
+            f"{majority(count - 1)}"
         )
         traps.append(QuorumTrap(kind=TrapKind.EVEN_VOTERS, where=ids, message=text))
     unknown = [voter.node_id for voter in voters if voter.rack is None]
     if unknown and count > 1:
-        text = f"voters {_listed(unknown)} have no rack: whether they fail together is not known"
+        who = f"voter {_listed(unknown)} has" if len(unknown) == 1 else f"voters {_listed(unknown)} have"
+        text = f"{who} no rack: what fails together with {'it' if len(unknown) == 1 else 'them'} is not known"
         traps.append(QuorumTrap(kind=TrapKind.RACK_UNKNOWN, where=_listed(unknown), message=text))
     return tuple(traps)
 
@@ -209,6 +211,10 @@ def _checked(share: float) -> float:
     if not 0 <= share <= 1:
         raise RequestError(f"an availability must be from 0 to 1, not {share}")
     return share
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _listed(ids: Iterable[int]) -> str:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from kafka_capacity.controller.quorum.availability import majority
 from kafka_capacity.controller.quorum.messages import Rpc
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.controller.quorum.simulation import Network, Outage, QuorumSimulation, Storage
+from kafka_capacity.controller.quorum.simulation import Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.surroundings import Network, Storage
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS
 from kafka_capacity.errors import RequestError
 
@@ -84,6 +85,7 @@ def failovers(
     *,
     runs: int,
     seed: int,
+    first_run: int = 0,
     voters_lost_before: int = 0,
     observers: int = 0,
     timeouts: QuorumTimeouts | None = None,
@@ -97,6 +99,7 @@ def failovers(
         failure: what happens to the leader.
         runs: how many quorums are simulated.
         seed: of the runs.
+        first_run: the number of the first of them: runs of the same seed can be shared out.
         voters_lost_before: how many other voters are gone already, their hosts with them.
         observers: how many replicas fetch without a vote, such as brokers.
         timeouts: Kafka's defaults by default.
@@ -116,7 +119,7 @@ def failovers(
             f"voters {majority(voters)} must live for a leader to be there"
         )
     counted: list[_Run] = []
-    for run in range(runs):
+    for run in range(first_run, first_run + runs):
         simulation = QuorumSimulation(
             range(1, voters + 1),
             observers=range(voters + 1, voters + observers + 1),
@@ -164,7 +167,9 @@ def _fail(simulation: QuorumSimulation, failure: FailureKind, lost_before: int, 
         if following is None:
             return _Run(leaderless, inf, elected.epoch - epoch, dict(simulation.rpcs))
         elected = following
-    return _Run(leaderless, simulation.now - start, elected.epoch - epoch, dict(simulation.rpcs))
+    # A single voter commits in the step that makes it leader, which ends with a write.
+    active = max(simulation.now, elected.at_seconds)
+    return _Run(leaderless, active - start, elected.epoch - epoch, dict(simulation.rpcs))
 
 
 def _settled(simulation: QuorumSimulation, random: Random) -> int:

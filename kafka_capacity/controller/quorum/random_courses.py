@@ -12,7 +12,8 @@ from random import Random
 
 from kafka_capacity.controller.quorum.safety import SafetyViolationError
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.controller.quorum.simulation import SHUTDOWN_SECONDS, Network, Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.simulation import SHUTDOWN_SECONDS, Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.surroundings import Network
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS
 
 _MEND_SECONDS = 120.0

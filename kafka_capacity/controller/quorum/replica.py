@@ -57,6 +57,9 @@ class ParkedFetch(NamedTuple):
 class Replica:
     """One replica; ``outbox`` holds what it has said since somebody took it away.
 
+    ``state_writes`` counts how often it has written epoch, leader and vote since: a vote for a new epoch is two writes,
+    standing, winning and following one each, becoming prospective none (``durableTransitionTo``).
+
     Args:
         node_id: its id; one that is not among the voters observes.
         voters: node ids.
@@ -73,6 +76,7 @@ class Replica:
         self.timeouts = timeouts
         self.random = random
         self.outbox: list[Request | Response] = []
+        self.state_writes = 0
         self.epoch = 0
         self.leader = NOBODY
         self.voted = NOBODY
@@ -147,6 +151,7 @@ class Replica:
         deadline = self.deadline if keeps_timer else now + self._election_timeout()
         if epoch > self.epoch:
             self.epoch, self.leader, self.voted = epoch, NOBODY, NOBODY
+        self.state_writes += 1
         self._enter(State.UNATTACHED, deadline)
 
     def become_follower(self, epoch: int, leader: int, now: float) -> None:
@@ -154,6 +159,7 @@ class Replica:
         if epoch > self.epoch:
             self.voted = NOBODY
         self.epoch, self.leader = epoch, leader
+        self.state_writes += 1
         self._drop_parked()
         self._enter(State.FOLLOWER, now + self.timeouts.fetch_timeout_seconds)
 
@@ -167,11 +173,13 @@ class Replica:
     def become_candidate(self, now: float) -> None:
         """Stand for election in a new epoch."""
         self.epoch, self.leader, self.voted = self.epoch + 1, NOBODY, self.node_id
+        self.state_writes += 1
         self._become_candidate_in(now)
 
     def become_leader(self, now: float) -> None:
         """Lead the epoch of the election that was won, and write its first record."""
         self.leader, self.voted = self.node_id, NOBODY
+        self.state_writes += 1
         self.high_watermark = UNKNOWN_OFFSET
         self._enter(State.LEADER, now + CHECK_QUORUM_FACTOR * self.timeouts.fetch_timeout_seconds)
         self.epoch_start = self.log.end.offset
@@ -192,6 +200,7 @@ class Replica:
     def give_vote(self, candidate: int, now: float) -> None:
         """Vote, and wait anew: who was voted for has as good a chance as this replica."""
         self.voted = candidate
+        self.state_writes += 1
         self.deadline = now + self._election_timeout()
         if self.state is State.PROSPECTIVE:
             self.granted, self.rejected = {self.node_id}, set()

@@ -26,6 +26,8 @@ _FIELDS = {
 }
 _IDLE_PROPERTY = "metadata.max.idle.interval.ms"
 _LARGEST_MS = 2**31 - 1
+TIMEOUT_NAMES = frozenset({*(prefix + name for prefix in (_PREFIX, _OLD_PREFIX) for name in _FIELDS), _IDLE_PROPERTY})
+"""What :func:`timeouts_of` reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 A discrete-event simulation in the manner of Kafka's own ``RaftEventSimulationTest``: a message takes a random delay and
 may be lost; replicas crash and come back with what is durable; the network falls apart and heals. What a replica does
-follows Kafka's rules (:mod:`~kafka_capacity.controller.quorum.replica` and its handlers); processors take no time, so
-measure the delays between processes, not between hosts.
+follows Kafka's rules (:mod:`~kafka_capacity.controller.quorum.replica` and its handlers), one thing after another: what
+comes while a replica writes waits. Processors take no time, so measure the delays between processes, not between hosts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
 from math import inf
@@ -25,57 +24,12 @@ from kafka_capacity.controller.quorum.requests import handle_request
 from kafka_capacity.controller.quorum.responses import handle_response
 from kafka_capacity.controller.quorum.safety import SafetyCheck
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
+from kafka_capacity.controller.quorum.surroundings import Network, Storage
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS
 from kafka_capacity.errors import RequestError
 
 SHUTDOWN_SECONDS = 5.0
 """How long a controller that shuts down waits for its successor (``RaftManager``)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
-    """The way between two processes.
-
-    Attributes:
-        least_delay_seconds: of a message one way, with the time to handle it.
-        most_delay_seconds: each delay is drawn evenly from between the two.
-        loss_ratio: share of messages that never arrive.
-    """
-
-    least_delay_seconds: float = 0.0002
-    most_delay_seconds: float = 0.001
-    loss_ratio: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.least_delay_seconds <= self.most_delay_seconds < inf:
-            raise RequestError(
-                f"least_delay_seconds must be above 0 and not above most_delay_seconds, not "
-                f"{self.least_delay_seconds} and {self.most_delay_seconds}"
-            )
-        if not 0 <= self.loss_ratio <= 1:
-            raise RequestError(f"loss_ratio must be from 0 to 1, not {self.loss_ratio}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Storage:
-    """The disk of each replica: what it has written it tells only after a flush.
-
-    How much flushes differ decides how far apart the timers of two followers run, and so how often votes are split.
-
-    Attributes:
-        least_flush_seconds: of a flush of the log, or of the file that holds epoch and vote.
-        most_flush_seconds: each flush is drawn evenly from between the two.
-    """
-
-    least_flush_seconds: float = 0.001
-    most_flush_seconds: float = 0.01
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.least_flush_seconds <= self.most_flush_seconds < inf:
-            raise RequestError(
-                f"least_flush_seconds must not be negative and not above most_flush_seconds, not "
-                f"{self.least_flush_seconds} and {self.most_flush_seconds}"
-            )
 
 
 class Outage(StrEnum):
@@ -144,8 +98,9 @@ class QuorumSimulation:
         self._events: list[tuple[float, int, int, Request | Response | None]] = []
         self._order = count()
         self._wakes = dict.fromkeys(ids, inf)
+        self._busy_until = dict.fromkeys(ids, 0.0)
         self._groups: tuple[frozenset[int], ...] = ()
-        self._written = dict.fromkeys(ids, (0, 0, NOBODY, NOBODY))
+        self._log_ends = dict.fromkeys(ids, 0)
         for node_id in ids:
             self._step(node_id)
 
@@ -193,6 +148,7 @@ class QuorumSimulation:
         """Start a replica that is down, with what is durable."""
         if self.down.pop(node_id, None) is not None:
             self.replicas[node_id].start(self.now)
+            self._busy_until[node_id] = self.now
             self.safety.on_restart(node_id)
             self._step(node_id)
 
@@ -219,33 +175,50 @@ class QuorumSimulation:
     # -- events ------------------------------------------------------------------------------------
 
     def _next(self) -> None:
-        self.now, _, node_id, message = heapq.heappop(self._events)
-        if message is None:
-            if self._wakes[node_id] <= self.now and node_id not in self.down:
-                self._wakes[node_id] = inf
-                self._step(node_id)
-        elif node_id in self.down:
-            self._refuse(node_id, message)
-        else:
-            replica = self.replicas[node_id]
-            if isinstance(message, Request):
-                handle_request(replica, message, self.now)
-            else:
-                handle_response(replica, message, self.now)
+        self.now, order, node_id, message = heapq.heappop(self._events)
+        if node_id in self.down:
+            if message is not None:
+                self._refuse(node_id, message)
+        elif self.now < self._busy_until[node_id]:
+            # One thread does it all: what comes while it writes waits, in its order.
+            self._wait(node_id, order, message)
+        elif message is not None:
+            self._take_in(node_id, message)
+        elif self._wakes[node_id] <= self.now:
+            self._wakes[node_id] = inf
             self._step(node_id)
 
+    def _wait(self, node_id: int, order: int, message: Request | Response | None) -> None:
+        until = self._busy_until[node_id]
+        if message is None:
+            if self._wakes[node_id] > self.now:
+                return
+            self._wakes[node_id] = until
+        heapq.heappush(self._events, (until, order, node_id, message))
+
+    def _take_in(self, node_id: int, message: Request | Response) -> None:
+        replica = self.replicas[node_id]
+        if isinstance(message, Request):
+            handle_request(replica, message, self.now)
+        else:
+            handle_response(replica, message, self.now)
+        self._step(node_id)
+
     def _step(self, node_id: int) -> None:
-        """Let a replica do what is due, look at what became of it, and send what it said."""
+        """Let a replica do what is due, look at what became of it, and send what it said once it has written."""
         replica = self.replicas[node_id]
         wake = poll(replica, self.now)
+        written = self._write_state(replica)
+        flushed = written + self._flush_log(replica)
+        self._busy_until[node_id] = max(self._busy_until[node_id], self.now + flushed)
         for election in self.safety.on_step(replica):
-            self.elections.append(Election(self.now, *election))
+            self.elections.append(Election(self.now + written, *election))
         said, replica.outbox = replica.outbox, []
-        flush = self._flush(replica) if said else 0.0
         for message in said:
             if isinstance(message, Request):
                 self.rpcs[message.rpc] += 1
-            self._send(message, flush)
+            # A leader answers fetches before it flushes what it has written to its log.
+            self._send(message, written if replica.state is State.LEADER else flushed)
         if replica.has_ended:
             self._take_down(node_id, Outage.KILLED)
         elif wake < self._wakes[node_id]:
@@ -253,16 +226,21 @@ class QuorumSimulation:
             self._wakes[node_id] = wake
             heapq.heappush(self._events, (wake, next(self._order), node_id, None))
 
-    def _flush(self, replica: Replica) -> float:
-        """Give how long a replica writes before it speaks; nothing where nothing durable has changed."""
-        durable = (replica.log.end.offset, replica.epoch, replica.leader, replica.voted)
-        if durable == self._written[replica.node_id]:
-            return 0.0
-        self._written[replica.node_id] = durable
-        return self._random.uniform(self.storage.least_flush_seconds, self.storage.most_flush_seconds)
+    def _write_state(self, replica: Replica) -> float:
+        """Give how long a replica writes epoch, leader and vote: once for each change of state that Kafka keeps."""
+        writes, replica.state_writes = replica.state_writes, 0
+        return sum(self.storage.flush_seconds(self._random) for _ in range(writes))
 
-    def _send(self, message: Request | Response, flush_seconds: float = 0.0) -> None:
-        delay = self._delay() + flush_seconds
+    def _flush_log(self, replica: Replica) -> float:
+        """Give how long a replica flushes its log; nothing where it has not grown."""
+        end = replica.log.end.offset
+        if end == self._log_ends[replica.node_id]:
+            return 0.0
+        self._log_ends[replica.node_id] = end
+        return self.storage.flush_seconds(self._random)
+
+    def _send(self, message: Request | Response, after_seconds: float = 0.0) -> None:
+        delay = self.network.delay_seconds(self._random) + after_seconds
         is_lost = self.network.loss_ratio > 0 and self._random.random() < self.network.loss_ratio
         if not is_lost and self._is_connected(message.source, message.target):
             heapq.heappush(self._events, (self.now + delay, next(self._order), message.target, message))
@@ -287,10 +265,6 @@ class QuorumSimulation:
 
     def _is_connected(self, source: int, target: int) -> bool:
         return all((source in group) == (target in group) for group in self._groups)
-
-    def _delay(self) -> float:
-        network = self.network
-        return self._random.uniform(network.least_delay_seconds, network.most_delay_seconds)
 
     def _is_active(self, node_id: int) -> bool:
         replica = self.replicas[node_id]

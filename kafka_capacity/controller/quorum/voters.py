@@ -15,6 +15,9 @@ from kafka_capacity.errors import RequestError
 MOST_VOTERS = 9
 """More voters than anybody runs: every write waits for a majority of them."""
 
+LARGEST_NODE_ID = 2**31 - 1
+"""``node.id`` is a Java int."""
+
 VOTERS_PROPERTY = "controller.quorum.voters"
 _VOTER = re.compile(r"(?P<id>\d+)@(?:\[(?P<ipv6>[^\]]+)\]|(?P<host>[^\[\]:@]+)):(?P<port>\d+)")
 _LARGEST_PORT = 65535

@@ -1,6 +1,7 @@
 """How long a quorum is without a leader, against what can be said with a pencil."""
 
 from math import inf
+from random import Random
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from kafka_capacity.controller.quorum import (
     Storage,
     failovers,
 )
+from kafka_capacity.controller.quorum.messages import Request, Response
 from kafka_capacity.controller.quorum.requests import CHECK_QUORUM_FACTOR
 from kafka_capacity.errors import RequestError
 
@@ -48,11 +50,42 @@ def test_an_election_without_trouble_costs_one_round_of_each_request(three):
 
 
 def test_a_single_voter_leads_at_once():
-    simulation = QuorumSimulation([4], seed=1)
+    simulation = QuorumSimulation([4], seed=1, storage=INSTANT)
 
     assert simulation.elections == [(0.0, 4, 1)]
     assert simulation.run_until_active(4, 1.0)
     assert sum(simulation.rpcs.values()) == 0
+
+
+def test_an_election_takes_as_long_as_its_messages_and_writes():
+    steady = Network(least_delay_seconds=0.001, most_delay_seconds=0.001)
+    slow = Storage(least_flush_seconds=0.01, most_flush_seconds=0.01)
+    simulation = QuorumSimulation([1, 2, 3], seed=5, network=steady, storage=slow)
+    stands = min(replica.deadline for replica in simulation.replicas.values())
+    simulation.run(stands + 0.5)
+
+    # Four messages; the candidate writes that it stands, a voter the new epoch and its vote, the winner that it leads.
+    assert [election.at_seconds - stands for election in simulation.elections] == pytest.approx([4 * 0.001 + 4 * 0.01])
+
+
+def test_who_writes_answers_nobody_else_meanwhile():
+    steady = Network(least_delay_seconds=0.001, most_delay_seconds=0.001)
+    slow = Storage(least_flush_seconds=0.01, most_flush_seconds=0.01)
+    simulation = QuorumSimulation([1, 2, 3], seed=5, network=steady, storage=slow)
+    answers, send = [], simulation._send
+
+    def watched(message, after_seconds=0.0):
+        if isinstance(message, Response) and message.rpc is Rpc.VOTE:
+            answers.append((message.target, message.is_granted, simulation.now + after_seconds))
+        send(message, after_seconds)
+
+    simulation._send = watched
+    for candidate in (2, 3):
+        watched(Request(Rpc.VOTE, candidate, 1, 1, epoch=5))
+    simulation.run(0.5)
+
+    # Both come after 1 ms; the epoch and the vote for the first take two writes, the refusal none.
+    assert answers == [(2, True, pytest.approx(0.021)), (3, False, pytest.approx(0.021))]
 
 
 @pytest.mark.parametrize("failure", CRASHES)
@@ -157,6 +190,13 @@ def test_a_seed_gives_its_runs_and_another_others():
     assert not np.array_equal(first.leaderless_seconds, other.leaderless_seconds)
 
 
+def test_runs_can_be_shared_out():
+    whole = failovers(3, FailureKind.SHUT_DOWN, runs=4, seed=3)
+    parts = [failovers(3, FailureKind.SHUT_DOWN, runs=2, first_run=first, seed=3) for first in (0, 2)]
+    assert np.concatenate([one.leaderless_seconds for one in parts]).tolist() == whole.leaderless_seconds.tolist()
+    assert np.concatenate([one.epochs for one in parts]).tolist() == whole.epochs.tolist()
+
+
 def test_without_a_majority_the_time_has_no_end():
     assert failovers(1, FailureKind.KILLED, runs=2, seed=1).quantile(0.5) == inf
     assert failovers(5, FailureKind.KILLED, runs=2, seed=1, voters_lost_before=2).quantile(0.5) == inf
@@ -167,7 +207,8 @@ def test_a_voter_that_resigns_alone_leads_again():
     found = failovers(1, FailureKind.RESIGNED, runs=5, seed=1)
 
     assert (found.leaderless_seconds >= 1.0).all()
-    assert (found.leaderless_seconds < 2.0).all()
+    assert (found.leaderless_seconds < 2.0 + 2 * Storage().most_flush_seconds).all()
+    assert (found.inactive_seconds >= found.leaderless_seconds).all()
 
 
 @pytest.mark.parametrize(
@@ -184,6 +225,24 @@ def test_numbers_out_of_range_are_refused(arguments, message):
         failovers(**{"voters": 3, "failure": FailureKind.KILLED, "runs": 1, "seed": 1} | arguments)
 
 
+def test_delays_and_flushes_are_drawn_from_what_was_measured():
+    bounds = {
+        "network": Network(least_delay_seconds=0.001, most_delay_seconds=0.001),
+        "storage": Storage(least_flush_seconds=0.004, most_flush_seconds=0.004),
+    }
+    measured = {
+        "network": Network(measured_delays_seconds=(0.001,)),
+        "storage": Storage(measured_flushes_seconds=(0.004,)),
+    }
+    plain, drawn = (failovers(3, FailureKind.KILLED, runs=4, seed=3, **given) for given in (bounds, measured))
+    assert plain.leaderless_seconds.tolist() == drawn.leaderless_seconds.tolist()
+
+    random = Random(1)
+    network, storage = Network(measured_delays_seconds=(0.1, 0.2)), Storage(measured_flushes_seconds=(0.0, 0.3))
+    assert {network.delay_seconds(random) for _ in range(50)} == {0.1, 0.2}
+    assert {storage.flush_seconds(random) for _ in range(50)} == {0.0, 0.3}
+
+
 def test_a_network_must_make_sense():
     with pytest.raises(RequestError, match="least_delay_seconds must be above 0"):
         Network(least_delay_seconds=0.2, most_delay_seconds=0.1)
@@ -191,6 +250,10 @@ def test_a_network_must_make_sense():
         Network(loss_ratio=2)
     with pytest.raises(RequestError, match="least_flush_seconds must not be negative"):
         Storage(least_flush_seconds=-1)
+    with pytest.raises(RequestError, match="measured_delays_seconds must be above 0 and finite, not 0"):
+        Network(measured_delays_seconds=(0.001, 0))
+    with pytest.raises(RequestError, match="measured_flushes_seconds must not be negative and must be finite, not -1"):
+        Storage(measured_flushes_seconds=(0.0, -1))
     with pytest.raises(RequestError, match="each replica once"):
         QuorumSimulation([1, 2], observers=[2], seed=1)
 
