@@ -52,7 +52,7 @@ def forecast_class(
         settings: with the growth rates and the quantile of the high estimate.
         reference_days: how many days today's load rests on.
     """
-    forecast = _forecast(history, dates, settings)
+    forecast = _forecast(history, dates, settings, reference_days)
     if isinstance(forecast, NoForecast):
         path = growth_path(name, dates, settings, history_days=history.days, why=forecast.why)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
@@ -73,7 +73,9 @@ def forecast_class(
     return ClassForecast(name=name, history=history, forecast=forecast, path=path)
 
 
-def _forecast(history: DailySeries, dates: Sequence[str], settings: DemandSettings) -> Forecast | NoForecast:
+def _forecast(
+    history: DailySeries, dates: Sequence[str], settings: DemandSettings, reference_days: int
+) -> Forecast | NoForecast:
     if not settings.is_forecast:
         return NoForecast(why="No forecast was asked for")
     if not history.days:
@@ -84,6 +86,9 @@ def _forecast(history: DailySeries, dates: Sequence[str], settings: DemandSettin
             why=f"The history ends on {history.last_day}, {stale:,} days before the inventory, more than the "
             f"{MOST_STALE_DAYS} that a forecast allows"
         )
+    if not np.nansum(history.rate_bytes_per_second[-reference_days:]) > 0:
+        # Nothing times any growth is nothing, and over nothing a forecast has no ratio.
+        return NoForecast(why=f"The last {reference_days:,} days are without traffic")
     horizon = days_between(history.last_day, dates[-1])
     return forecast_series(history.rate_bytes_per_second, season=WEEK_DAYS, horizon=horizon)
 

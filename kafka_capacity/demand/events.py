@@ -3,6 +3,11 @@
 A launch multiplies the traffic of some topics, a new topic brings its own, a change of retention makes the logs of some
 topics longer or shorter. An event that is past is in the measured traffic already, and one beyond the horizon is not
 asked for: both are left out and told.
+
+A launch that is running is in the measured traffic as well, since its first day: peaks are as high as they get, and
+what remains is its end, after which traffic is a factor lower. The measured mean, though, is of some days, of which the
+launch has had a part only; the mean of a day is what it will be on every further day
+(:meth:`Launch.mean_ratio`). A launch whose first day is that of the inventory has not been measured yet.
 """
 
 from __future__ import annotations
@@ -39,6 +44,22 @@ class Launch:
         """Give by how much traffic is multiplied on a day."""
         is_on = self.from_date <= date and (self.to_date is None or date <= self.to_date)
         return self.factor if is_on else 1.0
+
+    def is_measured(self, ds: str) -> bool:
+        """Say whether it had begun before a day, on which traffic was measured up to the day before."""
+        return self.from_date < ds and (self.to_date is None or ds < self.to_date)
+
+    def mean_ratio(self, ds: str, days: int) -> float:
+        """Give the mean of one of its days over that of so many days before a day, all else being equal.
+
+        >>> launch = Launch(topics="orders", from_date="2026-11-13", factor=3.0)
+        >>> launch.mean_ratio("2026-11-20", 28)  # seven days at 3 and 21 at 1 are 1.5 on average
+        2.0
+        """
+        if not self.is_measured(ds) or days < 1:
+            return 1.0
+        share = min(days, days_between(self.from_date, ds)) / days
+        return self.factor / (1.0 + (self.factor - 1.0) * share)
 
     def label(self) -> str:
         """Say it in a few words."""

@@ -54,17 +54,28 @@ def expect_demand(
     Raises:
         RequestError: an event cannot be; one line for each mistake.
     """
-    planned = planned_events(settings.events, snapshot, horizon_months=settings.horizon_months)
+    # What today's load is the mean and the peak of, as far as that is known.
+    reference_days = min(max(load.hours // 24, WEEK_DAYS), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS
+    measured_days = min(max(load.hours // 24, 1), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS
+    planned = planned_events(
+        settings.events, snapshot, horizon_months=settings.horizon_months, measured_days=measured_days
+    )
     dates = outlook_dates(snapshot.ds, settings.horizon_months, planned.turns)
     classes = class_topics(snapshot.partitions.topics, topic_rates(snapshot, load), settings.topic_classes)
     series = class_series(history or TopicHistory.empty(snapshot.ds), classes, snapshot.partitions.topics)
-    # What today's load is the mean and the peak of, as far as that is known.
-    reference_days = min(max(load.hours // 24, WEEK_DAYS), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS
     found = [
         forecast_class(name, one, dates, settings, reference_days=reference_days)
         for name, one in zip((*classes.names, CLUSTER), series, strict=True)
     ]
-    outlook = fold_events(snapshot, classes, [one.path for one in found[:-1]], planned, dates, settings.high_quantile)
+    outlook = fold_events(
+        snapshot,
+        classes,
+        [one.path for one in found[:-1]],
+        planned,
+        dates,
+        settings.high_quantile,
+        measured_days=measured_days,
+    )
     return DemandExpectation(outlook=outlook, notes=planned.notes, classes=tuple(found[:-1]), cluster=found[-1])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
 from kafka_capacity.demand.growth import ExpectedPath
-from kafka_capacity.demand.outlook import ClassBasis, DemandOutlook
+from kafka_capacity.demand.outlook import Basis, ClassBasis, DemandOutlook
 from kafka_capacity.demand.planned import PlannedEvents
 from kafka_capacity.demand.topic_classes import TopicClasses
 
@@ -26,6 +27,8 @@ def fold_events(
     planned: PlannedEvents,
     dates: Sequence[str],
     high_quantile: float,
+    *,
+    measured_days: int,
 ) -> DemandOutlook:
     """Give the outlook of a cluster.
 
@@ -36,6 +39,7 @@ def fold_events(
         planned: the events that count.
         dates: D days, ascending, the first that of the snapshot.
         high_quantile: of the paths' high estimates.
+        measured_days: how many days before that of the snapshot today's load is the mean of.
     """
     keys = [_key(topic, snapshot, classes, planned) for topic in range(len(snapshot.partitions.topics))]
     chosen = sorted(set(keys))
@@ -47,12 +51,13 @@ def fold_events(
     high = np.array([paths[key[0]].high for key in chosen]).reshape(launched.shape)
     return DemandOutlook(
         dates=tuple(dates),
-        classes=tuple(_basis(key, paths[key[0]].basis, planned) for key in chosen),
+        classes=tuple(_basis(key, paths[key[0]].basis, planned, snapshot.ds) for key in chosen),
         class_of=of_topic[snapshot.partitions.topic],
         rate_ratio=middle * launched,
         rate_ratio_high=high * launched,
         high_quantile=high_quantile,
         retention_ratio=retained,
+        mean_ratio=np.array([_mean_ratio(key, paths[key[0]], planned, snapshot.ds, measured_days) for key in chosen]),
         added=planned.added,
     )
 
@@ -69,8 +74,17 @@ def _launch_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> ND
     for index in key[1]:
         event = planned.of_topics[index].event
         if isinstance(event, Launch):
-            ratio *= [event.factor_at(date) for date in dates]
+            measured = event.factor if event.is_measured(dates[0]) else 1.0
+            ratio[1:] *= [event.factor_at(date) / measured for date in dates[1:]]
     return ratio
+
+
+def _mean_ratio(key: _Key, path: ExpectedPath, planned: PlannedEvents, ds: str, measured_days: int) -> float:
+    """Give the mean of today over the measured one; a forecast goes on from the days of the launch by itself."""
+    if path.basis.basis is not Basis.GROWTH_RATE:
+        return 1.0
+    events = [planned.of_topics[index].event for index in key[1]]
+    return math.prod(event.mean_ratio(ds, measured_days) for event in events if isinstance(event, Launch))
 
 
 def _retention_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> NDArray[np.float64]:
@@ -82,13 +96,20 @@ def _retention_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) ->
     return np.array([retention_at(date, before, changes) / before for date in dates])
 
 
-def _basis(key: _Key, basis: ClassBasis, planned: PlannedEvents) -> ClassBasis:
+def _basis(key: _Key, basis: ClassBasis, planned: PlannedEvents, ds: str) -> ClassBasis:
     if not key[1]:
         return basis
+    events = [planned.of_topics[index].event for index in key[1]]
+    running = [event for event in events if isinstance(event, Launch) and event.is_measured(ds)]
+    ends = "; ".join(
+        f"{event.label()} is running, so that peaks have it already"
+        + ("" if event.to_date is None else f", and traffic is {1 / event.factor:.2g} times as much after it")
+        for event in running
+    )
     labels = "; ".join(planned.of_topics[index].event.label() for index in key[1])
     before = f", {key[2] / 86_400:g} days today" if key[2] else ""
     return dataclasses.replace(
         basis,
         name=f"{basis.name} ({labels}{before})",
-        reason=f"{basis.reason} Planned on top: {labels}.",
+        reason=f"{basis.reason} Planned on top: {labels}." + (f" The {ends}." if ends else ""),
     )

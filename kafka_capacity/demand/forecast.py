@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.backtest import LEAST_SEASONS, Backtest, backtest
-from kafka_capacity.demand.forecast_models import forecast_path
+from kafka_capacity.demand.forecast_models import forecast_path, one_thread
 
 INTERVAL_RATIO = 0.8
 """What share of days the interval that is shown and tested shall hold."""
@@ -69,8 +69,9 @@ def forecast_series(
     place = np.arange(len(values))
     logarithms = np.interp(place, place[is_known], np.log(values[is_known]))
     steps = min(horizon, int(REACH_RATIO * len(values)))
-    tested = backtest(logarithms, is_known, season=season, horizon=steps, interval_ratio=INTERVAL_RATIO)
-    path = forecast_path(tested.model, logarithms, season, steps)
+    with one_thread():
+        tested = backtest(logarithms, is_known, season=season, horizon=steps, interval_ratio=INTERVAL_RATIO)
+        path = forecast_path(tested.model, logarithms, season, steps)
     reach = tested.curve.reach(0.5 + INTERVAL_RATIO / 2)
     return Forecast(median=np.exp(path), low=np.exp(path - reach), high=np.exp(path + reach), backtest=tested)
 

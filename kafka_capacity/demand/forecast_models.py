@@ -1,7 +1,7 @@
 """The models that forecast the level of a series; statsmodels does the fitting.
 
-This is the one module that imports statsmodels, and it does so where a forecast is made: an import takes a second, and
-executors have none of it.
+This is the one module that imports statsmodels and threadpoolctl, and it does so where a forecast is made: an import
+takes a second, and executors have none of it.
 
 Sources: exponential smoothing by Hyndman, Koehler, Ord and Snyder, *Forecasting with Exponential Smoothing* (2008), in
 their names ETS(error, trend, season); Theta by Assimakopoulos and Nikolopoulos, *The theta model* (2000).
@@ -10,6 +10,8 @@ their names ETS(error, trend, season); Theta by Assimakopoulos and Nikolopoulos,
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 
 import numpy as np
@@ -37,6 +39,19 @@ class Model(StrEnum):
 
 RECENT_SEASONS = 4
 """Drift starts from the mean of so many seasons, brought forward along the slope."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Fit with one thread of the linear algebra library.
+
+    Models of three numbers are fitted thousands of times: waking threads for each takes longer than all the rest.
+    """
+    import scipy.optimize  # noqa: F401  # a library is limited only once it is there
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
 
 
 def forecast_path(model: Model, values: NDArray[np.float64], season: int, steps: int) -> NDArray[np.float64]:

@@ -90,6 +90,8 @@ class DemandOutlook:
         rate_ratio_high: float64[C, D], the high estimate, never below the middle one.
         high_quantile: of the high estimate, such as 0.9.
         retention_ratio: float64[C, D], retention over today's, for planned changes of it; else 1.
+        mean_ratio: float64[C], today's mean over the measured one: not 1 where a launch has run for a part of the days
+            that were measured. Peaks have it from its first day.
         added: topics that do not exist yet.
     """
 
@@ -100,4 +102,5 @@ class DemandOutlook:
     rate_ratio_high: NDArray[np.float64]
     high_quantile: float
     retention_ratio: NDArray[np.float64]
+    mean_ratio: NDArray[np.float64]
     added: tuple[AddedTopic, ...] = ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.demand.calendar_days import days_later, months_later
+from kafka_capacity.demand.calendar_days import days_between, days_later, months_later
 from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange, full_log_date
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.topic_classes import matching
@@ -41,13 +41,16 @@ class PlannedEvents:
     notes: tuple[str, ...]
 
 
-def planned_events(events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizon_months: int) -> PlannedEvents:
+def planned_events(
+    events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizon_months: int, measured_days: int
+) -> PlannedEvents:
     """Choose the events that count, and find their topics.
 
     Args:
         events: as the user gave them.
         snapshot: of the cluster they are about.
         horizon_months: later ones are left out.
+        measured_days: how many days before that of the snapshot today's load is the mean of.
 
     Raises:
         RequestError: one line for each mistake, with the event, the field, the value and the mend.
@@ -58,7 +61,7 @@ def planned_events(events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizo
     added: list[AddedTopic] = []
     notes: list[str] = []
     for index, event in enumerate(events):
-        note = _left_out(event, snapshot.ds, horizon)
+        note = _left_out(event, snapshot.ds, horizon, measured_days)
         if note is not None:
             notes.append(f"planned_events.{index} is left out: {note}")
         elif isinstance(event, AddedTopic):
@@ -78,9 +81,16 @@ def planned_events(events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizo
     )
 
 
-def _left_out(event: PlannedEvent, ds: str, horizon: str) -> str | None:
-    if isinstance(event, Launch) and event.to_date is not None and event.to_date <= ds:
-        return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
+def _left_out(event: PlannedEvent, ds: str, horizon: str, measured_days: int) -> str | None:
+    if isinstance(event, Launch) and event.from_date <= ds:
+        if event.to_date is not None and event.to_date <= ds:
+            return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
+        if event.to_date is None and days_between(event.from_date, ds) >= measured_days:
+            return (
+                f"its first day, {event.from_date}, is before the {measured_days} days that today's traffic is the "
+                "mean of, which has all of it"
+            )
+        return None
     if event.from_date <= ds:
         return f"its first day, {event.from_date}, is not after the day of the inventory, {ds}, which has its effect"
     if event.from_date > horizon:
@@ -144,7 +154,9 @@ def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapsho
     firsts = {topic.from_date for topic in added}
     full: set[str] = set()
     for item in of_topics:
-        firsts.add(item.event.from_date)
+        if not (isinstance(item.event, Launch) and item.event.is_measured(snapshot.ds)):
+            # What begins on the day of the inventory is not measured yet, and counts from the next day on.
+            firsts.add(max(item.event.from_date, days_later(snapshot.ds, 1)))
         if isinstance(item.event, RetentionChange):
             before = snapshot.topics.retention_seconds[sorted(item.topics)]
             full |= {full_log_date(item.event, float(seconds)) for seconds in np.unique(before)}

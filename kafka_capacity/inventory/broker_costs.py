@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_capacity.inventory.column_values import floats
 from kafka_capacity.inventory.raw import RawInventory
@@ -11,13 +15,21 @@ from kafka_capacity.sizing.capacity.cpu import CpuCalibration, calibrate
 MEASURES = ("cpu_cores_used", "leader_in_bytes_per_second", "follower_in_bytes_per_second", "out_bytes_per_second")
 
 
-def observed_costs(raw: RawInventory) -> CpuCalibration | None:
+def observed_costs(raw: RawInventory, *, after: str | None = None) -> CpuCalibration | None:
     """Fit the costs of traffic to the hours of brokers of which everything is known.
+
+    Args:
+        raw: the inventory.
+        after: hours of later days only; ``None`` for all.
 
     Returns:
         What came of it; ``None`` where the inventory has no such hour.
     """
-    columns = [floats(raw.table("broker_metrics").column(name)) for name in MEASURES]
+    table = raw.table("broker_metrics")
+    if after is not None:
+        day = datetime.datetime.fromisoformat(after).replace(tzinfo=datetime.UTC) + datetime.timedelta(days=1)
+        table = table.filter(pc.greater_equal(table.column("hour"), pa.scalar(day, table.schema.field("hour").type)))
+    columns = [floats(table.column(name)) for name in MEASURES]
     samples = np.stack(columns)
     samples = samples[:, (np.isfinite(samples) & (samples >= 0)).all(axis=0)]
     return calibrate(samples[0], samples[1], samples[2], samples[3]) if samples.shape[1] else None

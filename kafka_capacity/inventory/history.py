@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Ints, encode
+from kafka_capacity.inventory.column_values import Ints, encode, ints
+from kafka_capacity.inventory.replica_columns import pairs_of_keys, partition_keys
 from kafka_capacity.objects.dataset import (
     Manifest,
     has_manifest,
@@ -114,15 +115,14 @@ def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
     if not len(metrics):
         return {}
     topics, topic = encode(metrics.column("topic"))
-    partition = metrics.column("partition").to_numpy().astype(np.int64)
+    partition = ints(metrics.column("partition"))
     hour = metrics.column("hour").cast(pa.timestamp("s", tz="UTC")).cast(pa.int64()).to_numpy() // 3600
     rates = [_rates(metrics.column(f"bytes_{way}_bytes_per_second")) for way in ("in", "out")]
     day = hour // HOURS
     found = {}
     for number in np.unique(day).tolist():
         rows = np.flatnonzero(day == number)
-        key = (topic[rows] << 32) | partition[rows]
-        keys, row = np.unique(key, return_inverse=True)
+        keys, row = np.unique(partition_keys(topic[rows], partition[rows]), return_inverse=True)
         matrices = []
         for rate in rates:
             matrix = np.full((len(keys), HOURS), np.nan, dtype=np.float32)
@@ -136,7 +136,7 @@ def merge(older: pa.Table, newer: pa.Table) -> pa.Table:
     """Put two versions of the same day together: the newer one counts, the older one fills its gaps."""
     both = pa.concat_tables([older, newer])
     topics, topic = encode(both.column("topic"))
-    keys, row = np.unique((topic << 32) | both.column("partition").to_numpy().astype(np.int64), return_inverse=True)
+    keys, row = np.unique(partition_keys(topic, ints(both.column("partition"))), return_inverse=True)
     matrices = []
     for name in ("bytes_in", "bytes_out"):
         given = hours_of(both, name)
@@ -158,16 +158,16 @@ def hours_of(table: pa.Table, column: str) -> NDArray[np.float32]:
 def _table(
     topics: list[str], keys: Ints, number: int, bytes_in: NDArray[np.float32], bytes_out: NDArray[np.float32]
 ) -> pa.Table:
+    code, partition = pairs_of_keys(keys)
+    topic = pa.DictionaryArray.from_arrays(pa.array(code, pa.int32()), pa.array(topics, pa.string()))
     is_known = ~np.isnan(bytes_in)
     count = is_known.sum(axis=1)
     first, last = is_known.argmax(axis=1), HOURS - 1 - is_known[:, ::-1].argmax(axis=1)
     has_any = count > 0
     return pa.Table.from_arrays(
         [
-            pa.DictionaryArray.from_arrays(pa.array(keys >> 32, pa.int32()), pa.array(topics, pa.string())).cast(
-                pa.string()
-            ),
-            pa.array(keys & 0xFFFFFFFF, pa.int32()),
+            topic.cast(pa.string()),
+            pa.array(partition, pa.int32()),
             pa.array(np.full(len(keys), number), pa.int32()).cast(pa.date32()),
             _lists(bytes_in),
             _lists(bytes_out),

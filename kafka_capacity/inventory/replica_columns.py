@@ -22,6 +22,11 @@ def partition_keys(topic: Any, partition: Any) -> Any:
     return (topic << _PARTITION_BITS) | (partition + _PARTITION_SHIFT)
 
 
+def pairs_of_keys(keys: Ints) -> tuple[Ints, Ints]:
+    """Give the topic codes and partitions that :func:`partition_keys` made keys of, int64[N] each."""
+    return keys >> _PARTITION_BITS, (keys & (2**32 - 1)) - _PARTITION_SHIFT
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReplicaColumns:
     """The replicas sorted by topic, partition, position; N rows of P partitions.

@@ -10,6 +10,8 @@ What the inventory does not tell is filled in:
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,7 +41,7 @@ def sizing_workload(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, 
     segment = _segment_bytes(raw, snapshot)
     return Workload(
         partitions=snapshot.partitions,
-        load=load,
+        load=_mean_of_today(load, outlook),
         traffic=hourly_traffic(raw, snapshot, load),
         size_bytes=snapshot.partition_size_bytes(),
         retention_seconds=_unlimited(topics.retention_seconds)[topic],
@@ -48,6 +50,16 @@ def sizing_workload(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, 
         is_compacted=topics.is_compacted[topic],
         lags=group_lags(raw, snapshot, load),
         outlook=outlook,
+    )
+
+
+def _mean_of_today(load: PartitionLoad, outlook: DemandOutlook) -> PartitionLoad:
+    """Take the means that every further day will have, where a launch ran for a part of the measured days."""
+    ratio = outlook.mean_ratio[outlook.class_of]
+    return dataclasses.replace(
+        load,
+        bytes_in_mean_bytes_per_second=load.bytes_in_mean_bytes_per_second * ratio,
+        bytes_out_mean_bytes_per_second=load.bytes_out_mean_bytes_per_second * ratio,
     )
 
 

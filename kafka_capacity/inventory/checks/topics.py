@@ -99,8 +99,9 @@ def _check_min_isr(names: list[str], min_isr: Ints, factor: Ints) -> Iterator[Fi
         yield warning(
             "min_isr_above_rf",
             where,
-            f"min.insync.replicas above the replication factor on {named(above)}: no write with acks=all can succeed; "
-            "lower it or add replicas",
+            f"min.insync.replicas above the replication factor on {named(above)}: brokers before 3.7 refuse every "
+            "write with acks=all, later ones once a replica is lost; lower it below the factor, to 1 for a single "
+            "replica, or add replicas",
         )
     if (equal := (factor > 1) & (min_isr == factor)).any():
         yield warning(

@@ -79,6 +79,14 @@ def test_beyond_half_the_history_the_growth_rate_goes_on_and_the_reason_says_so(
             {},
             "There is no history of this traffic",
         ),
+        (
+            DailySeries(
+                first_day=days_later("2026-11-19", -799),
+                rate_bytes_per_second=np.concatenate([series(772).rate_bytes_per_second, np.zeros(28)]),
+            ),
+            {},
+            "The last 28 days are without traffic",
+        ),
     ],
 )
 def test_without_a_forecast_the_growth_rate_holds_and_the_reason_says_why(history, changes, why):

@@ -111,6 +111,41 @@ def test_a_launch_multiplies_its_topics_alone_and_only_while_it_lasts():
     assert outlook.classes[launched].reason.endswith(" Planned on top: launch ×2 from 2027-01-05 to 2027-02-01.")
 
 
+STILL = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0, "horizon_months": 1}
+
+
+def test_a_running_launch_ends_and_its_mean_is_that_of_its_own_days():
+    snapshot, load = shop()
+    event = Launch(topics="orders.created", from_date="2026-11-17", to_date="2026-12-01", factor=3.0)
+    expectation = expect_demand(snapshot, load, DemandSettings(events=(event,), **STILL))
+    outlook = expectation.outlook
+    assert expectation.notes == ()
+    assert outlook.dates == ("2026-11-20", "2026-12-01", "2026-12-02", "2026-12-20")
+    place, other = (place_of(outlook, snapshot, topic) for topic in ("orders.created", "payments"))
+    # Peaks are there; after the last day all is a third.
+    assert outlook.rate_ratio[place] == pytest.approx([1, 1, 1 / 3, 1 / 3])
+    # Three of seven days at three times as much are 13/7 on average.
+    assert max(load.hours // 24, 7) == 7
+    assert outlook.mean_ratio[place] == pytest.approx(3 / (13 / 7))
+    assert outlook.mean_ratio[other] == 1.0
+    assert outlook.classes[place].reason.endswith(
+        "The launch ×3 from 2026-11-17 to 2026-12-01 is running, so that peaks have it already, and traffic is 0.33 "
+        "times as much after it."
+    )
+
+
+def test_a_launch_that_begins_today_counts_from_tomorrow_and_one_of_today_is_over():
+    snapshot, load = shop()
+    event = Launch(topics="orders.created", from_date="2026-11-20", factor=3.0)
+    outlook = expect_demand(snapshot, load, DemandSettings(events=(event,), **STILL)).outlook
+    assert outlook.dates == ("2026-11-20", "2026-11-21", "2026-12-20")
+    place = place_of(outlook, snapshot, "orders.created")
+    assert outlook.rate_ratio[place].tolist() == [1, 3, 3]
+    assert outlook.mean_ratio[place] == 1.0
+    over = Launch(topics="orders.created", from_date="2026-11-18", to_date="2026-11-20", factor=3.0)
+    assert len(expect_demand(snapshot, load, DemandSettings(events=(over,), **STILL)).notes) == 1
+
+
 def test_a_launch_puts_on_disk_what_its_own_days_bring():
     snapshot, _ = shop()
     asked = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0, "horizon_months": 3}
@@ -155,14 +190,14 @@ def test_a_new_topic_is_added_from_its_day():
 
 def test_events_that_are_past_or_beyond_the_horizon_are_told():
     events = (
-        Launch(topics="no.such", from_date="2026-11-20", factor=2.0),
+        Launch(topics="no.such", from_date="2026-10-01", factor=2.0),
         Launch(topics="orders.*", from_date="2026-01-01", to_date="2026-02-01", factor=2.0),
         replace(NEW, from_date="2029-01-01"),
     )
     expectation = expect_demand(*shop(), DemandSettings(events=events))
     assert expectation.notes == (
-        "planned_events.0 is left out: its first day, 2026-11-20, is not after the day of the inventory, 2026-11-20, "
-        "which has its effect",
+        "planned_events.0 is left out: its first day, 2026-10-01, is before the 7 days that today's traffic is the "
+        "mean of, which has all of it",
         "planned_events.1 is left out: its last day, 2026-02-01, is not after the day of the inventory, 2026-11-20",
         "planned_events.2 is left out: its first day, 2029-01-01, is after the horizon, 2027-11-20",
     )

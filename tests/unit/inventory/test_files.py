@@ -34,7 +34,7 @@ def values(kind):
     if pa.types.is_floating(kind):
         return st.floats(allow_nan=False, allow_infinity=False, width=kind.bit_width)
     if pa.types.is_timestamp(kind):
-        return st.datetimes(datetime.datetime(1990, 1, 1), datetime.datetime(2100, 1, 1)).map(  # noqa: DTZ001
+        return st.datetimes(datetime.datetime(1990, 1, 1), datetime.datetime(2100, 1, 1)).map(  # noqa: DTZ001 - hypothesis wants bounds without a zone
             lambda moment: moment.replace(microsecond=0, tzinfo=UTC)
         )
     if pa.types.is_list(kind):

@@ -1,10 +1,12 @@
 """From tables to the workload of sizing: hours, limits, lags."""
 
 import dataclasses
+import datetime
 
 import numpy as np
 import pytest
 
+from kafka_capacity.demand.events import Launch
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.example import make_example
@@ -36,6 +38,36 @@ def test_hours_come_in_order_and_unknown_ones_count_the_mean():
     assert work.traffic.bytes_in.shape == (3, 48)
     assert work.traffic.bytes_in[0].tolist() == [100.0] * 48
     assert work.traffic.bytes_out[0, 1] == 7.0
+
+
+def test_a_running_launch_counts_once_in_peaks_and_means():
+    # Seven days, of which three came at three times the 70 bytes a second of the others.
+    raw = cluster(topics=[topic("a", partitions=1), topic("b", partitions=1)], hours=7 * 24)
+    rows = rows_of(raw, "metrics")
+    hours = sorted({row["hour"] for row in rows})
+    for row in rows:
+        is_on = row["topic"] == "a" and row["hour"] >= hours[4 * 24]
+        row["bytes_in_bytes_per_second"] = 210.0 if is_on else 70.0
+    raw = with_rows(raw, "metrics", rows)
+    snapshot = build_snapshot(raw)
+    load = partition_load(raw, snapshot)
+    assert load.bytes_in_mean_bytes_per_second == pytest.approx([130.0, 70.0])
+    day = datetime.date.fromisoformat(snapshot.ds)
+    event = Launch(
+        topics="a",
+        from_date=(day - datetime.timedelta(days=3)).isoformat(),
+        to_date=(day + datetime.timedelta(days=9)).isoformat(),
+        factor=3.0,
+    )
+    still = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0, "horizon_months": 1}
+    outlook = expect_demand(snapshot, load, DemandSettings(events=(event,), **still)).outlook
+    work = sizing_workload(raw, snapshot, load, outlook)
+    ratio = outlook.rate_ratio[outlook.class_of]
+    assert work.load.bytes_in_mean_bytes_per_second[:, None] * ratio == pytest.approx(
+        np.array([[210.0, 210.0, 70.0, 70.0], [70.0] * 4])
+    )
+    peak = np.percentile(work.traffic.bytes_in, 99, axis=1)
+    assert peak[:, None] * ratio == pytest.approx(np.array([[210.0, 210.0, 70.0, 70.0], [70.0] * 4]))
 
 
 def test_too_few_hours_leave_the_peaks():

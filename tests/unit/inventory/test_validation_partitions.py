@@ -46,8 +46,9 @@ CASES = [
         cluster(topics=[topic("orders", min_insync_replicas=4)]),
         "warning",
         "min_isr_above_rf",
-        "min.insync.replicas above the replication factor on 1 topic: orders (4 of 3): no write with acks=all can "
-        "succeed; lower it or add replicas",
+        "min.insync.replicas above the replication factor on 1 topic: orders (4 of 3): brokers before 3.7 refuse "
+        "every write with acks=all, later ones once a replica is lost; lower it below the factor, to 1 for a single "
+        "replica, or add replicas",
     ),
     (
         cluster(topics=[topic("orders", min_insync_replicas=3)]),
