@@ -16,6 +16,9 @@ import numpy as np
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
+from kafka_capacity.sizing.wording import few_names
+
+_MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,8 @@ class BrokerChanges:
         asked = [("removed_brokers", broker) for broker in self.removed]
         asked += [("replaced_brokers", old) for old, _ in self.replaced]
         complaints = [
-            f"{field}: broker {broker} is refused: the cluster has no such broker (brokers: {_shown(ids)})"
+            f"{field}: broker {broker} is refused: the cluster has no such broker "
+            f"(brokers: {few_names(ids, _MOST_NAMES) or 'none'})"
             for field, broker in asked
             if broker not in ids
         ]
@@ -89,7 +93,7 @@ class BrokerChanges:
             elif uses[new] > 1:
                 complaints.append(f"replaced_brokers: {old} by {new} is refused: {new} replaces another one too")
         complaints += [
-            f"rack_names: {old!r} is refused: no broker is in it (racks: {_shown(racks)})"
+            f"rack_names: {old!r} is refused: no broker is in it (racks: {few_names(racks, _MOST_NAMES) or 'none'})"
             for old, _ in self.rack_names
             if old not in racks
         ]
@@ -97,8 +101,3 @@ class BrokerChanges:
             complaints.append("removed_brokers: all brokers of the cluster are refused: leave one")
         if complaints:
             raise RequestError("\n".join(complaints))
-
-
-def _shown(names: list[int] | tuple[str, ...], most: int = 12) -> str:
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return (", ".join(str(name) for name in names[:most]) + more) or "none"

@@ -24,10 +24,12 @@ from kafka_capacity.cluster.assignment import Partitions
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement.problem import PlacementProblem, allowed_brokers
+from kafka_capacity.sizing.wording import few_names
 
 RACK_PREFIX = "rack:"
 """What people write before the name of a rack, so that a rack called 1 is not broker 1."""
 _WILD = frozenset("*?[")
+_MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +112,12 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
         for broker in sorted(set(pin.broker_ids) - ids):
             complaints.append(
                 f"pinned_topics: {pin.topics!r} is pinned to broker {broker}, which no option of this plan has "
-                f"(brokers: {_shown(sorted(ids))})"
+                f"(brokers: {few_names(sorted(ids), _MOST_NAMES) or 'none'})"
             )
         for rack in sorted(set(pin.racks) - racks):
             complaints.append(
                 f"pinned_topics: {pin.topics!r} is pinned to rack {rack!r}, which no option of this plan has "
-                f"(racks: {_shown(sorted(racks))})"
+                f"(racks: {few_names(sorted(racks), _MOST_NAMES) or 'none'})"
             )
     if complaints:
         raise RequestError("\n".join(complaints))
@@ -123,11 +125,6 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
 
 def _matches(pin: Pin, topic: str) -> bool:
     return re.match(translate(pin.topics), topic) is not None
-
-
-def _shown(names: Sequence[object], most: int = 12) -> str:
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return (", ".join(str(name) for name in names[:most]) + more) or "none"
 
 
 def pinned_brokers(pins: Sequence[Pin], partitions: Partitions, target: Brokers) -> NDArray[np.bool_] | None:

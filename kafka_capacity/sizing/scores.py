@@ -278,7 +278,14 @@ def _sentence(
         if count > 1
         else f"Our last prediction of {_NAMES[figure]}, {ahead} days ahead, was off by {off:.1%}; "
     )
-    said += f"what came stayed below the high estimate in {below:.0%} of them, {quantile:.0%} should."
+    if count == 1:
+        said += (
+            f"what came stayed below the high estimate, as it should in {quantile:.0%} of cases."
+            if below
+            else f"what came passed the high estimate, as it may in {1 - quantile:.0%} of cases."
+        )
+    else:
+        said += f"what came stayed below the high estimate in {below:.0%} of them, {quantile:.0%} should."
     if has_drifted:
         way = "too high" if bias > 0 else "too low"
         said += f" All were {way}, by {abs(bias):.1%} at the median: take {correction:.2f} times what is expected."

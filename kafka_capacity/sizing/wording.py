@@ -1,8 +1,9 @@
-"""Rates and times as they stand in the sentences of excuses and advice."""
+"""Rates, times and names as they stand in the sentences of excuses and advice."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 
 def shown_rate(bytes_per_second: float) -> str:
@@ -26,6 +27,13 @@ def shown_time(seconds: float | None) -> str:
         if seconds > 2 * size:
             return f"{_three_digits(seconds / size)} {unit}"
     return f"{_three_digits(seconds)} s"
+
+
+def few_names(names: Iterable[object], most: int) -> str:
+    """Name a few: ``a, b, c and 7 more``; nothing of none."""
+    every = [str(name) for name in names]
+    rest = len(every) - most
+    return ", ".join(every[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _three_digits(value: float) -> str:

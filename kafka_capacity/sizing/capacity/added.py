@@ -95,6 +95,15 @@ def added_replica_bytes(workload: Workload) -> NDArray[np.float64]:
     return found
 
 
+def added_traffic(workload: Workload) -> NDArray[np.float64]:
+    """Give float64[D], bytes per second produced to all added topics together, each at its own peak."""
+    dates = workload.outlook.dates
+    found = np.zeros(len(dates))
+    for topic in workload.outlook.added:
+        found += topic.bytes_in_peak_bytes_per_second * np.array([date >= topic.from_date for date in dates])
+    return found
+
+
 def _stored(topic: AddedTopic, dates: tuple[str, ...]) -> NDArray[np.float64]:
     """Give float64[D]; once segments are deleted, one more for each partition: Kafka deletes whole ones."""
     age = date_seconds((topic.from_date, *dates))[1:].clip(min=0)

@@ -4,8 +4,9 @@ Recommended is, of the options that fit up to the horizon, the one that costs le
 moves least, then the one that is done soonest, then the one with the most headroom. So no other option that fits is
 better in one of these and as good in the rest.
 
-Where today's hardware has no price, its options cannot be held against priced ones: then the fewest brokers of today's
-hardware that fit are recommended, and only if none does, the cheapest priced option.
+Where it is not known what today's hardware costs, of which its price may be a part only, its options cannot be held
+against priced ones: then the fewest brokers of today's hardware that fit are recommended, and only if none does, the
+cheapest priced option.
 
 The Pareto front holds every option that fits and that no other one beats: no other is as good in cost, bytes moved,
 time and headroom, and better in one. Options without a price compare by their number of brokers, among themselves and
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.sizing.capacity.limits import RESOURCES
+from kafka_capacity.sizing.capacity.limits import RESOURCES, Resource
 from kafka_capacity.sizing.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES, shown_amount
 from kafka_capacity.sizing.excuse import Excuse
@@ -71,9 +72,10 @@ def _best(fitting: Sequence[CapacityResult], results: Sequence[CapacityResult]) 
     if not fitting:
         return None
     today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
-    if math.isnan(today.option.shape.usd_per_hour):
+    if math.isnan(today.cost.total):
         own = [result for result in fitting if result.option.shape.name == today.option.shape.name]
-        return min(own or _priced(fitting) or fitting, key=_rank)
+        if own:
+            return min(own, key=lambda result: (result.option.placement.broker_count, *_rank(result)[1:]))
     return min(_priced(fitting) or fitting, key=_rank)
 
 
@@ -146,7 +148,7 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
         )
     what = "costs least of those that fit"
     if math.isnan(chosen.cost.total):
-        what = "has the fewest brokers of those that fit; prices are not known"
+        what = "has the fewest brokers of its hardware that fit; what it costs is not known"
     return f"{chosen.option_id} {what}{tight}; {still}"
 
 
@@ -162,8 +164,8 @@ def _worst(result: CapacityResult) -> Excuse:
 def _still(today: CapacityResult) -> str:
     if today.fits:
         return "doing nothing fits up to the horizon"
-    passed = [one for one in today.exhaustion if one.high is not None]
-    if not passed:
-        return f"doing nothing does not fit: {today.excuses[0].reason}"
-    first = min(passed, key=lambda one: one.high or "")
-    return f"doing nothing runs out of {RESOURCE_NAMES[first.resource]} on {first.high}"
+    # What tells no day is in the way already.
+    first = min(today.excuses, key=lambda excuse: excuse.when or "")
+    if first.constraint not in RESOURCES:
+        return f"doing nothing does not fit: {first.reason}"
+    return f"doing nothing runs out of {RESOURCE_NAMES[Resource(first.constraint)]} on {first.when}"

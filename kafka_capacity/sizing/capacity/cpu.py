@@ -29,6 +29,8 @@ LEAST_SAMPLES = 50
 LEAST_R_SQUARED = 0.8
 """Below that, traffic does not explain the processor time, and the stated figures are the better guess."""
 
+DAY_HOURS = 24
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuCosts:
@@ -70,6 +72,9 @@ class CpuCalibration:
         r_squared: share of the variance that the fit explains; NaN where there was none.
         error_cores: root mean square of what the fit leaves over.
         reason: why it is used or not, with the figures.
+        covariance: 4 × 4, of the fitted figures' errors, base first and then in the order of :class:`CpuCosts`; empty
+            where there was no fit. Hours of a day hang together, so that errors are summed up by day.
+        mean_mib_per_second: of the samples: produced, replicated, sent; empty likewise.
     """
 
     costs: CpuCosts
@@ -79,6 +84,8 @@ class CpuCalibration:
     r_squared: float
     error_cores: float
     reason: str
+    covariance: tuple[tuple[float, ...], ...] = ()
+    mean_mib_per_second: tuple[float, ...] = ()
 
 
 def cores(
@@ -109,10 +116,19 @@ def calibrate(
         leader_in: float64[N], bytes per second produced to it at the same time.
         follower_in: float64[N], replicated to it.
         out: float64[N], sent by it.
+
+    Samples of one broker stand together, ascending by hour.
     """
     count = len(used_cores)
     if count < LEAST_SAMPLES:
-        return _not_fitted(count, f"{count} samples are too few to fit four figures; {LEAST_SAMPLES} are needed")
+        few = "1 sample is" if count == 1 else f"{count} samples are"
+        return _not_fitted(count, f"{few} too few to fit four figures; {LEAST_SAMPLES} are needed")
+    if not np.ptp(used_cores) > 0:
+        return _not_fitted(
+            count,
+            f"all {count:,} samples use {used_cores[0]:g} cores, which says nothing of what traffic costs, so the "
+            "stated figures are used; look at what measures the processors",
+        )
     from scipy.optimize import nnls
 
     columns = np.stack([np.ones(count), leader_in / MIB, follower_in / MIB, out / MIB], axis=1)
@@ -122,7 +138,7 @@ def calibrate(
     solved = solved / scale
     left = used_cores - columns @ solved
     spread = float(((used_cores - used_cores.mean()) ** 2).sum())
-    r_squared = 1.0 - float((left**2).sum()) / spread if spread > 0 else float("nan")
+    r_squared = 1.0 - float((left**2).sum()) / spread
     error = float(np.sqrt((left**2).mean()))
     fitted = CpuCosts(
         base_cores=float(solved[0]),
@@ -142,7 +158,27 @@ def calibrate(
         r_squared=r_squared,
         error_cores=error,
         reason=figures if is_good else f"{figures}; {wanted}",
+        covariance=tuple(tuple(row) for row in _covariance(columns, left, solved > 0).tolist()),
+        mean_mib_per_second=tuple(columns[:, 1:].mean(axis=0).tolist()),
     )
+
+
+def _covariance(
+    columns: NDArray[np.float64], left: NDArray[np.float64], is_free: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Give float64[4, 4], the variance of a fit whose errors hang together within a day; zero for figures at zero.
+
+    The sandwich of Liang and Zeger (*Longitudinal data analysis using generalized linear models*, 1986), with the usual
+    factor for few days.
+    """
+    free = columns[:, is_free]
+    days = np.arange(len(left)) // DAY_HOURS
+    scores = np.stack([np.bincount(days, weights=column) for column in (free * left[:, None]).T], axis=1)
+    bread = np.linalg.pinv(free.T @ free)
+    count = len(scores)
+    found = np.zeros((columns.shape[1], columns.shape[1]))
+    found[np.ix_(is_free, is_free)] = bread @ (scores.T @ scores) @ bread * count / max(1, count - 1)
+    return found
 
 
 def _not_fitted(count: int, reason: str) -> CpuCalibration:

@@ -7,25 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.sizing.capacity.cost import (
-    break_even_days,
-    monthly_cost,
-)
-from kafka_capacity.sizing.capacity.disk import partition_sizes
+from kafka_capacity.sizing.capacity.cost import break_even_days, monthly_cost
 from kafka_capacity.sizing.capacity.judging import Judgement, judge
 from kafka_capacity.sizing.capacity.limits import RESOURCES, Resource
 from kafka_capacity.sizing.capacity.loads import capacity_use
-from kafka_capacity.sizing.capacity.options import (
-    SizingRequest,
-    capacity_options,
-    placement_keys,
-)
+from kafka_capacity.sizing.capacity.options import SizingRequest
 from kafka_capacity.sizing.capacity.placing import PlacedOption, place_option
 from kafka_capacity.sizing.capacity.results import (
     CapacityOption,
@@ -79,7 +71,7 @@ def judge_option(
         fits=not excuses,
         excuses=excuses,
         not_judged=found.not_judged,
-        fits_until=None if placed.excuses or unknown else found.fits_until,
+        fits_until=None if unknown else _until(found.fits_until, placed, workload.outlook.dates),
         headroom_ratio=found.headroom_ratio,
         tightest=found.tightest,
         exhaustion=found.exhaustion,
@@ -87,6 +79,14 @@ def judge_option(
         change=_change(option, placed, request, cost, today),
         use=use if is_use_kept else None,
     )
+
+
+def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -> str | None:
+    """Give the last date before anything stands in the way; what tells no day does so from the first on."""
+    first = min((excuse.when or "" for excuse in placed.excuses), default=None)
+    if first is None or fits_until is None:
+        return fits_until
+    return max((date for date in dates if date < first and date <= fits_until), default=None)
 
 
 def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:
@@ -199,30 +199,7 @@ def evaluate_placed(
     """
     placed = place_option(snapshot, workload, key, request, sizes=sizes)
     return tuple(
-        judge_option(option, placed, workload, request, today=today, is_use_kept=key.is_observed)
+        judge_option(option, placed, workload, request, today=today, is_use_kept=option.kind is OptionKind.DO_NOTHING)
         for option in options
         if option.placement == key
     )
-
-
-def evaluate_options(
-    snapshot: Snapshot,
-    workload: Workload,
-    request: SizingRequest,
-    options: Sequence[CapacityOption] | None = None,
-) -> tuple[CapacityResult, ...]:
-    """Judge all options, in their order, one placement after another; that of today keeps its details."""
-    wanted = capacity_options(snapshot, request) if options is None else tuple(options)
-    sizes = partition_sizes(workload)
-    today: MonthlyCost | None = None
-    found: dict[str, CapacityResult] = {}
-    for key in _observed_first(placement_keys(wanted)):
-        for result in evaluate_placed(snapshot, workload, request, key, wanted, today=today, sizes=sizes):
-            found[result.option_id] = result
-            if result.option.kind is OptionKind.DO_NOTHING:
-                today = result.cost
-    return tuple(found[option.option_id] for option in wanted)
-
-
-def _observed_first(keys: Iterable[PlacementKey]) -> list[PlacementKey]:
-    return sorted(keys, key=lambda key: not key.is_observed)

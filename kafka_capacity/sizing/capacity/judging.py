@@ -171,9 +171,12 @@ def _passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> _Passin
     share = (1.0 - before) / (now - before)
     soonest = int(np.lexsort((-now, share))[0])
     times = date_seconds(dates) / _DAY_SECONDS
-    days = times[date - 1] + float(share[soonest]) * (times[date] - times[date - 1])
-    # What is passed in the course of a day is passed on that day.
-    day = datetime.date.fromisoformat(dates[0]) + datetime.timedelta(days=math.floor(days))
+    step = times[date] - times[date - 1]
+    days = times[date - 1] + float(share[soonest]) * step
+    # Dates a day apart are the last day before a change and its first: what it passes is passed on the first. Else what
+    # is passed in the course of a day is passed on that day.
+    whole = times[date] if step <= 1 else math.floor(days)
+    day = datetime.date.fromisoformat(dates[0]) + datetime.timedelta(days=int(whole))
     return _Passing(date=day.isoformat(), layer=int(layers[soonest]), broker=int(brokers[soonest]))
 
 

@@ -5,6 +5,7 @@ Whatever is asked, two options are always there: to do nothing, and to scale in,
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -132,9 +133,7 @@ def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...
 
 
 def brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
-    """Give the brokers of a placement; those in new racks take turns."""
-    if key.is_observed:
-        return observed
+    """Give the brokers of a placement, idle ones as well; those in new racks take turns."""
     names = set(observed.rack_names())
     new: list[str] = []
     number = 1
@@ -144,6 +143,12 @@ def brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
         if name not in names:
             new.append(name)
     return proposed_brokers(observed, key.broker_count, new)
+
+
+def used_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
+    """Give the brokers of a placement that replicas are placed on: all, but for those that stay idle."""
+    used = key.broker_count if key.used_brokers is None else key.used_brokers
+    return brokers_of(observed, dataclasses.replace(key, broker_count=used))
 
 
 def without_figures(brokers: Brokers) -> Brokers:

@@ -16,16 +16,15 @@ from kafka_capacity.sizing.capacity.cost import (
     moved_between_racks,
     traffic_between_racks,
 )
-from kafka_capacity.sizing.capacity.limits import FailureTolerance
 from kafka_capacity.sizing.capacity.loads import PlacedLoads, placed_loads
 from kafka_capacity.sizing.capacity.options import (
     SizingRequest,
     brokers_of,
+    used_brokers_of,
     without_figures,
 )
-from kafka_capacity.sizing.capacity.results import (
-    PlacementKey,
-)
+from kafka_capacity.sizing.capacity.redundancy import factor_excuses, loss_excuses
+from kafka_capacity.sizing.capacity.results import PlacementKey
 from kafka_capacity.sizing.capacity.workload import Workload
 from kafka_capacity.sizing.constraints import size_excuses
 from kafka_capacity.sizing.evaluate import evaluate_placement
@@ -40,7 +39,7 @@ class PlacedOption:
     Attributes:
         key: which.
         brokers: with the figures of the observed ones.
-        excuses: of the change itself, and of racks; for every shape alike.
+        excuses: of the change itself, and of what cannot be lost; for every shape alike.
         loads: ``None`` where Kafka would refuse the placement.
         traffic: what leaves its rack, ``None`` likewise.
         moved_bytes: what is copied when brokers keep their machines or disks.
@@ -95,7 +94,7 @@ def place_option(
         moved = between = least_throttle = 0.0
         seconds: float | None = 0.0
     else:
-        scenario = _scenario(key, without_figures(brokers), request)
+        scenario = _scenario(key, without_figures(used_brokers_of(snapshot.brokers, key)), request)
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
         # How to get there is judged with the change: a throttle can be raised.
         excuses = tuple(excuse for excuse in result.excuses if excuse.constraint != "throttle")
@@ -108,11 +107,12 @@ def place_option(
     loads = placed_loads(
         workload, brokers, after, request.loads, replication_factor=key.replication_factor, sizes=sizes
     )
+    lost = loss_excuses(snapshot, workload, loads, key.replication_factor, request.limits.tolerance)
     held = bytes_per_broker(brokers, after, workload.size_bytes)
     return PlacedOption(
         key=key,
         brokers=brokers,
-        excuses=(*excuses, *_rack_excuses(loads, request)),
+        excuses=(*excuses, *lost, *factor_excuses(workload, len(brokers), key.replication_factor)),
         loads=loads,
         traffic=traffic_between_racks(workload, loads, replication_factor=key.replication_factor),
         moved_bytes=moved,
@@ -175,40 +175,4 @@ def _refused(key: PlacementKey, brokers: Brokers, excuses: tuple[Excuse, ...]) -
         everything_seconds=0.0,
         removed_brokers=0,
         observed_brokers=0,
-    )
-
-
-def _rack_excuses(loads: PlacedLoads, request: SizingRequest) -> tuple[Excuse, ...]:
-    """Say where a rack cannot be lost, whatever the hardware."""
-    if request.limits.tolerance is not FailureTolerance.ONE_RACK:
-        return ()
-    racks = len(loads.brokers.rack_names())
-    if racks < 2:
-        one = "there is one rack" if racks else "no broker tells its rack"
-        return (
-            Excuse(
-                reason=f"no rack can be lost: {one}; spread the brokers over racks, or ask for one broker's loss only",
-                constraint="racks",
-                where="the whole cluster",
-                needed=2.0,
-                available=float(racks),
-                unit="racks",
-            ),
-        )
-    rack = np.where(loads.replicas >= 0, loads.brokers.rack_indexes()[loads.replicas.clip(min=0)], -1)
-    copies = (rack >= 0).sum(axis=1)
-    apart = ((rack != rack[:, :1]) & (rack >= 0)).any(axis=1)
-    together = int(((copies > 1) & ~apart).sum())
-    if not together:
-        return ()
-    which = "partition with several replicas has" if together == 1 else "partitions with several replicas have"
-    return (
-        Excuse(
-            reason=f"{together:,} {which} all of them in one rack and would be gone with it; place them anew",
-            constraint="racks",
-            where="partitions in one rack",
-            needed=float(together),
-            available=0.0,
-            unit="partitions",
-        ),
     )

@@ -35,6 +35,7 @@ def plain_result(result: CapacityResult) -> dict[str, Any]:
         "option_id": option.option_id,
         "kind": str(option.kind),
         **plain_fields(option.placement),
+        "idle_brokers": option.placement.idle_brokers,
         "shape": option.shape.name,
         "priced_on": option.shape.priced_on or None,
         "fits": result.fits,

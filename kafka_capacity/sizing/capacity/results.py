@@ -39,12 +39,19 @@ class PlacementKey:
         extra_racks: how many racks more than today, which new brokers go to.
         replication_factor: of all topics; ``None`` keeps each topic's own.
         is_observed: today's placement as it is, and nothing moved.
+        used_brokers: replicas are placed as on so many brokers, and the others stay idle; ``None`` for on all.
     """
 
     broker_count: int
     extra_racks: int
     replication_factor: int | None
     is_observed: bool = False
+    used_brokers: int | None = None
+
+    @property
+    def idle_brokers(self) -> int:
+        """How many brokers hold nothing."""
+        return 0 if self.used_brokers is None else self.broker_count - self.used_brokers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from kafka_capacity.controller.quorum.voters import Voter
 from kafka_capacity.sizing.doctor.diagnosis import Diagnosis, Seriousness, some_names
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voter:
-    """One controller that votes (``controller.quorum.voters``).
-
-    Attributes:
-        node_id: its id.
-        rack: where it is, ``None`` where that is not known.
-    """
-
-    node_id: int
-    rack: str | None
 
 
 def examine_controllers(voters: Sequence[Voter]) -> Iterator[Diagnosis]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,10 +15,10 @@ from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.controller.partition_states import PartitionStates
 from kafka_capacity.sizing.failures.ground import states_of
-from kafka_capacity.sizing.wording import shown_rate
+from kafka_capacity.sizing.wording import few_names, shown_rate
 
 _MOST_NAMES = 5
-_OF_ONE = {"have": "has", "are": "is", "allow": "allows"}
+_OF_ONE = {"have": "has", "are": "is", "allow": "allows", "their": "its", "them": "it", "they": "it"}
 
 
 class Seriousness(StrEnum):
@@ -114,13 +115,13 @@ class Patient:
         topics, rate = self.topics(rows), self.rate(rows)
         traffic = f", to which {shown_rate(rate)} go," if rate else ""
         count = int(rows.sum())
-        verb, _, rest = what.partition(" ")
-        verb = _OF_ONE[verb] if count == 1 else verb
+        if count == 1:
+            what = of_one(what)
         return Diagnosis(
             severity=severity,
             code=code,
             where=some_names(topics),
-            message=f"{counted(count, 'partition')} of {counted(len(topics), 'topic')}{traffic} {verb} {rest}",
+            message=f"{counted(count, 'partition')} of {counted(len(topics), 'topic')}{traffic} {what}",
             mend=mend,
             partitions=count,
             bytes_per_second=rate,
@@ -136,6 +137,17 @@ class Patient:
         return float(self.load.bytes_in_mean_bytes_per_second[rows].sum())
 
 
+def of_one(text: str) -> str:
+    """Say of one thing what is written of several: its first word, the verb, and what stands for them.
+
+    >>> of_one("have one replica: the loss of its broker stops them")
+    'has one replica: the loss of its broker stops it'
+    """
+    first, *rest = re.split(r"\b", text.strip())[1:]
+    others = (_OF_ONE[word] if word in {"their", "them", "they"} else word for word in rest)
+    return "".join([_OF_ONE.get(first, first), *others])
+
+
 def counted(number: int, noun: str) -> str:
     """Write ``1 topic`` or ``2 topics``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -143,6 +155,4 @@ def counted(number: int, noun: str) -> str:
 
 def some_names(names: Iterable[object]) -> str:
     """Name a few: ``a, b, c, d, e and 7 more``."""
-    every = [str(name) for name in names]
-    rest = len(every) - _MOST_NAMES
-    return ", ".join(every[:_MOST_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
+    return few_names(names, _MOST_NAMES)

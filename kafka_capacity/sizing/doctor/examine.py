@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.sizing.doctor.controllers import Voter, examine_controllers
+from kafka_capacity.controller.quorum.voters import Voter
+from kafka_capacity.sizing.doctor.controllers import examine_controllers
 from kafka_capacity.sizing.doctor.diagnosis import Diagnosis, Patient, in_order
 from kafka_capacity.sizing.doctor.now import examine_now
 from kafka_capacity.sizing.doctor.racks import examine_racks

@@ -38,10 +38,17 @@ def examine_now(patient: Patient) -> Iterator[Diagnosis]:
             Seriousness.SERIOUS if one_left.any() else Seriousness.WARNING,
             "under-replicated-now",
             behind,
-            f"have replicas out of sync, {int(one_left.sum()):,} of them with a single one left in sync",
+            "have replicas out of sync" + _alone(int(one_left.sum()), int(behind.sum())),
             "find out which brokers lag before anything is moved or restarted",
         )
     yield from _fenced(patient)
+
+
+def _alone(count: int, behind: int) -> str:
+    if not count:
+        return ""
+    who = "with" if count == behind else f"{count:,} of these partitions with"
+    return f", {who} a single one left in sync"
 
 
 def _fenced(patient: Patient) -> Iterator[Diagnosis]:
@@ -57,7 +64,9 @@ def _fenced(patient: Patient) -> Iterator[Diagnosis]:
                 f"{counted(len(fenced), 'broker')} of {len(brokers):,} {'is' if len(fenced) == 1 else 'are'} fenced "
                 f"and {'holds' if len(fenced) == 1 else 'hold'} replicas of {counted(int(held.sum()), 'partition')}"
             ),
-            mend="start them, or move their replicas away",
+            mend="start it, or move its replicas away"
+            if len(fenced) == 1
+            else "start them, or move their replicas away",
             partitions=int(held.sum()),
             bytes_per_second=patient.rate(held),
         )

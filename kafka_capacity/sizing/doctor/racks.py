@@ -24,7 +24,8 @@ def examine_racks(patient: Patient) -> Iterator[Diagnosis]:
     """Look at the racks of the brokers, and at the racks that each partition is in."""
     brokers = patient.snapshot.brokers
     names = brokers.rack_names()
-    if len(brokers) > 1 and len(names) < 2:
+    lacking = sum(rack is None for rack in brokers.racks)
+    if len(brokers) > 1 and len(names) < 2 and lacking in (0, len(brokers)):
         what = "have no rack" if not names else f"are all in rack {names[0]}"
         yield Diagnosis(
             severity=Seriousness.WARNING,
@@ -107,7 +108,8 @@ def _losses(patient: Patient) -> Iterator[Diagnosis]:
         where=f"rack{'' if len(hurt) == 1 else 's'} {some_names(one[0] for one in hurt)}",
         message=(
             f"the loss of rack {rack} takes {counted(int(offline.sum()), 'partition')} offline and leaves "
-            f"{counted(int(refused.sum()), 'partition')} that refuse acks=all, {shown_rate(patient.rate(rows))} in all"
+            f"{counted(int(refused.sum()), 'partition')} that refuse{'s' if refused.sum() == 1 else ''} acks=all, "
+            f"{shown_rate(patient.rate(rows))} in all"
         ),
         mend="spread replicas over more racks, or keep min.insync.replicas below what the loss of one leaves",
         partitions=int(rows.sum()),

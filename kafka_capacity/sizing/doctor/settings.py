@@ -32,7 +32,9 @@ def examine_settings(patient: Patient) -> Iterator[Diagnosis]:
         "single-replica",
         single,
         "have one replica: the loss of its broker stops them, the loss of its disk loses them",
-        f"raise their replication factor to {min(USUAL_FACTOR, len(snapshot.brokers))}",
+        f"raise the replication factor to {min(USUAL_FACTOR, len(snapshot.brokers))}"
+        if len(snapshot.brokers) > 1
+        else "add brokers: one alone cannot hold a second replica",
     )
     yield from _rows(
         patient,
@@ -40,8 +42,8 @@ def examine_settings(patient: Patient) -> Iterator[Diagnosis]:
         "min-isr-above-rf",
         least > factor,
         "have min.insync.replicas above their replication factor: brokers before 3.7 refuse every write with acks=all, "
-        "later ones do so after one loss",
-        "set min.insync.replicas to one below the replication factor",
+        "later ones once a replica is lost",
+        "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas",
     )
     yield from _rows(
         patient,
@@ -94,7 +96,8 @@ def _internal(patient: Patient) -> Iterator[Diagnosis]:
         place = partitions.topics.index(name)
         rows = partitions.topic == place
         factor, least = int(patient.factor[rows].min()), int(snapshot.topics.min_insync_replicas[place])
-        groups = f", on which {counted(len(snapshot.groups), 'group')} depend" if name == OFFSETS_TOPIC else ""
+        depend = f"{counted(len(snapshot.groups), 'group')} depend{'s' if len(snapshot.groups) == 1 else ''}"
+        groups = f", on which {depend}" if name == OFFSETS_TOPIC else ""
         if factor < usual:
             yield Diagnosis(
                 severity=Seriousness.SERIOUS,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.controller.partition_states import PartitionStates
 from kafka_capacity.reassignment.flow import closing_rates, gate_seconds
+from kafka_capacity.sizing.capacity.cpu import CpuCosts, cores
 from kafka_capacity.sizing.capacity.workload import Traffic
 
 
@@ -28,11 +29,13 @@ class PartitionRates:
         traffic: hour by hour.
         size_bytes: float64[P].
         mean_bytes_per_second: float64[P], produced on average.
+        costs: of processors; ``None`` where what they can do is not known, so that nobody asks.
     """
 
     traffic: Traffic
     size_bytes: NDArray[np.float64]
     mean_bytes_per_second: NDArray[np.float64]
+    costs: CpuCosts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,6 +46,7 @@ class BrokerSums:
         leaders: float64[S, B].
         written: float32[S, B, H], bytes per second.
         sent: float32[S, B, H].
+        cores: float32[S, B, H], what that takes of processors; H is 0 where nobody asks.
         copied_in: float64[S, B], bytes to be copied onto it.
         copied_out: float64[S, B], bytes that it sends for that.
         load_in: float64[S, B], produced on average to what is copied onto it.
@@ -52,6 +56,7 @@ class BrokerSums:
     leaders: NDArray[np.float64]
     written: NDArray[np.float32]
     sent: NDArray[np.float32]
+    cores: NDArray[np.float32]
     copied_in: NDArray[np.float64]
     copied_out: NDArray[np.float64]
     load_in: NDArray[np.float64]
@@ -109,11 +114,20 @@ def broker_sums(
     fetchers = np.where(copies > 0, copies + (states.in_sync & live)[leading].sum(axis=1) - 1, 0.0)
     led, copy = row[leading], row[copied[0]]
     mean, size, traffic = rates.mean_bytes_per_second, rates.size_bytes, rates.traffic
+    written = add.hourly(held_by, row[held[0]], np.ones(len(held_by)), traffic.bytes_in)
+    sent = add.hourly(leader, led, np.ones(len(led)), traffic.bytes_out) + add.hourly(
+        leader, led, followers, traffic.bytes_in
+    )
+    used = np.zeros((sets, add.brokers, 0), dtype=np.float32)
+    if rates.costs is not None:
+        produced = add.hourly(leader, led, np.ones(len(led)), traffic.bytes_in)
+        flows = (one.astype(np.float64) for one in (produced, written - produced, sent))
+        used = cores(rates.costs, *flows).astype(np.float32)
     return BrokerSums(
         leaders=add.totals(leader, np.ones(len(led))),
-        written=add.hourly(held_by, row[held[0]], np.ones(len(held_by)), traffic.bytes_in),
-        sent=add.hourly(leader, led, np.ones(len(led)), traffic.bytes_out)
-        + add.hourly(leader, led, followers, traffic.bytes_in),
+        written=written,
+        sent=sent,
+        cores=used,
         copied_in=add.totals(copied_by, size[copy]),
         copied_out=add.totals(leader, size[led] * copies),
         load_in=add.totals(copied_by, mean[copy]),

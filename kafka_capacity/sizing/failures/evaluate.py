@@ -10,9 +10,13 @@ import numpy as np
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.controller.failing import Losses, losses
 from kafka_capacity.errors import RequestError
+from kafka_capacity.sizing.capacity.cpu import STATED, CpuCosts
 from kafka_capacity.sizing.capacity.flows import percentile
+from kafka_capacity.sizing.capacity.limits import Resource
+from kafka_capacity.sizing.capacity.shapes import Hardware
 from kafka_capacity.sizing.capacity.workload import Traffic
 from kafka_capacity.sizing.failures.broker_sums import broker_sums
+from kafka_capacity.sizing.failures.capacity import capacities
 from kafka_capacity.sizing.failures.ground import FLAGS, Cluster, Ground
 from kafka_capacity.sizing.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.sizing.failures.sets import failure_sets
@@ -22,7 +26,13 @@ _MOST_CELLS = 1 << 23
 
 
 def evaluate_failures(
-    snapshot: Snapshot, load: PartitionLoad, scenario: FailureScenario, *, traffic: Traffic | None = None
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    scenario: FailureScenario,
+    *,
+    traffic: Traffic | None = None,
+    has: Hardware | None = None,
+    costs: CpuCosts = STATED,
 ) -> FailureResult:
     """Lose each set of brokers by itself.
 
@@ -32,6 +42,8 @@ def evaluate_failures(
         scenario: what is lost.
         traffic: the hours, for the percentiles of brokers; without, every partition is at its own at once, which is
             an upper estimate.
+        has: what the brokers can do; without, what the snapshot says of their networks.
+        costs: what traffic takes of processors, for brokers of which ``has`` says how many they have.
 
     Raises:
         RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
@@ -40,7 +52,8 @@ def evaluate_failures(
         if not getattr(scenario, name) > 0:
             raise RequestError(f"{name}: {getattr(scenario, name):g} is refused; give more than 0")
     sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario)
-    cluster = Cluster.of(snapshot, load, traffic, scenario.rules)
+    capacity = capacities(snapshot.brokers, has)
+    cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
     table = _Table(cluster, len(sets), scenario.throttle_bytes_per_second)
     today = Ground.of(cluster, ())
     by_first: dict[tuple[int, ...], list[int]] = {}
@@ -54,7 +67,9 @@ def evaluate_failures(
             table.fill(np.array(numbers[part.first : part.first + part.count]), part, ground)
     for number, one in enumerate(sets):
         table.mark_dead(number, [*_positions(snapshot, one.brokers), *np.flatnonzero(snapshot.brokers.is_fenced)])
-    peak_in, peak_out = percentile(today.sums.written)[0], percentile(today.sums.sent)[0]
+    peak_in, peak_out, peak_cores = (
+        percentile(found)[0] for found in (today.sums.written, today.sums.sent, today.sums.cores)
+    )
     return FailureResult(
         scenario=scenario,
         sets=sets,
@@ -65,6 +80,8 @@ def evaluate_failures(
         under_min_isr_today=today.counts["under_min_isr"],
         peak_in_today_bytes_per_second=peak_in,
         peak_out_today_bytes_per_second=peak_out,
+        peak_cores_today=peak_cores,
+        capacity=capacity,
         peak_basis=cluster.rates.traffic.basis,
         groups=cluster.reads.groups,
         group_partitions=cluster.reads.partitions,
@@ -95,6 +112,7 @@ class _Table:
             "leaders": np.zeros((sets, brokers), dtype=np.int64),
             "peak_in_bytes_per_second": np.zeros((sets, brokers)),
             "peak_out_bytes_per_second": np.zeros((sets, brokers)),
+            "peak_cores": np.zeros((sets, brokers)),
             "group_offline": np.zeros((sets, groups), dtype=np.int64),
             "coordinator": np.full((sets, groups), CoordinatorState.UNKNOWN, dtype=np.int8),
         }
@@ -107,7 +125,7 @@ class _Table:
 
     def mark_dead(self, number: int, brokers: Sequence[int]) -> None:
         """Take out the figures of brokers that are dead."""
-        for name in ("peak_in_bytes_per_second", "peak_out_bytes_per_second"):
+        for name in ("peak_in_bytes_per_second", "peak_out_bytes_per_second", "peak_cores"):
             self.columns[name][number, brokers] = np.nan
 
     def _fill_partitions(self, at: Any, part: Losses, ground: Ground) -> None:
@@ -153,6 +171,7 @@ class _Table:
         columns["leaders"][at] = np.rint(found.leaders).astype(np.int64)
         columns["peak_in_bytes_per_second"][at] = np.maximum(percentile(found.written), 0.0)
         columns["peak_out_bytes_per_second"][at] = np.maximum(percentile(found.sent), 0.0)
+        columns["peak_cores"][at] = np.maximum(percentile(found.cores), 0.0)
         columns["rebuild_bytes"][at] = found.copied_in.sum(axis=1)
         columns["rebuild_seconds"][at] = found.rebuild_seconds(self._throttle)
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.controller.failing import BrokerRows, ElectionRules, fail_brokers
-from kafka_capacity.controller.partition_states import PartitionStates
+from kafka_capacity.controller.partition_states import PartitionStates, first_of, live_on
 from kafka_capacity.errors import RequestError
+from kafka_capacity.sizing.capacity.cpu import CpuCosts
 from kafka_capacity.sizing.capacity.workload import Traffic
 from kafka_capacity.sizing.failures.broker_sums import BrokerSums, PartitionRates, broker_sums
 from kafka_capacity.sizing.failures.group_reads import GroupReads
@@ -42,6 +43,8 @@ def states_of(snapshot: Snapshot) -> PartitionStates:
 def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
     """Give the cluster as it is once a placement is done: all replicas in sync, led by the preferred leaders.
 
+    Brokers that are fenced stay so: what is on them is not in sync while another replica lives, and leads nothing.
+
     Raises:
         RequestError: Kafka refuses the placement, so that there is none.
     """
@@ -51,15 +54,18 @@ def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
             "stand on"
         )
     start, after = placed.start(snapshot), placed.diff.after
-    held = after >= 0
+    held, target = after >= 0, placed.scenario.target
+    live = live_on(target.index_of(after), ~target.is_fenced)
+    is_led = np.asarray(live.any(axis=1), dtype=np.bool_)
+    first = np.take_along_axis(after, first_of(live)[:, None], axis=1)[:, 0] if after.shape[1] else start.leader
     return dataclasses.replace(
         start,
-        brokers=placed.scenario.target,
+        brokers=target,
         replicas=after,
-        in_sync=held,
+        in_sync=np.where(is_led[:, None], live, held),
         size_bytes=np.where(held, start.partition_size_bytes()[:, None], 0),
         log_dir=np.full(after.shape, -1, dtype=np.int32),
-        leader=after[:, 0] if after.shape[1] else start.leader,
+        leader=np.where(is_led, first, -1).astype(np.int32),
     )
 
 
@@ -86,7 +92,14 @@ class Cluster:
     rules: ElectionRules
 
     @classmethod
-    def of(cls, snapshot: Snapshot, load: PartitionLoad, traffic: Traffic | None, rules: ElectionRules) -> Cluster:
+    def of(
+        cls,
+        snapshot: Snapshot,
+        load: PartitionLoad,
+        traffic: Traffic | None,
+        rules: ElectionRules,
+        costs: CpuCosts | None = None,
+    ) -> Cluster:
         """Look up everything once."""
         today = states_of(snapshot)
         return cls(
@@ -96,6 +109,7 @@ class Cluster:
                 traffic=Traffic.of_peaks(load) if traffic is None else traffic,
                 size_bytes=snapshot.partition_size_bytes().astype(np.float64),
                 mean_bytes_per_second=load.bytes_in_mean_bytes_per_second,
+                costs=costs,
             ),
             topic=snapshot.partitions.topic,
             topic_count=len(snapshot.partitions.topics),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.controller.failing import ElectionRules
+from kafka_capacity.sizing.capacity.limits import Resource
 from kafka_capacity.sizing.capacity.workload import PeakBasis
 
 TODAY = "today"
@@ -80,6 +82,7 @@ class FailureScenario:
         scenario_id: unique in a plan, readable.
         kinds: which sets to make up.
         given: further sets, each of broker ids.
+        given_names: what people call them, in the same order; empty to name them by their brokers.
         placement_id: of the placement scenario that this stands on, :data:`TODAY` for none.
         rules: by which leaders are elected.
         most_sets: at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those
@@ -91,6 +94,7 @@ class FailureScenario:
     scenario_id: str
     kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER)
     given: tuple[tuple[int, ...], ...] = ()
+    given_names: tuple[str, ...] = ()
     placement_id: str = TODAY
     rules: ElectionRules = ElectionRules.KRAFT
     most_sets: int = 2000
@@ -123,8 +127,11 @@ class FailureResult:
         leaders: int64[S, B], partitions that each broker leads.
         peak_in_bytes_per_second: float64[S, B], written on each survivor at its 99th percentile; NaN for the dead.
         peak_out_bytes_per_second: float64[S, B], sent by each survivor to consumers and followers.
+        peak_cores: float64[S, B], what that takes of each survivor's processors; 0 where their number is not known.
         peak_in_today_bytes_per_second: float64[B].
         peak_out_today_bytes_per_second: float64[B].
+        peak_cores_today: float64[B].
+        capacity: by resource, float64[B], what each broker can do, NaN where that is not known.
         peak_basis: what these percentiles are of.
         groups: the consumer groups' names.
         group_partitions: int64[G], how many partitions each reads.
@@ -153,8 +160,11 @@ class FailureResult:
     leaders: NDArray[np.int64]
     peak_in_bytes_per_second: NDArray[np.float64]
     peak_out_bytes_per_second: NDArray[np.float64]
+    peak_cores: NDArray[np.float64]
     peak_in_today_bytes_per_second: NDArray[np.float64]
     peak_out_today_bytes_per_second: NDArray[np.float64]
+    peak_cores_today: NDArray[np.float64]
+    capacity: Mapping[Resource, NDArray[np.float64]]
     peak_basis: PeakBasis
     groups: tuple[str, ...]
     group_partitions: NDArray[np.int64]
@@ -163,16 +173,22 @@ class FailureResult:
     rebuild_bytes: NDArray[np.float64]
     rebuild_seconds: NDArray[np.float64]
 
-    def network_ratios(self) -> NDArray[np.float64]:
-        """Give float64[S, 2, B], the peaks in and out over what each network takes; NaN where that is not known."""
-        limits = (self.brokers.network_in_bytes_per_second, self.brokers.network_out_bytes_per_second)
-        peaks = (self.peak_in_bytes_per_second, self.peak_out_bytes_per_second)
-        return np.stack([peak / limit for peak, limit in zip(peaks, limits, strict=True)], axis=1)
+    def used_ratios(self) -> NDArray[np.float64]:
+        """Give float64[Q, S, B], peaks over what there is of each of :attr:`capacity`; NaN where that is not known."""
+        peaks = {
+            Resource.NETWORK_IN: self.peak_in_bytes_per_second,
+            Resource.NETWORK_OUT: self.peak_out_bytes_per_second,
+            Resource.CPU: self.peak_cores,
+            # What is written to a broker goes to its disks; what it sends comes from its memory.
+            Resource.DISK_IO: self.peak_in_bytes_per_second,
+        }
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.stack([peaks[resource] / there for resource, there in self.capacity.items()])
 
     def overloaded(self) -> NDArray[np.int64]:
-        """Count the survivors whose peak is above what their network takes: int64[S]."""
-        over = np.nan_to_num(self.network_ratios(), nan=0.0) > 1.0
-        return np.asarray(over.any(axis=1).sum(axis=1), dtype=np.int64)
+        """Count the survivors with a peak above what they can do: int64[S]."""
+        over = np.nan_to_num(self.used_ratios(), nan=0.0) > 1.0
+        return np.asarray(over.any(axis=0).sum(axis=1), dtype=np.int64)
 
     def groups_hurt(self) -> NDArray[np.int64]:
         """Count the groups that lose partitions, commits or their coordinator: int64[S]."""

@@ -28,7 +28,8 @@ def failure_sets(
         RequestError: a given set is empty, or names a broker that does not exist.
     """
     alive = brokers.ids[~brokers.is_fenced].tolist()
-    found: list[FailureSet] = [_given(brokers, one) for one in scenario.given]
+    names = scenario.given_names or (None,) * len(scenario.given)
+    found = [_given(brokers, one, name) for one, name in zip(scenario.given, names, strict=True)]
     left_out: list[LeftOut] = []
     kinds = scenario.kinds
     if SetKind.BROKER in kinds:
@@ -57,7 +58,7 @@ def rack_members(brokers: Brokers, rack: str) -> tuple[int, ...]:
     return members
 
 
-def _given(brokers: Brokers, ids: Sequence[int]) -> FailureSet:
+def _given(brokers: Brokers, ids: Sequence[int], name: str | None) -> FailureSet:
     wanted = tuple(sorted(set(ids)))
     if not wanted:
         raise RequestError("brokers: a set of lost brokers is empty; name at least one")
@@ -67,6 +68,8 @@ def _given(brokers: Brokers, ids: Sequence[int]) -> FailureSet:
             f"brokers: {unknown[0]} is not a broker of this cluster; its {len(brokers)} brokers have ids "
             f"{brokers.ids.min()} to {brokers.ids.max()}"
         )
+    if name is not None:
+        return FailureSet(kind=SetKind.GIVEN, name=name, brokers=wanted)
     names = ", ".join(map(str, wanted[:8])) + (f" and {len(wanted) - 8} more" if len(wanted) > 8 else "")
     for rack, members in brokers.brokers_by_rack().items():
         if rack is not None and members == wanted:

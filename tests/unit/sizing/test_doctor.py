@@ -49,6 +49,12 @@ def test_settings_of_topics():
 
     assert seen["single-replica"].where == "one"
     assert seen["min-isr-above-rf"].where == "one"
+    assert seen["min-isr-above-rf"].message.endswith(
+        "brokers before 3.7 refuse every write with acks=all, later ones once a replica is lost"
+    )
+    assert seen["min-isr-above-rf"].mend == (
+        "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"
+    )
     assert seen["min-isr-equals-rf"].where == "two"
     assert seen["unclean-election"].where == "one, two"
     assert found(made(HEALTHY, min_isr=1))["min-isr-one"].partitions == 2
@@ -63,6 +69,19 @@ def test_kafkas_own_topics():
         "depend: two losses stop its partitions"
     )
     assert seen["internal-topic-min-isr"].where == "__transaction_state"
+
+
+def test_one_of_anything_is_told_in_the_singular():
+    lists = {"__consumer_offsets": [[10]], "orders": [[10, 12, 14]]}
+    seen = found(made(lists, min_isr=3, groups=[group("billing")]))
+    assert "on which 1 group depends: one loss" in seen["internal-topic-replicas"].message
+    assert "1 partition that refuses acks=all" in seen["rack-loss"].message
+
+
+def test_one_broker_alone_is_not_told_to_hold_more_replicas():
+    snapshot = made({"one": [[10]]})
+    alone = dataclasses.replace(snapshot, brokers=Brokers.of([10], ["a"]))
+    assert found(alone)["single-replica"].mend == "add brokers: one alone cannot hold a second replica"
 
 
 def test_partitions_in_one_rack_though_there_are_more():
@@ -83,6 +102,9 @@ def test_racks_that_are_not_set_or_all_one():
     )
     assert "are all in rack a" in found(made(HEALTHY, racks="aaaaaa"))["one-rack"].message
     assert "racks-incomplete" in found(made(HEALTHY, racks=["a", "a", "b", "b", "c", None]))
+    some = found(made(HEALTHY, racks=["a", "a", None, None, None, None]))
+    assert "one-rack" not in some
+    assert some["racks-incomplete"].message.startswith("4 of 6 brokers have no rack")
     assert {"rf-above-racks", "rack-loss"} <= set(found(made(HEALTHY, racks="aaabbb")))
     assert "uneven-racks" in found(made(HEALTHY, racks="aabbbc"))
 

@@ -73,6 +73,11 @@ def test_errors_are_summed_up_by_figure():
         "Our last 2 predictions of traffic at peak, 31 days ahead, were off by 15.0% on average; what came stayed "
         "below the high estimate in 50% of them, 90% should."
     )
+    assert summarise([scored(0.2)])[0].sentence.endswith("below the high estimate, as it should in 90% of cases.")
+    assert summarise([scored(-0.1, is_below=False)])[0].sentence == (
+        "Our last prediction of traffic at peak, 31 days ahead, was off by 10.0%; what came passed the high estimate, "
+        "as it may in 10% of cases."
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,14 @@ def shape(**figures):
     return Shape(**known | figures)
 
 
-def judged(*, limits=None, settings=None, growth=(1.0, 1.0), high=None, size=GIB, **figures):
+DATES = ("2026-11-20", "2026-12-20")
+
+
+def judged(*, limits=None, settings=None, growth=(1.0, 1.0), high=None, dates=DATES, size=GIB, **figures):
     """Two brokers in racks a and b; broker 1 leads a partition of 10 MiB/s in, 20 out, that broker 2 follows."""
-    work = workload([10 * MIB], size=size, retention=size / (10 * MIB), middle=[growth], high=[high or growth])
+    work = workload(
+        [10 * MIB], size=size, retention=size / (10 * MIB), dates=dates, middle=[growth], high=[high or growth]
+    )
     loads = placed_loads(work, brokers(2, ["a", "b"]), replicas([1, 2]), settings or LoadSettings())
     kind = shape(**figures)
     return judge(capacity_use(work, loads, kind), limits or Limits(), kind)
@@ -97,6 +102,15 @@ def test_movement_counts_when_asked_for():
         "broker 1 (rack a) would send 45 MiB/s at peak while a reassignment runs on 2026-11-20, "
         "but 43.2 MiB/s are allowed (90% of 48 MiB/s)"
     )
+
+
+def test_what_a_launch_passes_is_passed_on_its_first_day():
+    # Doubled from one day to the next: 30 MiB/s out, 45 are allowed.
+    dates = ("2026-11-20", "2026-12-06", "2026-12-07", "2026-12-20")
+    found = judged(growth=(1.0, 1.0, 2.0, 2.0), dates=dates, network_bytes_per_second=45 * MIB / 0.7)
+    out = next(one for one in found.exhaustion if one.resource is Resource.NETWORK_OUT)
+    assert (out.middle, out.high) == ("2026-12-07", "2026-12-07")
+    assert found.fits_until == "2026-12-06"
 
 
 def test_the_day_of_exhaustion_is_between_the_dates():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kafka_capacity.cluster.snapshot import LogDirs
 from kafka_capacity.request.shape_catalogue import read_shapes
 from kafka_capacity.sizing.capacity.choice import advise_size, pareto_front
-from kafka_capacity.sizing.capacity.evaluate import evaluate_options
 from kafka_capacity.sizing.capacity.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.sizing.capacity.options import (
     SizingRequest,
@@ -30,6 +29,7 @@ from kafka_capacity.sizing.capacity.results import (
 )
 from kafka_capacity.sizing.capacity.shapes import observed_shape
 from kafka_capacity.sizing.capacity.workload import PeakBasis
+from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing, sizing_inputs
 from tests.unit.sizing.capacity.workloads import MIB, brokers, workload
 from tests.unit.sizing.snapshots import observed
 
@@ -52,8 +52,12 @@ def sized(*, bytes_in=4 * MIB, shapes=(), limits=None, growth=(1.0, 1.5), partit
         limits=limits or Limits(),
         **asked,
     )
-    results = evaluate_options(snapshot, work, request)
-    return results, advise_size(results, work.outlook.dates)
+    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_here)
+    return found.results, found.advice
+
+
+def results_of(*asked):
+    return simulate_sizing(sizing_inputs(*asked), run_here).results
 
 
 def by_id(results):
@@ -149,7 +153,7 @@ def test_other_hardware_copies_everything_unless_disks_can_be_taken_along():
     shapes = read_shapes()
     request = SizingRequest(today=shapes["m5.xlarge"], shapes=(shapes["m5.4xlarge"],), broker_counts=(6,))
     work = workload(load.bytes_in_mean_bytes_per_second, names=["orders"] * 12)
-    assert by_id(evaluate_options(snapshot, work, request))["006-brokers.m5.4xlarge"].change.moved_bytes == 0
+    assert by_id(results_of(snapshot, work, request))["006-brokers.m5.4xlarge"].change.moved_bytes == 0
 
 
 def test_full_log_dirs_of_today_say_nothing_of_other_shapes():
@@ -165,7 +169,7 @@ def test_full_log_dirs_of_today_say_nothing_of_other_shapes():
     request = SizingRequest(
         today=observed_shape(snapshot.brokers), shapes=(read_shapes()["m5.xlarge"],), broker_counts=(6,)
     )
-    found = by_id(evaluate_options(dataclasses.replace(snapshot, log_dirs=small), work, request))
+    found = by_id(results_of(dataclasses.replace(snapshot, log_dirs=small), work, request))
     assert found["006-brokers.m5.xlarge"].fits
 
 
@@ -182,7 +186,7 @@ def test_new_brokers_may_go_to_new_racks():
 def test_without_a_price_the_fewest_brokers_of_todays_hardware_are_recommended():
     _, advice = sized(today={"usd_per_hour": math.nan}, shapes=("m5.4xlarge",))
     assert advice.recommended == "003-brokers.today"
-    assert "prices are not known" in advice.reason
+    assert "what it costs is not known" in advice.reason
 
 
 def test_of_equals_doing_nothing_is_recommended():
@@ -306,8 +310,8 @@ def unknowing(snapshot, load, traffic=None):
     )
     work = work if traffic is None else dataclasses.replace(work, traffic=traffic(work.traffic))
     request = SizingRequest(today=observed_shape(snapshot.brokers, vcpu=16.0, usd_per_hour=1.0, replica_limit=4000.0))
-    results = evaluate_options(snapshot, work, request)
-    return results, advise_size(results, work.outlook.dates)
+    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_here)
+    return found.results, found.advice
 
 
 def test_nothing_is_said_to_last_where_no_rates_are_known():

@@ -8,13 +8,13 @@ from kafka_capacity.request.shape_catalogue import read_shapes
 from kafka_capacity.sizing.capacity.calculators import Totals, msk_answer, plain_answer
 from kafka_capacity.sizing.capacity.cpu import STATED
 from kafka_capacity.sizing.capacity.disk import partition_sizes
-from kafka_capacity.sizing.capacity.evaluate import evaluate_options
 from kafka_capacity.sizing.capacity.even import EvenLoad, even_count, fits_evenly
 from kafka_capacity.sizing.capacity.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.sizing.capacity.options import SizingRequest
 from kafka_capacity.sizing.capacity.partition_advice import PartitionRules, advise_partitions
 from kafka_capacity.sizing.capacity.reconcile import even_load, waterfalls
 from kafka_capacity.sizing.capacity.shapes import observed_shape
+from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing, sizing_inputs
 from tests.unit.sizing.capacity.workloads import GIB, MIB, workload
 from tests.unit.sizing.snapshots import observed
 
@@ -84,7 +84,7 @@ def test_waterfalls_add_up_from_theirs_to_ours(shape):
     )
     chosen = read_shapes()[shape]
     request = SizingRequest(today=chosen, broker_counts=(6, 9, 12))
-    results = evaluate_options(snapshot, work, request)
+    results = simulate_sizing(sizing_inputs(snapshot, work, request), run_here).results
     found = waterfalls(snapshot, work, request, results, chosen)
     assert found
     for one in found:

@@ -35,6 +35,7 @@ def outlook(
         rate_ratio_high=high,
         high_quantile=0.9,
         retention_ratio=np.ones_like(middle) if retention is None else np.atleast_2d(np.array(retention, dtype=float)),
+        mean_ratio=np.ones(len(middle)),
         added=tuple(added),
     )
 

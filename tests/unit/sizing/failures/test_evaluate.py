@@ -12,6 +12,8 @@ from kafka_capacity.cluster.diff import diff_assignments
 from kafka_capacity.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.reassignment.duration import move_duration
+from kafka_capacity.sizing.capacity.cpu import CpuCosts
+from kafka_capacity.sizing.capacity.shapes import MIB, hardware, observed_shape
 from kafka_capacity.sizing.capacity.workload import PeakBasis, Traffic
 from kafka_capacity.sizing.evaluate import evaluate_placement
 from kafka_capacity.sizing.failures import (
@@ -207,6 +209,31 @@ def test_a_worked_case():
     assert result.peak_basis is PeakBasis.SUM_OF_PEAKS
 
 
+def test_processors_and_disks_of_survivors_count_where_they_are_known():
+    # The worked case once more: after the loss of 10, broker 12 leads all three.
+    snapshot = made({"orders": [[10, 12], [10, 12]], "single": [[12]]}, racks="ab", network=600.0)
+    snapshot = dataclasses.replace(snapshot, brokers=Brokers.of([10, 12], ["a", "b"]))
+    costs = CpuCosts(
+        base_cores=1.0,
+        leader_in_seconds_per_mib=0.01 * MIB,
+        follower_in_seconds_per_mib=0.002 * MIB,
+        out_seconds_per_mib=0.001 * MIB,
+        source="made up",
+    )
+    has = hardware(observed_shape(snapshot.brokers, vcpu=4.0, disk_bytes_per_second=250.0), snapshot.brokers)
+    asked = FailureScenario(scenario_id="s", kinds=(SetKind.BROKER,))
+    result = evaluate_failures(snapshot, loaded(3), asked, has=has, costs=costs)
+    # 10 leads two with one follower each: 200 in, 800 out; 12 leads one and follows two: 100 and 200 in, 300 out.
+    assert result.peak_cores_today.tolist() == pytest.approx([1 + 2 + 0.8, 1 + 1 + 0.4 + 0.3])
+    np.testing.assert_allclose(result.peak_cores, [[np.nan, 1 + 3 + 0.9], [1 + 2 + 0.6, np.nan]], rtol=1e-5)
+    assert [str(resource) for resource in result.capacity] == ["network_in", "network_out", "cpu", "disk_io"]
+    used = result.used_ratios()
+    assert np.isnan(used[:2]).all()
+    assert (used[2, 0, 1], used[3, 0, 1], used[3, 1, 0]) == (pytest.approx(4.9 / 4), 300 / 250, 200 / 250)
+    assert result.overloaded().tolist() == [1, 0]
+    assert list(evaluate_failures(snapshot, loaded(3), asked).capacity) == ["network_in", "network_out"]
+
+
 def test_a_throttle_below_what_is_produced_never_ends():
     snapshot = made({"orders": [[10, 11]]})
     asked = FailureScenario(scenario_id="s", given=((10,),), kinds=(), throttle_bytes_per_second=50.0)
@@ -256,6 +283,23 @@ def test_a_placement_can_be_stood_on():
     assert result.offline.tolist() == [0, 0, 0]
     assert result.under_min_isr.tolist() == [0, 0, 0]
     assert result.at_min_isr.tolist() == [12, 12, 12]
+
+
+def test_what_a_placement_leaves_on_a_fenced_broker_is_as_dead_as_today():
+    snapshot, load = observed(brokers=6, racks=3, partitions=12)
+    placed = evaluate_placement(snapshot, load, scenario(brokers=6))
+    target = placed.scenario.target
+    dead = int(placed.diff.after[0, 0])
+    fenced = dataclasses.replace(target, is_fenced=target.ids == dead)
+    placed = dataclasses.replace(placed, scenario=dataclasses.replace(placed.scenario, target=fenced))
+    after = placed_snapshot(snapshot, placed)
+    assert not (after.leader == dead).any()
+    assert not after.in_sync[after.replicas == dead].any()
+    assert after.leader[0] == after.replicas[0, 1]
+
+    everything = dataclasses.replace(target, is_fenced=np.ones(6, dtype=bool))
+    placed = dataclasses.replace(placed, scenario=dataclasses.replace(placed.scenario, target=everything))
+    assert (placed_snapshot(snapshot, placed).leader == -1).all()
 
 
 def test_fenced_brokers_are_dead_already():
