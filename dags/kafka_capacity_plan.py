@@ -1,11 +1,12 @@
 """Plan a Kafka cluster: what would change with other broker counts, how long it takes, whether it fits.
 
 The same for its consumer groups: what happens to them with other member counts, assignors and protocols. And for the
-months to come: how many brokers of which kind the expected traffic needs, by when, and what they cost.
+months to come: how many brokers of which kind the expected traffic needs, by when, and what they cost. And what breaks
+when brokers, racks or controllers die, today and after the change.
 
-Pins an inventory, simulates placements, rebalances and sizes on Spark side by side, renders the report and mails it,
-and releases the reassignment files, after an approval where one is asked for. The same request on the same inventory
-is the same plan: the same keys, the same bytes.
+Pins an inventory, simulates placements, rebalances, sizes and losses on Spark side by side, renders the report and
+mails it, and releases the reassignment files, after an approval where one is asked for. The same request on the same
+inventory is the same plan: the same keys, the same bytes.
 
 Runs weekly with the defaults for every cluster of the deployment; start it by hand to plan one cluster with parameters
 of your own.
@@ -88,7 +89,7 @@ with DAG(
         """One cluster's plan."""
         simulations = [
             KafkaCapacitySparkOperator(task_id=job, job=job, pinned=pinned)
-            for job in ("simulate_placement", "simulate_rebalance", "simulate_sizing")
+            for job in ("simulate_placement", "simulate_rebalance", "simulate_sizing", "simulate_failures")
         ]
         render = RenderReportOperator(task_id="render_report", pinned=pinned)
         mail = email_report(pinned)

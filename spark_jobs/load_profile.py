@@ -54,6 +54,7 @@ def _read_history(spark: SparkSession, store: ObjectStore, inputs: ProfileInputs
     if urlsplit(addresses[0]).scheme not in {"s3", "s3a"}:
         return spark.read.parquet(*addresses)
     if _has_s3a(spark):
+        log.info("Spark reads the %d files of the history by itself", len(addresses))
         return spark.read.parquet(*(address.replace("s3://", "s3a://", 1) for address in addresses))
     log.warning(
         "Spark has no %s on its class path: the driver reads the history, which is slow for large clusters; "
@@ -69,7 +70,8 @@ def _has_s3a(spark: SparkSession) -> bool:
     if jvm is None or context is None:
         return False
     try:
-        jvm.java.lang.Class.forName(S3A)
+        # Class.forName would ask the loader of py4j, which does not know what --jars and spark.jars.packages bring.
+        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(S3A)
     except Exception:  # py4j wraps ClassNotFoundException in an error of its own
         return False
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")

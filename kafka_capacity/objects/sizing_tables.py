@@ -29,6 +29,7 @@ SIZING_OPTIONS = pa.schema(
         _text("option_id"),
         _text("kind"),
         pa.field("broker_count", pa.int32(), nullable=False),
+        pa.field("idle_brokers", pa.int32(), nullable=False),
         pa.field("extra_racks", pa.int32(), nullable=False),
         pa.field("replication_factor", pa.int32()),
         _text("shape"),
@@ -57,7 +58,8 @@ SIZING_OPTIONS = pa.schema(
         pa.field("is_in_place", pa.bool_(), nullable=False),
     ]
 )
-"""One row an option, in the order tried; ``excuses`` is a JSON list; what is not known or never ends is null."""
+"""One row an option, in the order tried; ``idle_brokers`` of its brokers hold nothing; ``excuses`` is a JSON list; what
+is not known or never ends is null."""
 
 SIZING_EXHAUSTION = pa.schema(
     [
@@ -113,6 +115,7 @@ def sizing_options_table(
                 "option_id": option.option_id,
                 "kind": str(option.kind),
                 "broker_count": option.placement.broker_count,
+                "idle_brokers": option.placement.idle_brokers,
                 "extra_racks": option.placement.extra_racks,
                 "replication_factor": option.placement.replication_factor,
                 "shape": option.shape.name,

@@ -21,6 +21,7 @@ from typing import Any
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
+from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
 from kafka_capacity.report.groups import SECTION as GROUPS_SECTION
 from kafka_capacity.report.names import clipped, slug, visible
 from kafka_capacity.report.palette import DARK, LIGHT
@@ -146,6 +147,8 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "groups_line": next((s["data"]["at_risk"] for s in report["sections"] if s["name"] == GROUPS_SECTION), None),
         "waves_line": next((s["data"]["line"] for s in report["sections"] if s["name"] == WAVES_SECTION), None),
         "groups_uri": f"{uri}#{GROUPS_SECTION}",
+        "failures": next((s["data"] for s in report["sections"] if s["name"] == FAILURES_SECTION), None),
+        "failures_uri": f"{uri}#{FAILURES_SECTION}",
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),
         "options": [

@@ -16,7 +16,8 @@ class ReportInputs:
     Attributes:
         tables: ``scenarios``, ``moves`` and ``broker_load`` of one plan (:mod:`kafka_capacity.objects.plan_tables`),
             and, where it tried consumer groups, those of :mod:`kafka_capacity.objects.group_tables`, and where it sized
-            the cluster, those of :mod:`kafka_capacity.objects.sizing_tables`.
+            the cluster, those of :mod:`kafka_capacity.objects.sizing_tables`, and where it simulated failures, those of
+            :mod:`kafka_capacity.objects.failure_tables`.
         cluster: its name.
         ds: the day of the inventory, ``YYYY-MM-DD``.
         plan_id: the plan's name.
@@ -33,6 +34,7 @@ class ReportInputs:
         provenance: what made this: ``code_version``, ``model_version`` and whatever else names an input.
         links: ``report_uri``, where the whole report will be, and optionally ``run_uri``.
         sizing: what a plan says of sizing besides its tables, as plain data; empty for a plan that says nothing.
+        failures: the same of what breaks when something dies.
         generated_at: when, as text; the caller takes it from the run's date.
     """
 
@@ -46,4 +48,5 @@ class ReportInputs:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
     sizing: Mapping[str, Any] = field(default_factory=dict)
+    failures: Mapping[str, Any] = field(default_factory=dict)
     generated_at: str

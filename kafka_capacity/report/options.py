@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.errors import RenderError
+from kafka_capacity.report.failures import FailuresView, read_failures
 from kafka_capacity.report.formats import format_throttle, plural
 from kafka_capacity.report.groups import GroupsView, read_groups
 from kafka_capacity.report.inputs import ReportInputs
@@ -97,6 +98,7 @@ class PlanView:
         groups: what the plan says of consumer groups; ``None`` where it says nothing.
         move: the option to speak of in waves; ``None`` where the plan has none for it.
         sizing: how many brokers by when; ``None`` where the plan says nothing of it.
+        failures: what breaks; ``None`` where the plan says nothing of it.
     """
 
     inputs: ReportInputs
@@ -106,6 +108,7 @@ class PlanView:
     groups: GroupsView | None = None
     move: MoveView | None = None
     sizing: SizingView | None = None
+    failures: FailuresView | None = None
 
     @property
     def rate_history_hours(self) -> int:
@@ -150,6 +153,7 @@ def view_plan(inputs: ReportInputs) -> PlanView:
         groups=read_groups(inputs),
         move=read_move(inputs.tables, nearest.scenario_id),
         sizing=read_sizing(inputs),
+        failures=read_failures(inputs, nearest.scenario_id),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.sizing.capacity.limits import RESOURCES
 from kafka_capacity.sizing.capacity.workload import PeakBasis
 
 Row = Mapping[str, Any]
@@ -27,7 +28,7 @@ class Step:
         option: the row of ``sizing_options``.
         from_day: when it is needed, because the step before runs out; the first day for now.
         until: the day on which it runs out itself; ``None`` for not before the horizon.
-        resource: of which; ``None`` likewise.
+        resource: of which; ``None`` likewise, and where a planned topic asks for more brokers.
     """
 
     option: Row
@@ -156,9 +157,11 @@ def _last_by_date(view: SizingView) -> Row | None:
 
 def _step(view: SizingView, option: Row, from_day: str) -> Step:
     out = view.runs_out(option)
-    return Step(
-        option=option,
-        from_day=from_day,
-        until=None if out is None else str(out[view.estimate]),
-        resource=None if out is None else str(out["resource"]),
-    )
+    until = None if out is None else str(out[view.estimate])
+    resource = None if out is None else str(out["resource"])
+    # A topic that is planned may ask for more brokers before any of their resources runs out.
+    for excuse in option["excuses"]:
+        when = excuse.get("when")
+        if when and excuse["constraint"] not in RESOURCES and (until is None or when < until):
+            until, resource = str(when), None
+    return Step(option=option, from_day=from_day, until=until, resource=resource)

@@ -93,6 +93,10 @@ def sizing_caveats(view: PlanView) -> list[dict[str, str]]:
     missing = not_judged_sentence(sizing.nearest)
     if missing is not None:
         found.append({"severity": "serious", "text": missing})
+    # A plan from before these were looked for does not tell.
+    single = sizing.document.get("single_replicas")
+    if single is not None and sizing.nearest["replication_factor"] in (None, 1):
+        found.append({"severity": "serious", "text": f"{single['reason']}."})
     classes = sizing.document["classes"]
     everything = sum(one["partitions"] for one in classes)
     assumed = sum(one["partitions"] for one in classes if one["basis"] != "forecast")

@@ -39,12 +39,18 @@ def amount(resource: str, value: float | None) -> str:
     return "an unknown amount" if value is None else shown_amount(Resource(resource), value)
 
 
+def idle_brokers(option: Row) -> int:
+    """Give how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
+    return int(option.get("idle_brokers") or 0)
+
+
 def option_name(option: Row) -> str:
     """Name an option: how many brokers of what, and what else is changed."""
     name = plural(option["broker_count"], "broker")
     if option["shape"] != TODAY:
         name += f" of {option['shape']}"
     more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
+    more += [f"{idle:,} of them idle"] if (idle := idle_brokers(option)) else []
     more += [] if option["replication_factor"] is None else [f"replication factor {option['replication_factor']}"]
     return name + (f" ({', '.join(more)})" if more else "")
 
@@ -95,7 +101,9 @@ def headline(view: SizingView) -> str:
     said = steps_phrase(view)
     if len(view.steps) == 1:
         said += f" {_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
-    said += f": {resource_name(_binding(view))} binds"
+    if view.runs_out(view.today) is not None or len(view.steps) > 1:
+        # Where today's brokers run out of nothing, it is no resource that asks for a change.
+        said += f": {resource_name(_binding(view))} binds"
     return f"{said}." if view.steps[0].option is view.today else f"{said}; {today_phrase(view)}."
 
 
@@ -262,7 +270,9 @@ def _run_out_figure(view: SizingView) -> dict[str, Any]:
     out = view.runs_out(view.today)
     if out is None:
         if not view.today["fits"]:
-            return key_figure(label, "already", "text", str(view.today["excuses"][0]["reason"]))
+            excuse = view.today["excuses"][0]
+            when = "already" if view.today["fits_until"] is None else str(excuse.get("when") or "later")
+            return key_figure(label, when, "text", str(excuse["reason"]))
         return key_figure(label, "not yet", "text", f"not before {view.horizon}, {_left(view.today)}")
     day = str(out[view.estimate])
     where = "" if out["broker_id"] is None else f" of broker {out['broker_id']}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.report.caveats import caveats
+from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
 from kafka_capacity.report.formats import (
     format_bytes,
     format_count,
@@ -26,6 +27,8 @@ from kafka_capacity.report.waves import MoveView
 SUBJECT_NAME_LENGTH = 60
 """A longer cluster name is cut in the subject, where the verdict must stay in sight."""
 COUNTS_NAMED = 3
+SERIOUS_NAMED = 3
+"""Things that are seriously wrong with the cluster that stand at the top; the section lists them all."""
 
 
 def decide(view: PlanView) -> dict[str, Any]:
@@ -42,7 +45,17 @@ def decide(view: PlanView) -> dict[str, Any]:
         "caveats": caveats(view),
         "subject": _subject(view, is_unsound=is_unsound),
         "sizing": sizing_verdict(view) if view.sizing else None,
+        "serious": _serious(view),
     }
+
+
+def _serious(view: PlanView) -> dict[str, Any] | None:
+    """Name what is seriously wrong with the cluster today, whatever is decided; ``None`` for nothing."""
+    found = view.failures.serious if view.failures is not None else []
+    if not found:
+        return None
+    shown = [f"{row['message'][:1].upper()}{row['message'][1:]}. To mend it: {row['mend']}." for row in found]
+    return {"texts": shown[:SERIOUS_NAMED], "more": len(shown[SERIOUS_NAMED:]), "anchor": FAILURES_SECTION}
 
 
 def _headline(view: PlanView) -> str:

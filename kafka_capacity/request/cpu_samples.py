@@ -25,7 +25,7 @@ def read_cpu_samples(file: Path) -> CpuCalibration:
     """Read samples and fit them.
 
     Raises:
-        RequestError: a column is missing, or a value is no number of zero or more; one line for each mistake.
+        RequestError: a column is missing, or a value is no number of zero or more, or one too many; one line each.
         InventoryError: the file cannot be read.
     """
     reader = csv.DictReader(io.StringIO(read_text_file(file)))
@@ -35,6 +35,12 @@ def read_cpu_samples(file: Path) -> CpuCalibration:
     rows: list[list[float]] = []
     mistakes: list[str] = []
     for row in reader:
+        if None in row:  # what there is beyond the last column
+            mistakes.append(
+                f"{file}: line {reader.line_num}: has more values than the first line has names; write numbers without "
+                "commas in them, 3.1 and 41000000"
+            )
+            continue
         values = [_number(row[name]) for name in COLUMNS]
         mistakes += [
             f"{file}: line {reader.line_num}: {name} is {row[name]!r}; write a number of zero or more"

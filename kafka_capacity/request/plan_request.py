@@ -13,6 +13,8 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
 from kafka_capacity.request.demand_parameters import DemandParameters
+from kafka_capacity.request.durability_parameters import DurabilityParameters
+from kafka_capacity.request.failure_parameters import FailureParameters
 from kafka_capacity.request.group_parameters import GroupParameters
 from kafka_capacity.request.move_parameters import MoveParameters
 from kafka_capacity.request.placement_parameters import PlacementParameters
@@ -31,12 +33,22 @@ _ADDED = frozenset(
         "throttles_bytes_per_second",
         "most_traffic_ratio",
         "are_detours_allowed",
+        *FailureParameters.model_fields,
+        *DurabilityParameters.model_fields,
     }
 )
 """Parameters that came later: left at their defaults they do not change the names of plans that were made before."""
 
 
-class PlanRequest(GroupParameters, SizingParameters, DemandParameters, MoveParameters, PlacementParameters):
+class PlanRequest(
+    GroupParameters,
+    DurabilityParameters,
+    FailureParameters,
+    SizingParameters,
+    DemandParameters,
+    MoveParameters,
+    PlacementParameters,
+):
     """What a plan is asked to answer: fields in the order of the form, those of the last base first."""
 
     recipients: tuple[str, ...] = Field(

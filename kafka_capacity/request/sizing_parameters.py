@@ -152,12 +152,14 @@ class SizingParameters(BaseModel):
         default=4_000,
         ge=1,
         le=1_000_000,
-        description="How many replicas a broker should hold, where its shape does not say.",
+        description="How many replicas one of today's brokers should hold. Shapes of the catalogue have their own.",
         title="Replicas of a broker",
         json_schema_extra=_HERE,
     )
     broker_usd_per_hour: Price | None = Field(
         default=None,
+        # For nothing, any number of brokers would cost the same.
+        gt=0,
         description="Of one of today's brokers with its disks. Empty: not known, and so is what it costs.",
         title="Price of a broker",
         json_schema_extra=_HERE,
@@ -260,11 +262,17 @@ class SizingParameters(BaseModel):
                 usd_per_gib_between_racks=self.usd_per_gib_between_racks,
                 replica_limit=float(self.broker_replica_limit),
             )
-        given = ("broker_vcpu", "broker_disk_bytes_per_second", "broker_usd_per_hour", "usd_per_gib_between_racks")
-        for name in given:
+        given = {
+            "broker_vcpu": "has its own",
+            "broker_disk_bytes_per_second": "has its own",
+            "broker_usd_per_hour": "has its own",
+            "usd_per_gib_between_racks": "has its own",
+            "broker_replica_limit": "has its own, or none",
+        }
+        for name, why in given.items():
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise RequestError(
-                    f"{name}: {getattr(self, name)!r} is refused: the shape {self.current_shape!r} has its own; "
+                    f"{name}: {getattr(self, name)!r} is refused: the shape {self.current_shape!r} {why}; "
                     f"leave it out, or list a shape of your own in a file"
                 )
         found = chosen_shapes(dict(catalogue), [self.current_shape], field="current_shape", others=(TODAY,))

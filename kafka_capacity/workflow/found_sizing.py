@@ -17,6 +17,7 @@ from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.request.shape_catalogue import shapes_beside
 from kafka_capacity.sizing.capacity.cpu import CpuCalibration
+from kafka_capacity.sizing.capacity.options import SizingRequest
 from kafka_capacity.workflow.pinned import OWN_SHAPES
 from kafka_capacity.workflow.sizing_evaluation import SizingInputs, sizing_inputs
 
@@ -58,6 +59,22 @@ def find_sizing(
         RequestError: a planned event or a shape cannot be.
     """
     expectation = expect_demand(snapshot, traffic, asked.demand_settings(), topic_history(raw, profile_days))
+    request, cpu = asked_sizing(raw, snapshot, asked, own_shapes=own_shapes, own_shapes_name=own_shapes_name, cpu=cpu)
+    workload = sizing_workload(raw, snapshot, traffic, expectation.outlook)
+    inputs = sizing_inputs(snapshot, workload, request)
+    return FoundSizing(inputs=inputs, expectation=expectation, asked=asked, cpu=cpu)
+
+
+def asked_sizing(
+    raw: RawInventory,
+    snapshot: Snapshot,
+    asked: PlanRequest,
+    *,
+    own_shapes: str = "",
+    own_shapes_name: str = OWN_SHAPES,
+    cpu: CpuCalibration | None = None,
+) -> tuple[SizingRequest, CpuCalibration | None]:
+    """Give what sizing is asked of an inventory, and what its processors are taken to do; see :func:`find_sizing`."""
     request = asked.sizing_request(
         snapshot.brokers,
         shapes_beside(own_shapes, own_shapes_name),
@@ -72,9 +89,7 @@ def find_sizing(
     cpu = observed_costs(raw) if cpu is None else cpu
     if cpu is not None:
         request = dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=cpu.costs))
-    workload = sizing_workload(raw, snapshot, traffic, expectation.outlook)
-    inputs = sizing_inputs(snapshot, workload, request)
-    return FoundSizing(inputs=inputs, expectation=expectation, asked=asked, cpu=cpu)
+    return request, cpu
 
 
 def observed_vcpu(raw: RawInventory) -> float:

@@ -106,6 +106,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     if request.partition_counts:
         counts |= _partition_counts(read_table(store, manifest, "replicas"))
     check_changes(request, counts, scenarios)
+    check_failures(request, observed, scenarios)
     group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
     check_groups(request.groups, group_ids, cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=inventory.manifest_sha256)
@@ -172,6 +173,16 @@ def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Se
     """
     check_pins(request.grid().pins, counts, [scenario.target for scenario in scenarios])
     check_partition_counts(request.partition_counts, counts)
+
+
+def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[PlacementScenario]) -> None:
+    """Refuse losses of brokers and racks that are there neither today nor in any option.
+
+    Raises:
+        RequestError: naming the field, each set that is wrong, and the mend.
+    """
+    question = request.failure_question(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
+    question.check([observed, *(scenario.target for scenario in scenarios)])
 
 
 def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str) -> None:

@@ -1,8 +1,9 @@
-"""The stored plan: three shares that three jobs write side by side, and the one manifest that readers ask for.
+"""The stored plan: four shares that four jobs write side by side, and the one manifest that readers ask for.
 
 {plan}/{scenarios,moves,waves,…}/…, facts-….json, request-….json         listed in placement.manifest.json
 {plan}/{group_facts,group_scenarios,…}/…, groups-….json                  listed in groups.manifest.json
 {plan}/{sizing_options,sizing_exhaustion,sizing_use}/…, sizing-….json    listed in sizing.manifest.json
+{plan}/{failures,failure_kinds,…,quorum}/…, failures-….json              listed in failures.manifest.json
 {plan}/manifest.json                                                     lists all, written last by seal_plan
 """
 
@@ -23,6 +24,7 @@ from kafka_capacity.objects.dataset import (
     seal_dataset,
     write_dataset,
 )
+from kafka_capacity.objects.failure_tables import FAILURE_TABLES
 from kafka_capacity.objects.group_tables import GROUP_TABLES
 from kafka_capacity.objects.plan_tables import PLAN_SCHEMA_VERSION, PLAN_TABLES, RESULT_TABLES
 from kafka_capacity.objects.sizing_tables import SIZING_TABLES
@@ -30,12 +32,13 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.workflow.pinned import PinnedPlan, PlanInputs
 
 KIND = "plan"
-PLACEMENT, GROUPS, SIZING = "placement", "groups", "sizing"
-SHARES = (PLACEMENT, GROUPS, SIZING)
+PLACEMENT, GROUPS, SIZING, FAILURES = "placement", "groups", "sizing", "failures"
+SHARES = (PLACEMENT, GROUPS, SIZING, FAILURES)
 FACTS_DOCUMENT = "facts.json"
 REQUEST_DOCUMENT = "request.json"
 GROUPS_DOCUMENT = "groups.json"
 SIZING_DOCUMENT = "sizing.json"
+FAILURES_DOCUMENT = "failures.json"
 
 
 def write_share(
@@ -52,7 +55,7 @@ def write_share(
     Args:
         store: where to.
         inputs: which plan.
-        share: :data:`PLACEMENT`, :data:`GROUPS` or :data:`SIZING`.
+        share: :data:`PLACEMENT`, :data:`GROUPS`, :data:`SIZING` or :data:`FAILURES`.
         tables: sorted.
         documents: plain data by name.
         scenario_count: how many scenarios the tables tell of.
@@ -105,7 +108,7 @@ def read_plan_tables(store: ObjectStore, manifest: Manifest) -> dict[str, pa.Tab
         name: read_table(store, manifest, name)
         if name in manifest.tables or name in RESULT_TABLES
         else schema.empty_table()
-        for name, (schema, _) in {**PLAN_TABLES, **GROUP_TABLES, **SIZING_TABLES}.items()
+        for name, (schema, _) in {**PLAN_TABLES, **GROUP_TABLES, **SIZING_TABLES, **FAILURE_TABLES}.items()
     }
 
 

@@ -29,6 +29,7 @@ from kafka_capacity.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.workflow.pinned import PinnedPlan
 from kafka_capacity.workflow.plan_dataset import (
     FACTS_DOCUMENT,
+    FAILURES_DOCUMENT,
     GROUPS_DOCUMENT,
     REQUEST_DOCUMENT,
     SIZING_DOCUMENT,
@@ -105,6 +106,7 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
             "plan_id": pinned.plan_id,
         },
         sizing=read_plan_document(store, manifest, SIZING_DOCUMENT),
+        failures=read_plan_document(store, manifest, FAILURES_DOCUMENT),
         links={"report_uri": store.uri(pinned.report_prefix + "index.html")},
         # The day of the inventory, not of the run: a report says nothing that is newer, and the bytes stay the same.
         generated_at=f"{pinned.ds}T00:00:00+00:00",

@@ -30,6 +30,7 @@ from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.sizing.scores import STORED, TRAFFIC, Prediction, Score, score, summarise
 from kafka_capacity.workflow.carried_out import score_moves
+from kafka_capacity.workflow.coefficients import score_coefficients
 from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.workflow.stored_scores import DOCUMENT, KIND, SCHEMA_VERSION, SCORES, TABLE, read_scores
 
@@ -96,7 +97,8 @@ def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
     inventory = find(store, cluster, ds)
     raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256)
     snapshot = build_snapshot(raw)
-    observed = observed_figures(raw, snapshot, partition_load(raw, snapshot))
+    traffic = partition_load(raw, snapshot)
+    observed = observed_figures(raw, snapshot, traffic)
     scores = [
         found
         for prediction in find_predictions(store, cluster, before=ds)
@@ -109,17 +111,23 @@ def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
         kind=KIND,
         schema_version=SCHEMA_VERSION,
         tables={TABLE: pa.Table.from_pylist([dataclasses.asdict(one) for one in scores], schema=SCORES)},
-        documents={DOCUMENT: canonical_json(_document(store, cluster, ds, scores))},
+        documents={DOCUMENT: canonical_json(_document(store, ds, raw, snapshot, traffic, scores))},
         facts={"cluster": cluster, "ds": ds, "inventory_sha256": inventory.manifest_sha256, "observed": observed},
     )
 
 
-def _document(store: ObjectStore, cluster: str, ds: str, scores: list[Score]) -> dict[str, Any]:
+def _document(
+    store: ObjectStore, ds: str, raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, scores: list[Score]
+) -> dict[str, Any]:
+    cluster = raw.cluster
     earlier = [day for day in list_score_days(store, cluster) if day < ds][-(SHOWN_DAYS - 1) :]
     everything = [one for day in earlier for one in read_scores(store, cluster, day)] + scores
     return {
         "ds": ds,
         "summaries": [dataclasses.asdict(one) for one in summarise(everything)],
         "scores": [dataclasses.asdict(one) for one in everything],
+        "coefficients": [
+            dataclasses.asdict(one) for one in score_coefficients(store, cluster, ds, raw, snapshot, load)
+        ],
         "moves": [dataclasses.asdict(one) for one in score_moves(store, cluster, ds)],
     }

@@ -8,17 +8,23 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.cluster.assignment import replication_factors
-from kafka_capacity.sizing.capacity.added import added_replica_bytes
+from kafka_capacity.sizing.capacity.added import added_replica_bytes, added_traffic
+from kafka_capacity.sizing.capacity.overhead import TopicOverhead, topic_overheads
 from kafka_capacity.sizing.capacity.partition_advice import PartitionAdvice, advise_partitions
 from kafka_capacity.sizing.capacity.plain import plain_fields, plain_number
 from kafka_capacity.sizing.capacity.reconcile import Waterfall, waterfalls
+from kafka_capacity.sizing.capacity.redundancy import SingleReplicas, single_replicas
 from kafka_capacity.sizing.capacity.shapes import Shape
+from kafka_capacity.sizing.capacity.workload import Workload
 from kafka_capacity.sizing.scores import STORED, TRAFFIC
 from kafka_capacity.workflow.found_sizing import FoundSizing
 from kafka_capacity.workflow.sizing_evaluation import Sized
 
+OVERHEADS = "stored_per_produced"
 LARGEST_ADVICE = 50
 """So many topics are advised on at most, the ones that lack most partitions first."""
+MOST_TOPICS = 50
+"""So many topics with a single replica are named at most."""
 
 
 def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
@@ -45,12 +51,15 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
         TRAFFIC: _expected_traffic(found),
         STORED: _expected_bytes(found),
         "limits": plain_data(request.limits),
+        "single_replicas": _single_replicas(single_replicas_of(found)),
         "conditions": [str(condition) for condition in request.limits.conditions()],
         "cpu": {
             **plain_data(request.loads.cpu),
             "samples": None if found.cpu is None else found.cpu.samples,
             "reason": None if found.cpu is None else found.cpu.reason,
+            "covariance": plain_data(found.cpu.covariance) if found.cpu is not None and found.cpu.is_used else [],
         },
+        OVERHEADS: [plain_fields(one) for one in _overheads(workload)],
         "peak_basis": str(workload.traffic.basis),
         "today": plain_data(request.today),
         "shapes": [plain_data(shape) for shape in request.shapes],
@@ -64,6 +73,34 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
             for group, date in result.use.fallen_out
         ],
     }
+
+
+def single_replicas_of(found: FoundSizing) -> SingleReplicas | None:
+    """Give the partitions that have a single replica, although a loss must be stood; ``None`` where there is none."""
+    inputs = found.inputs
+    return single_replicas(inputs.snapshot, inputs.workload, inputs.request.limits.tolerance)
+
+
+def _single_replicas(found: SingleReplicas | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "partitions": found.partitions,
+        "topic_count": len(found.topics),
+        "topics": list(found.topics[:MOST_TOPICS]),
+        "reason": found.reason,
+    }
+
+
+def _overheads(workload: Workload) -> tuple[TopicOverhead, ...]:
+    return topic_overheads(
+        workload.partitions,
+        workload.traffic,
+        workload.size_bytes,
+        workload.retention_seconds,
+        workload.retention_bytes,
+        workload.is_compacted,
+    )
 
 
 def wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
@@ -99,7 +136,7 @@ def _waterfall(one: Waterfall) -> dict[str, Any]:
 
 
 def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
-    """Give what is produced to the whole cluster at each date at peak, both estimates."""
+    """Give what is produced to the whole cluster at each date at peak, added topics as well, both estimates."""
     workload = found.inputs.workload
     hours = workload.traffic.bytes_in
     classes = workload.outlook.class_of
@@ -108,7 +145,7 @@ def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
     for number in range(count):
         by_class[number] = hours[classes == number].sum(axis=0, dtype=np.float64)
     ratios = workload.rate_ratios()
-    peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2)
+    peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added_traffic(workload)
     return {"middle": _plain(peak[0]), "high": _plain(peak[1])}
 
 

@@ -18,6 +18,7 @@ from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.sizing.capacity.choice import SizingAdvice, advise_size
 from kafka_capacity.sizing.capacity.disk import partition_sizes
 from kafka_capacity.sizing.capacity.evaluate import evaluate_placed, judge_option
+from kafka_capacity.sizing.capacity.idle import options_better_idle
 from kafka_capacity.sizing.capacity.options import SizingRequest, capacity_options, placement_keys
 from kafka_capacity.sizing.capacity.placing import place_option
 from kafka_capacity.sizing.capacity.results import CapacityOption, CapacityResult, MonthlyCost, PlacementKey
@@ -86,6 +87,8 @@ def simulate_sizing(
 ) -> Sized:
     """Judge all options, and say which to take.
 
+    Each is judged on its own placement first; those that had better leave brokers idle are judged once more.
+
     Args:
         inputs: of the plan.
         run: does :func:`placement_results` for each placement, here or elsewhere, in any order.
@@ -99,6 +102,10 @@ def simulate_sizing(
             inputs = dataclasses.replace(inputs, today=result.cost)
     for result in _unpacked(run(inputs, [key for key in keys if not key.is_observed])):
         found[result.option_id] = result
+    again = options_better_idle([found[one.option_id] for one in inputs.options], inputs.snapshot, inputs.request)
+    if again:
+        for result in _unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
+            found[result.option_id] = result
     results = tuple(found[option.option_id] for option in inputs.options)
     advice = advise_size(results, inputs.workload.outlook.dates)
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)

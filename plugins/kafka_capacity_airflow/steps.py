@@ -87,10 +87,15 @@ def score(inventory: Mapping[str, str]) -> list[str]:
     """Hold earlier predictions against an inventory; gives what there is to say."""
     store = airflow_store()
     manifest = score_cluster(store, inventory["cluster"], inventory["ds"])
-    said = [str(one["sentence"]) for one in read_score_document(store, manifest)["summaries"]]
-    for sentence in said or ["there is no earlier prediction of this day to score"]:
-        log.info("%s: %s", inventory["cluster"], sentence)
-    return said
+    document = read_score_document(store, manifest)
+    told = [*document["summaries"], *document["coefficients"]]
+    for one in told:
+        log.log(
+            logging.WARNING if one["has_drifted"] else logging.INFO, "%s: %s", inventory["cluster"], one["sentence"]
+        )
+    if not told:
+        log.info("%s: there is no earlier prediction of this day to score", inventory["cluster"])
+    return [str(one["sentence"]) for one in told]
 
 
 def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[dict[str, str]], list[str]]:

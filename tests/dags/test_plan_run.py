@@ -69,10 +69,14 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     about_waves = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
     about_brokers = {"scenarios", "moves", "broker_load", "new_partitions"}
     about_sizing = {"sizing_options", "sizing_exhaustion", "sizing_use"}
-    assert set(content["tables"]) == {*about_brokers, *about_waves, *about_groups, *about_sizing}
+    about_failures = {"failures", *(f"failure_{name}" for name in ("kinds", "brokers", "groups")), "diagnoses"}
+    about_controllers = {"quorum", "quorum_failovers"}
+    about_durability = {"durability", "durability_placements", "durability_outcomes"}
+    about_losses = about_failures | about_controllers | about_durability
+    assert set(content["tables"]) == {*about_brokers, *about_waves, *about_groups, *about_sizing, *about_losses}
     assert content["tables"]["scenarios"][0]["rows"] == 4
     assert content["tables"]["group_facts"][0]["rows"] == 2
-    for share in ("placement", "groups", "sizing"):
+    for share in ("placement", "groups", "sizing", "failures"):
         own = manifest.replace("manifest.json", f"{share}.manifest.json")
         assert content["facts"]["shares"][share] == keys[own]
     for parts in content["tables"].values():
@@ -138,39 +142,28 @@ def test_the_same_request_again_gives_the_same_keys_and_bytes(planned):
     assert all(len(keys) >= 1 for keys in added.values())
 
 
-def test_a_run_with_defaults_plans_every_cluster_and_mails_the_configured_recipients(staged):
+def test_a_run_without_a_cluster_plans_every_one_that_has_an_inventory(staged, monkeypatch):
     from local.airflow_runs import run_dag
 
+    clusters = [{"name": name, "source": "example"} for name in ("not-there-yet", "metrics-uneven", "shop-eu")]
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps(clusters))
     before = len(staged.mail.messages())
-    run = run_dag("kafka_capacity_plan")
-    assert run.state == "success", states(run)
+    run = run_dag("kafka_capacity_plan", {"group_events": ["crash"]})
+    assert run.state == "failed"
+    assert states(run)["check_that_all_are_planned"] == "failed"
+    assert states(run)["plan.email_report"] == "success"
     mails = [
         email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
         for path in staged.mail.messages()[before:]
     ]
-    assert sorted(mail["Subject"].split(":")[0] for mail in mails) == [
+    (failure,) = [mail for mail in mails if "check_that_all_are_planned" in mail["Subject"]]
+    assert "not-there-yet" in failure.get_body(("html",)).get_content()
+    reports = [mail for mail in mails if mail is not failure]
+    assert sorted(mail["Subject"].split(":")[0] for mail in reports) == [
         "[kafka-capacity] metrics-uneven",
         "[kafka-capacity] shop-eu",
     ]
-    assert {mail["To"] for mail in mails} == {"platform-team@example.net"}
-
-
-def test_a_cluster_without_an_inventory_keeps_no_other_from_being_planned(staged, monkeypatch):
-    from local.airflow_runs import run_dag
-
-    clusters = [{"name": "metrics-uneven", "source": "example"}, {"name": "not-there-yet"}]
-    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps(clusters))
-    before = len(staged.mail.messages())
-    run = run_dag("kafka_capacity_plan", UNEVEN_GROUPS)
-    assert run.state == "failed"
-    assert states(run)["check_that_all_are_planned"] == "failed"
-    assert states(run)["plan.email_report"] == "success"
-    subjects = [
-        email.message_from_bytes(path.read_bytes(), policy=email.policy.default)["Subject"]
-        for path in staged.mail.messages()[before:]
-    ]
-    assert any(subject.startswith("[kafka-capacity] metrics-uneven") for subject in subjects)
-    assert any("check_that_all_are_planned" in subject for subject in subjects)
+    assert {mail["To"] for mail in reports} == {"platform-team@example.net"}
 
 
 def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):

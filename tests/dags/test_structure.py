@@ -68,11 +68,11 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
         "plan.approve",
         "plan.release_plan_files",
     ]
-    beside = ["plan.simulate_rebalance", "plan.simulate_sizing", "check_that_all_are_planned"]
+    beside = ["plan.simulate_rebalance", "plan.simulate_sizing", "plan.simulate_failures", "check_that_all_are_planned"]
     assert {task.task_id for task in dag.tasks} == {*order, *beside}
     for before, after in pairwise(order):
         assert after in dag.get_task(before).downstream_task_ids
-    for what in ("rebalance", "placement", "sizing"):
+    for what in ("rebalance", "placement", "sizing", "failures"):
         simulate = dag.get_task(f"plan.simulate_{what}")
         assert simulate.upstream_task_ids == {"pin"}
         assert simulate.downstream_task_ids == {"plan.seal_plan"}

@@ -1,4 +1,4 @@
-"""Plans that size a cluster, to report on: made-up inventories, sized by the real thing."""
+"""Plans that size a cluster and lose parts of it, to report on: made-up inventories, worked on by the real thing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.report.data import ReportInputs
 from kafka_capacity.request import parse_plan_request
+from kafka_capacity.sizing.grid import placement_grid
+from kafka_capacity.workflow.failure_evaluation import simulate_here
+from kafka_capacity.workflow.failure_simulation import failures_document, find_failures
 from kafka_capacity.workflow.found_sizing import find_sizing
 from kafka_capacity.workflow.sizing_document import sizing_document
 from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
@@ -25,6 +28,7 @@ REQUEST: Mapping[str, Any] = {
     "growth_high_per_year_ratio": 1.0,
     "horizon_months": 6,
 }
+PLACED: Mapping[str, Any] = {"broker_counts": [7], "placers": ["fewest-bytes"]}
 
 
 def sized_inputs(
@@ -33,8 +37,8 @@ def sized_inputs(
     racks: Sequence[str] = ("a", "b", "c"),
     **parameters: Any,
 ) -> ReportInputs:
-    """Size six brokers whose disks fill up within months, and give what the report of that plan is made of."""
-    asked = {"cluster": "payments", **REQUEST, **parameters}
+    """Size six brokers whose disks fill up within months, lose them, and give what the report of that is made of."""
+    asked = {"cluster": "payments", **REQUEST, **PLACED, **parameters}
     key = repr((sorted(asked.items()), tuple(topics), tuple(racks)))
     return _sized(key, _Hidden(asked=asked, topics=tuple(topics), racks=tuple(racks)))
 
@@ -67,12 +71,17 @@ def _sized(_: str, given: _Hidden) -> ReportInputs:
     raw = with_rows(raw, "brokers", brokers)
     snapshot = build_snapshot(raw)
     load = partition_load(raw, snapshot)
-    found = find_sizing(raw, snapshot, load, parse_plan_request(given.asked))
+    request = parse_plan_request(given.asked)
+    found = find_sizing(raw, snapshot, load, request)
     sized = simulate_sizing(found.inputs, run_here)
+    scenarios = placement_grid(snapshot.brokers, request.grid())
+    losses = find_failures(raw, snapshot, load, request, scenarios)
+    failed = simulate_here(losses)
     placed = make_inputs(observed=(snapshot, load), placers=("fewest-bytes",), broker_counts=(7,))
     return dataclasses.replace(
         placed,
-        tables={**placed.tables, **sizing_tables(found, sized)},
+        tables={**placed.tables, **sizing_tables(found, sized), **failed},
         request={**placed.request, **given.asked},
         sizing=sizing_document(found, sized),
+        failures=failures_document(losses, scenarios, failed),
     )

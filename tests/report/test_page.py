@@ -25,6 +25,22 @@ ARABIC = "الطلبات"
 LONG = "x" * 249
 HOSTILE = (SCRIPT, TURNED, ARABIC, LONG, "a\r\nBcc: thief@example.com", "%s{0}${x}", '"><img src=x onerror=alert(1)>')
 
+EVENTS = [
+    {
+        "kind": "new-topic", "name": "fraud.scores", "from_date": "2027-02-01",
+        "partitions": 48, "replication_factor": 2,
+        "bytes_in_mean_bytes_per_second": 2e6, "bytes_in_peak_bytes_per_second": 2**22,
+        "bytes_out_mean_bytes_per_second": 4e6, "bytes_out_peak_bytes_per_second": 2**23, "retention_seconds": 604_800,
+    },
+    {
+        "kind": "new-topic", "name": "audit", "from_date": "2027-03-01", "partitions": 6, "replication_factor": 3,
+        "bytes_in_mean_bytes_per_second": 1e3, "bytes_in_peak_bytes_per_second": 1e4,
+        "bytes_out_mean_bytes_per_second": 0.0, "bytes_out_peak_bytes_per_second": 0.0, "retention_seconds": None,
+    },
+    {"kind": "launch", "topics": "payments", "from_date": "2027-01-10", "factor": 1.5},
+    {"kind": "launch", "topics": "orders", "from_date": "2026-01-01", "factor": 1.5},
+]  # fmt: skip
+
 SIZED = {
     "sized": {},
     "sized on machines that have prices": {"shapes": ["m7g.xlarge", "kafka.m5.large"], "current_shape": "m7g.xlarge"},
@@ -34,7 +50,11 @@ SIZED = {
         "racks": (SCRIPT, TURNED, LONG),
         "partition_in_bytes_per_second": 1e3,
         "topic_classes": [f"{ARABIC}={ARABIC}"],
+        "controllers": [f"1:{SCRIPT}", f"2:{LONG}", "3"],
+        "failover_runs": 10,
+        "failure_sets": ["1,2,3"],
     },
+    "sized, with planned events": {"planned_events": EVENTS},
 }
 
 
@@ -145,7 +165,9 @@ def test_every_table_has_a_caption_and_scopes(soup):
     for table in soup.find_all("table"):
         assert table.caption.get_text().strip()
         for row in table.thead.find_all("tr"):
-            assert all(cell.name == "th" and cell["scope"] == "col" for cell in row.find_all(["th", "td"]))
+            assert all(
+                cell.name == "th" and cell["scope"] in {"col", "colgroup"} for cell in row.find_all(["th", "td"])
+            )
         for row in table.tbody.find_all("tr"):
             if "note" not in row.get("class", []):
                 assert row.find(["th", "td"]).get("scope") == "row"
@@ -180,6 +202,44 @@ def test_it_serves_dark_screens_and_paper(soup):
 def test_colours_are_never_the_only_sign(soup):
     for badge in soup.find_all(class_="badge"):
         assert len(badge.get_text().strip()) > 2
+
+
+def test_planned_events_are_told_as_they_are_and_count():
+    inputs, without = inputs_of("sized, with planned events"), inputs_of("sized")
+    soup = BeautifulSoup(render_all(inputs).index_html.decode(), "html5lib")
+
+    def section_text(name):
+        return " ".join(soup.find(id=name).get_text(" ").split())
+
+    table = next(one for one in soup.find_all("table") if one.caption and "that are planned" in one.caption.get_text())
+    rows = [
+        [cell.get_text(" ", strip=True) for cell in row.find_all(["th", "td"])] for row in table.tbody.find_all("tr")
+    ]
+    assert rows == [
+        ["audit", "2027-03-01", "6", "3", "9.8 KiB/s", "0 B/s", "without limit"],
+        ["fraud.scores", "2027-02-01", "48", "2", "4.0 MiB/s", "8.0 MiB/s", "7 d"],
+    ]
+    assert "planned topics count their own peak" in soup.get_text()
+    text = section_text("growth")
+    assert "payments (launch ×1.5 from 2027-01-10)" in text
+    assert "Planned events that are left out planned_events.3 is left out: its first day, 2026-01-01" in text
+    assert "planned_events.0" not in text
+    # What is told is what is reckoned with: from its day on each broker of six may lead 8 of the 48 partitions and hold
+    # 16 of the 96 replicas; of the other topic one and three.
+    held = {
+        (row["date"], row["broker_id"]): row["load"]
+        for row in inputs.tables["sizing_use"].to_pylist()
+        if (row["option_id"], row["resource"], row["condition"]) == ("do-nothing", "network_in", "normal")
+        and row["estimate"] == "middle"
+    }
+    came = {broker: held["2027-02-01", broker] - held["2027-01-31", broker] for broker in range(1, 7)}
+    assert min(came.values()) > 2**22 / 48 * 16
+    assert max(came.values()) < 2**22 / 48 * 16 * 1.1  # the rest grows within a day
+    expected = dict(zip(inputs.sizing["dates"], inputs.sizing["traffic"]["middle"], strict=True))
+    assert expected["2027-02-01"] - expected["2027-01-31"] == pytest.approx(2**22, rel=0.01)
+    assert expected["2027-03-01"] - expected["2027-02-28"] > 1e4
+    assert inputs.sizing["traffic"]["middle"][0] == without.sizing["traffic"]["middle"][0]
+    assert inputs.sizing["stored"]["middle"][-1] - without.sizing["stored"]["middle"][-1] > 2 * 2e6 * 604_800
 
 
 def test_hostile_names_are_shown_as_typed():

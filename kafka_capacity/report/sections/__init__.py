@@ -2,7 +2,7 @@
 
 A module registers one function that makes the section's data from a plan::
 
-    @section("failures", title="When something fails", order=35)
+    @section("failures", title="What breaks", order=7)
     def build(view: PlanView) -> dict[str, Any] | None:
         ...
 

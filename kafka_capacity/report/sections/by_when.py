@@ -174,6 +174,7 @@ def _traffic(view: SizingView) -> dict[str, Any]:
         ),
         note="Thin line: the middle estimate; thick line: the high one"
         + (f", not passed with a chance of {format_limit(quantile)}" if quantile else "")
-        + ". Peak is the 99th percentile of hours.",
+        + ". Peak is the 99th percentile of hours"
+        + ("; planned topics count their own peak." if view.document["added_topics"] else "."),
         is_half_wide=True,
     )

@@ -9,7 +9,7 @@ from kafka_capacity.report.formats import format_throttle_above, format_usd, plu
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.sizing import COSTS_SECTION, Row, SizingView
-from kafka_capacity.report.sizing_words import cost_sentence, days_words, tightest_phrase
+from kafka_capacity.report.sizing_words import cost_sentence, days_words, idle_brokers, tightest_phrase
 from kafka_capacity.report.tables import NOTE, column, table
 from kafka_capacity.sizing.capacity.shapes import TODAY
 
@@ -111,6 +111,7 @@ def _label(row: Row) -> str:
     shape = "today’s" if row["shape"] == TODAY else row["shape"]
     said = [f"{row['broker_count']:,} × {shape}"]
     said += [f"{row['extra_racks']:,} more racks"] if row["extra_racks"] else []
+    said += [f"{idle:,} idle"] if (idle := idle_brokers(row)) else []
     said += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
     said += [word for kind, word in _KINDS.items() if row["kind"] == kind]
     return ", ".join(said) + (" ◆" if row["is_on_front"] else "")
@@ -127,6 +128,9 @@ def _note(row: Row) -> str | None:
         said.append(
             f"Copying ends with a throttle above {format_throttle_above(row['least_throttle_bytes_per_second'])}"
         )
+    if idle := idle_brokers(row):
+        used = row["broker_count"] - idle
+        said.append(f"Spread over all its brokers it has less headroom than on {used:,}, so {idle:,} hold nothing")
     if not row["is_in_place"]:
         said.append("New machines: everything is copied")
     return ". ".join(said) + "." if said else None

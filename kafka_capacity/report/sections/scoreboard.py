@@ -39,13 +39,15 @@ _MOVES = (
 def build(view: PlanView) -> dict[str, Any] | None:
     """Give the scores of earlier predictions; nothing where none has come due."""
     document = None if view.sizing is None else view.sizing.document.get("scores")
-    if not document or not (document["scores"] or document.get("moves")):
+    if not document or not (document["scores"] or document.get("moves") or document.get("coefficients")):
         return None
     moves = document.get("moves", [])
+    coefficients = document.get("coefficients", [])
     newest = sorted(document["scores"], key=lambda one: (one["scored_on"], one["figure"], one["made_on"]))[::-1]
     return {
         "sentences": [str(one["sentence"]) for one in document["summaries"]],
-        "has_drifted": any(one["has_drifted"] for one in document["summaries"]),
+        "has_drifted": any(one["has_drifted"] for one in [*document["summaries"], *coefficients]),
+        "coefficients": [_coefficient(one) for one in coefficients],
         "table": table("Expected and come", _COLUMNS, [_row(one) for one in newest[:MAX_ROWS]], note=_left_out(newest))
         if newest
         else None,
@@ -53,6 +55,10 @@ def build(view: PlanView) -> dict[str, Any] | None:
         if moves
         else None,
     }
+
+
+def _coefficient(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {"sentence": str(one["sentence"]), "has_drifted": bool(one["has_drifted"])}
 
 
 def _move(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,10 @@ import pytest
 from kafka_capacity.objects.sizing_tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
 from kafka_capacity.report.data import build_report
 from kafka_capacity.report.options import view_plan
+from kafka_capacity.report.sections.options_costs import _row
 from kafka_capacity.report.sizing import read_sizing
 from kafka_capacity.report.sizing_use import worst_used
-from kafka_capacity.report.sizing_words import badge, cost_sentence, figures, headline, subject_words
+from kafka_capacity.report.sizing_words import badge, cost_sentence, figures, headline, option_name, subject_words
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs
 
@@ -30,6 +31,7 @@ def option(option_id, kind, count, *, until, usd=None, shape="today", **more):
         "option_id": option_id,
         "kind": kind,
         "broker_count": count,
+        "idle_brokers": 0,
         "extra_racks": 0,
         "shape": shape,
         "provider": "x",
@@ -154,6 +156,30 @@ def test_enough_brokers_are_said_to_be_enough():
     assert badge(view)["kind"] == "good"
 
 
+def test_a_planned_topic_may_ask_for_more_brokers_before_anything_runs_out():
+    topic = {"reason": "topic fraud takes 15 brokers", "constraint": "replication_factor", "when": "2026-12-01"}
+    disk = {"reason": "broker 8 would hold too much", "constraint": "disk", "when": "2027-06-01"}
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=DATES[0], excuses=json.dumps([topic, disk])),
+        option("015", "scale-out", 15, until=DATES[3]),
+    ]
+    view = view_of(rows, [passing("do-nothing", "2027-06-01")], recommended="015")
+    assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
+        ("do-nothing", "2026-11-15", "2026-12-01", None),
+        ("015", "2026-12-01", None, None),
+    ]
+
+
+def test_nothing_binds_where_nothing_runs_out():
+    racks = {"reason": "4 partitions have all replicas in one rack", "constraint": "racks"}
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=None, excuses=json.dumps([racks])),
+        option("012", "rebalance", 12, until=DATES[3]),
+    ]
+    view = view_of(rows, recommended="012")
+    assert headline(view) == "12 brokers placed anew now last until November 2027; today’s 12 do not fit."
+
+
 def test_other_machines_grow_by_their_own_counts():
     rows = [
         option("do-nothing", "do-nothing", 12, until=None),
@@ -215,7 +241,7 @@ def section(report, name):
 
 def test_sections_are_there_and_the_first_figures_agree_with_the_tables(report):
     names = [one["name"] for one in report["sections"]]
-    assert names[:4] == ["by_when", "options_costs", "broker_use", "growth"]
+    assert names[:6] == ["by_when", "options_costs", "broker_use", "failures", "durability", "growth"]
     assert {"calculators", "partition_advice"} <= set(names)
     rows = sized_inputs().tables["sizing_options"].to_pylist()
     chosen = next(row for row in rows if row["is_recommended"])
@@ -270,3 +296,36 @@ def test_the_move_is_set_against_the_months_to_come(report):
 def test_what_is_not_judged_is_a_serious_caveat(report):
     serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
     assert "Not judged, since it is not known: disk throughput (give broker_disk_bytes_per_second)." in serious
+
+
+def test_topics_with_one_replica_are_a_serious_caveat_where_the_answer_keeps_their_factor():
+    document = sized_inputs()
+    assert document.sizing["single_replicas"] is None
+    reason = "4 partitions have a single replica"
+    told = {**document.sizing, "single_replicas": {"partitions": 4, "topics": ["trace"], "reason": reason}}
+    with_them = dataclasses.replace(document, sizing=told)
+
+    def serious(inputs):
+        found = build_report(inputs)["verdict"]["caveats"]
+        return [one["text"] for one in found if one["severity"] == "serious"]
+
+    assert f"{reason}." in serious(with_them)
+    options = document.tables["sizing_options"]
+    place = options.schema.get_field_index("replication_factor")
+    raised = options.set_column(place, "replication_factor", pa.array([3] * len(options), options.schema[place].type))
+    raised_inputs = dataclasses.replace(with_them, tables={**document.tables, "sizing_options": raised})
+    assert f"{reason}." not in serious(raised_inputs)
+
+
+def test_idle_brokers_are_told():
+    rows = [
+        option("do-nothing", "do-nothing", 9, until=None),
+        option("012-brokers.today", "scale-out", 12, until=DATES[-1], idle_brokers=3),
+    ]
+    idle = view_of(rows).options[1]
+    assert option_name(idle) == "12 brokers (3 of them idle)"
+    shown = _row(idle)
+    assert shown["label"] == "12 × today’s, 3 idle"
+    assert shown["note"] == "Spread over all its brokers it has less headroom than on 9, so 3 hold nothing."
+    # A plan of a version that left none idle has no such column.
+    assert option_name({name: value for name, value in idle.items() if name != "idle_brokers"}) == "12 brokers"

@@ -42,6 +42,15 @@ def test_short_lines_are_refused(tmp_path):
         read_cpu_samples(written(tmp_path / "samples.csv", ["1,2,3"]))
 
 
+def test_numbers_with_commas_in_them_are_refused(tmp_path):
+    """``3,1`` cores would be 3, and all other values those of the column before."""
+    path = written(tmp_path / "samples.csv", ["1,2,3,4", "3,1,41000000,80000000,205000000"])
+    with pytest.raises(
+        RequestError, match=r"samples\.csv: line 3: has more values than the first line has names; write"
+    ):
+        read_cpu_samples(path)
+
+
 def test_few_samples_leave_the_stated_costs(tmp_path):
     assert not read_cpu_samples(written(tmp_path / "samples.csv", ["1,2,3,4"])).is_used
     assert read_cpu_samples(written(tmp_path / "none.csv", [])).samples == 0

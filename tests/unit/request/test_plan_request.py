@@ -14,6 +14,8 @@ from kafka_capacity.rebalance.model import Event
 from kafka_capacity.rebalance.settings import GroupSettings
 from kafka_capacity.request import PlanRequest, parse_plan_request
 from kafka_capacity.request.demand_parameters import DemandParameters
+from kafka_capacity.request.durability_parameters import DurabilityParameters
+from kafka_capacity.request.failure_parameters import FailureParameters
 from kafka_capacity.request.plan_request import parameter_schemas
 from kafka_capacity.request.sizing_parameters import SizingParameters
 from kafka_capacity.sizing.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
@@ -310,9 +312,9 @@ def test_a_plan_is_not_named_by_who_gets_it(field):
 
 
 def test_every_field_is_a_question_or_delivery():
-    demand, sizing = set(DemandParameters.model_fields), set(SizingParameters.model_fields)
+    elsewhere = (DemandParameters, SizingParameters, FailureParameters, DurabilityParameters)
     known = set(OTHER_VALUES) | set(MOVE_VALUES) | set(GROUP_VALUES) | set(DELIVERY)
-    assert known | demand | sizing == set(PlanRequest.model_fields)
+    assert known.union(*(one.model_fields for one in elsewhere)) == set(PlanRequest.model_fields)
 
 
 def test_a_plan_is_named_by_its_inventory():

@@ -9,6 +9,7 @@ from kafka_capacity.errors import MissingManifestError, RequestError
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, write_dataset
+from kafka_capacity.objects.failure_tables import FAILURE_TABLES
 from kafka_capacity.objects.group_tables import GROUP_TABLES
 from kafka_capacity.objects.plan_tables import PLAN_TABLES
 from kafka_capacity.objects.sizing_tables import SIZING_TABLES
@@ -24,7 +25,7 @@ from kafka_capacity.workflow.plan_dataset import read_plan, read_plan_tables, se
 from kafka_capacity.workflow.publish import report_inputs
 from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from tests.made_up_groups import facts
-from tests.sized_plans import write_sizing_share
+from tests.sized_plans import write_failures_share, write_sizing_share
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {
@@ -90,19 +91,20 @@ def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pi
     simulation = load_simulation_inputs(store, inputs)
     bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
     write_placement(store, inputs, bundles, simulation.facts)
-    sizing = write_sizing_share(store, plan)
+    sizing, failures = write_sizing_share(store, plan), write_failures_share(store, plan)
     with pytest.raises(MissingManifestError, match=r"has no manifest\.json, so it is not complete"):
         read_plan(store, plan)
     seal_plan(store, plan)
 
     manifest = read_plan(store, plan)
     report = report_inputs(store, plan, manifest)
-    assert set(report.tables) == {*PLAN_TABLES, *GROUP_TABLES, *SIZING_TABLES}
+    assert set(report.tables) == {*PLAN_TABLES, *GROUP_TABLES, *SIZING_TABLES, *FAILURE_TABLES}
     assert report.snapshot_facts["skipped_groups"] == [{"group_id": "dead", "reason": "it has no members"}]
     assert manifest.facts["scenarios"] == {
         "placement": 1,
         "groups": len(report.tables["group_scenarios"]),
         "sizing": sizing.facts["scenarios"],
+        "failures": failures.facts["scenarios"],
     }
 
 

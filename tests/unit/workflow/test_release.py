@@ -19,7 +19,7 @@ from kafka_capacity.workflow.plan_dataset import read_plan_tables, seal_plan
 from kafka_capacity.workflow.publish import publish_report, release_plan_files
 from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from tests.builders import cluster, topic
-from tests.sized_plans import write_sizing_share
+from tests.sized_plans import write_failures_share, write_sizing_share
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "most_moves_per_broker": 2}
@@ -48,6 +48,7 @@ def planned(store, *, without=(), inventory=None, **request):
     groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
     write_groups(store, inputs, found, groups)
     write_sizing_share(store, pinned)
+    write_failures_share(store, pinned)
     manifest = seal_plan(store, pinned)
     publish_report(store, pinned)
     return pinned, manifest

@@ -3,6 +3,7 @@
 import datetime
 import json
 
+import numpy as np
 import pytest
 
 from kafka_capacity.errors import InventoryError
@@ -11,6 +12,7 @@ from kafka_capacity.objects.dataset import read_document, read_table
 from kafka_capacity.objects.keys import list_plans
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.report.data import build_report
+from kafka_capacity.report.render import render_all
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT
@@ -24,9 +26,31 @@ REQUEST = {"cluster": "payments", "broker_counts": [6], "placers": ["fewest-byte
 GIB = 2**30
 
 
-def inventory(ds, rate=300_000.0, size=200 * GIB):
+def inventory(ds, rate=300_000.0, size=200 * GIB, **tables):
     # 300 kB/s for seven days are the 200 GiB that are there: the log is full and grows with its traffic.
-    return cluster(ds=ds, topics=[topic("orders", partitions=12, size_bytes=size, bytes_in=rate, bytes_out=2 * rate)])
+    made = topic("orders", partitions=12, size_bytes=size, bytes_in=rate, bytes_out=2 * rate)
+    return cluster(ds=ds, topics=[made], **tables)
+
+
+def processors(ds, factor=1.0, days=7):
+    """Hours of brokers up to a day: so many times 0.5 cores and 30, 10 and 20 milliseconds a MiB."""
+    rng = np.random.default_rng(11)
+    end = datetime.datetime.fromisoformat(f"{ds}T00:00:00+00:00")
+    rows = []
+    for broker in range(1, 7):
+        for hours in range(days * 24, 0, -1):
+            rates = rng.uniform(1, 100, 3)
+            rows.append(
+                {
+                    "broker_id": broker,
+                    "hour": end - datetime.timedelta(hours=hours),
+                    "cpu_cores_used": factor * (0.5 + float(rates @ [0.03, 0.01, 0.02])) + rng.normal(0, 0.05),
+                    "leader_in_bytes_per_second": rates[0] * 2**20,
+                    "follower_in_bytes_per_second": rates[1] * 2**20,
+                    "out_bytes_per_second": rates[2] * 2**20,
+                }
+            )
+    return rows
 
 
 def plan(store, ds, **request):
@@ -105,3 +129,37 @@ def test_a_day_without_an_inventory_is_refused(scored):
     store, _ = scored
     with pytest.raises(InventoryError, match="has no complete inventory of 2026-12-24"):
         score_cluster(store, "payments", "2026-12-24")
+
+
+def test_what_a_plan_reckoned_with_is_held_against_later_days(tmp_path):
+    store = LocalStore(tmp_path / "objects")
+    stage(inventory("2026-11-20", broker_metrics=processors("2026-11-20")), store)
+    made, sealed = plan(store, "2026-11-20")
+    kept = json.loads(read_document(store, sealed, SIZING_DOCUMENT))
+    assert kept["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(0.03, rel=0.02)
+    assert len(kept["cpu"]["covariance"]) == 4
+    assert [one["topic"] for one in kept["stored_per_produced"]] == ["orders"]
+    # A day too early, then nothing new, then processors that have more to do and logs that are kept smaller.
+    stage(inventory("2026-11-26", broker_metrics=processors("2026-11-26")), store)
+    assert read_score_document(store, score_cluster(store, "payments", "2026-11-26"))["coefficients"] == []
+    stage(inventory("2026-12-01", broker_metrics=processors("2026-12-01", days=9)), store)
+    cpu, disk = read_score_document(store, score_cluster(store, "payments", "2026-12-01"))["coefficients"]
+    assert (cpu["figure"], cpu["has_drifted"], cpu["plan_id"]) == ("cpu", False, made.plan_id)
+    assert (disk["figure"], disk["has_drifted"]) == ("disk", False)
+    later = processors("2026-12-10", 1.4, days=9)
+    stage(inventory("2026-12-10", size=140 * GIB, broker_metrics=later), store)
+    cpu, disk = read_score_document(store, score_cluster(store, "payments", "2026-12-10"))["coefficients"]
+    assert (cpu["has_drifted"], disk["has_drifted"]) == (True, True)
+    assert cpu["change_ratio"] == pytest.approx(0.4, abs=0.01)
+    assert disk["change_ratio"] == pytest.approx(-0.3, abs=0.01)
+    # The next plan tells of it, and reckons with figures of its own.
+    pinned, sealed = plan(store, "2026-12-10")
+    assert json.loads(read_document(store, sealed, SIZING_DOCUMENT))["cpu"][
+        "leader_in_seconds_per_mib"
+    ] == pytest.approx(1.4 * 0.03, rel=0.02)
+    report = build_report(report_inputs(store, pinned, sealed))
+    page = render_all(report_inputs(store, pinned, sealed)).index_html.decode()
+    assert page.count("<strong>Drifted:</strong>") == 2
+    shown = next(one["data"] for one in report["sections"] if one["name"] == "scoreboard")
+    assert shown["has_drifted"]
+    assert shown["coefficients"] == [{"sentence": one["sentence"], "has_drifted": True} for one in (cpu, disk)]

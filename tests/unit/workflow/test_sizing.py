@@ -12,7 +12,6 @@ from kafka_capacity.objects.dataset import read_document, read_table
 from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.request import parse_plan_request
-from kafka_capacity.sizing.capacity.evaluate import evaluate_options
 from kafka_capacity.workflow.found_sizing import find_sizing
 from kafka_capacity.workflow.pinned import pin_plan
 from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT
@@ -67,7 +66,7 @@ def test_options_are_those_that_one_process_finds_and_one_is_recommended(sized):
     raw = inventory()
     snapshot = build_snapshot(raw)
     found = find_sizing(raw, snapshot, partition_load(raw, snapshot), parse_plan_request(REQUEST))
-    expected = evaluate_options(snapshot, found.inputs.workload, found.inputs.request)
+    expected = simulate_sizing(found.inputs, run_here).results
     rows = tables["sizing_options"].to_pylist()
     assert [row["option_id"] for row in rows] == [result.option_id for result in expected]
     assert [row["fits"] for row in rows] == [result.fits for result in expected]

@@ -23,7 +23,7 @@ from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.workflow.plan_dataset import seal_plan
 from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from tests.builders import DS, cluster, rows_of, topic, with_rows
-from tests.sized_plans import write_sizing_share
+from tests.sized_plans import write_failures_share, write_sizing_share
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {"cluster": "payments", "broker_counts": [6, 9], "placers": ["fewest-bytes", "zk"]}
@@ -50,6 +50,7 @@ def run(store, request=REQUEST, *, order=1, run_date=TODAY):
         lambda: write_placement(store, inputs, bundles, simulation.facts),
         lambda: write_groups(store, inputs, found, groups),
         lambda: write_sizing_share(store, pinned, order=order),
+        lambda: write_failures_share(store, pinned, order=order),
     ]
     for write in shares[::order]:
         write()

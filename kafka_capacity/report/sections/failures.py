@@ -1,0 +1,42 @@
+"""What breaks when brokers, racks and controllers die: today, and after the change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.report.controllers import controllers
+from kafka_capacity.report.failure_details import diagnoses, groups_table, survivors_table
+from kafka_capacity.report.failure_matrix import matrices, overview
+from kafka_capacity.report.failure_words import basis_notes, failures_line, loss_sentence
+from kafka_capacity.report.failures import SECTION
+from kafka_capacity.report.options import PlanView
+from kafka_capacity.report.sections import section
+
+_SAID = ("broker", "rack", "given")
+
+
+@section(SECTION, title="What breaks", order=7)
+def build(view: PlanView) -> dict[str, Any] | None:
+    """Give the verdict, the matrix, who is hurt, what is wrong before, and the controllers."""
+    failures = view.failures
+    if failures is None:
+        return None
+    return {
+        "line": failures_line(failures),
+        "is_serious": bool(failures.serious),
+        "label": view.nearest.label,
+        "is_same": failures.is_then_same,
+        "verdicts": [
+            {
+                "side": "Today" if side is failures.today else "After the change",
+                "sentences": [loss_sentence(side, kind) for kind in _SAID if kind in side.losses],
+            }
+            for side in failures.sides
+        ],
+        "overview": overview(failures),
+        "matrices": matrices(failures),
+        "tables": [made for made in (survivors_table(failures), groups_table(failures)) if made is not None],
+        "diagnoses": diagnoses(failures),
+        "controllers": controllers(failures),
+        "notes": basis_notes(failures),
+    }
