@@ -3,8 +3,9 @@
 What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHING=1 (as in CI) nothing is: a missing
 part fails the run.
 
-The tests with live brokers mostly wait, for heartbeats and throttles: where there are two cores, they and those of the
-report run beside the others, and what they say is printed after those.
+Where there are two cores there are two courses of about the same length, and what the second says is printed when both
+are done: the tests with live brokers mostly wait, for heartbeats and throttles, and those of the whole product for its
+parts to start.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import tempfile
 from collections.abc import Sequence
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-BESIDE = ("tests/live", "tests/report")
-"""These take less than all that is left."""
+BESIDE = ("tests/live", "tests/report", "tests/e2e")
+"""These take about as long as all that is left."""
 CHECKED = ("unit", "properties", "golden", "docker")
 """Folders that ``make check`` has run."""
 

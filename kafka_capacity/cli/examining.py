@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity import __version__
 from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
 from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.findings import Finding, counted
 from kafka_capacity.sizing.doctor import Diagnosis, Seriousness, Voter, examine
+from kafka_capacity.sizing.failures.question import ControllerQuestion
 
 SCHEMA_VERSION = 1
 DOCTOR = "doctor.json"
@@ -79,14 +80,10 @@ def split_voters(text: str | None) -> list[Voter]:
     """
     if text is None:
         return []
-    voters: list[Voter] = []
-    for name in split_names(text):
-        node, colon, rack = name.partition(":")
-        if not (node.isascii() and node.isdecimal()) or (colon and not rack):
-            raise RequestError(f"--controllers: {name!r} is refused: write ids with their racks, such as 1:a,2:b,3:c")
-        if any(voter.node_id == int(node) for voter in voters):
-            raise RequestError(f"--controllers: {node} is given more than once; name each voter once")
-        voters.append(Voter(node_id=int(node), rack=rack or None))
+    try:
+        voters = list(ControllerQuestion.parse(split_names(text)))
+    except RequestError as error:
+        raise RequestError(f"--controllers: {error}") from None
     if not voters:
         raise RequestError("--controllers: there is none; name the voters, such as 1:a,2:b,3:c, or leave it out")
     return voters
@@ -108,10 +105,7 @@ def doctor_document(examined: Examined) -> dict[str, Any]:
     """Give ``doctor.json``."""
     snapshot = examined.found.snapshot
     return {
-        "schema_version": SCHEMA_VERSION,
-        "code_version": __version__,
-        "cluster": snapshot.cluster,
-        "ds": snapshot.ds,
+        **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "diagnoses": [one.as_dict() for one in examined.diagnoses],
         "other_warnings": len(examined.others),
     }

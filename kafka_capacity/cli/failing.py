@@ -6,22 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
-from kafka_capacity.cli.plan_options import split_names
+from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.controller.failing import ElectionRules
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.sizing.capacity.plain import plain_fields, plain_number
 from kafka_capacity.sizing.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.sizing.failures.given import lost_together
 from kafka_capacity.sizing.failures.plain import set_row, survivor_rows, topic_rows
 from kafka_capacity.sizing.failures.sets import rack_members
+from kafka_capacity.sizing.pins import RACK_PREFIX
 
 SCHEMA_VERSION = 1
 FAILURES = "failures.json"
-_RACK = "rack:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +78,19 @@ def lose_brokers(snapshot: str, options: FailureOptions, begin: Steps) -> Failed
     begin("adding up the hours")
     traffic = hourly_traffic(found.raw, found.snapshot, found.load)
     begin("losing brokers")
-    return Failed(found=found, result=evaluate_failures(found.snapshot, found.load, scenario, traffic=traffic))
+    with named_as_options({"brokers": "--brokers"}):
+        result = evaluate_failures(found.snapshot, found.load, scenario, traffic=traffic)
+    return Failed(found=found, result=result)
 
 
 def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:
-    given = [_given_set(brokers, text) for text in options.brokers]
-    given += [
-        _given_set(brokers, ",".join(f"{_RACK}{rack}" for rack in split_names(text) or [""])) for text in options.racks
-    ]
+    with named_as_options({"racks": "--brokers"}):  # where a rack may stand among brokers
+        given = [_given_set(brokers, text) for text in options.brokers]
+    with named_as_options({"racks": "--racks"}):
+        given += [
+            _given_set(brokers, ",".join(f"{RACK_PREFIX}{rack}" for rack in split_names(text)), option="--racks")
+            for text in options.racks
+        ]
     kinds = () if given else (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER)
     return FailureScenario(
         scenario_id="given" if given else "every-loss",
@@ -97,16 +103,12 @@ def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:
     )
 
 
-def _given_set(brokers: Brokers, text: str) -> tuple[int, ...]:
-    lost: set[int] = set()
-    for name in split_names(text):
-        if name.startswith(_RACK):
-            lost.update(rack_members(brokers, name.removeprefix(_RACK)))
-        elif name.isascii() and name.isdecimal():
-            lost.add(int(name))
-        else:
-            raise RequestError(f"--brokers: {name!r} is refused: write ids and racks, such as 1,2 or 7,rack:a")
-    return tuple(sorted(lost))
+def _given_set(brokers: Brokers, text: str, *, option: str = "--brokers") -> tuple[int, ...]:
+    try:
+        one = lost_together(text)
+    except RequestError as error:
+        raise RequestError(f"{option}: {error}") from None
+    return tuple(sorted({*one.brokers, *(broker for rack in one.racks for broker in rack_members(brokers, rack))}))
 
 
 def failures_document(failed: Failed) -> dict[str, Any]:
@@ -114,11 +116,7 @@ def failures_document(failed: Failed) -> dict[str, Any]:
     result, snapshot = failed.result, failed.found.snapshot
     scenario, brokers = result.scenario, result.brokers
     return {
-        "schema_version": SCHEMA_VERSION,
-        "code_version": __version__,
-        "model_version": MODEL_VERSION,
-        "cluster": snapshot.cluster,
-        "ds": snapshot.ds,
+        **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "scenario": {
             "rules": str(scenario.rules),
             "most_sets": scenario.most_sets,

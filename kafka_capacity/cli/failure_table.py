@@ -146,6 +146,7 @@ def _notes(failed: Failed) -> list[str]:
         lines.append("warning: there is no history of rates, so loads of survivors are not known")
     elif result.peak_basis is PeakBasis.SUM_OF_PEAKS:
         lines.append("peaks of brokers are upper estimates: every partition at its own peak at once, for want of hours")
+    lines += [f"warning: {one.message}" for one in failed.found.findings.warnings if one.code == "missing_sizes"]
     unknown = [
         int(broker)
         for broker, limit in zip(result.brokers.ids, result.brokers.network_out_bytes_per_second, strict=True)

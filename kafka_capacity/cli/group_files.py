@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.group_planning import PlannedGroups
-from kafka_capacity.objects.dataset import canonical_json, content_type_of, parquet_bytes
+from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.group_tables import GROUP_TABLES
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.sizing.group_advice import GroupAdvice, Row
@@ -37,11 +37,7 @@ def groups_document(planned: PlannedGroups) -> dict[str, Any]:
     for row in planned.scenarios:
         by_group[row["group_id"]].append(row)
     return {
-        "schema_version": SCHEMA_VERSION,
-        "code_version": __version__,
-        "model_version": MODEL_VERSION,
-        "cluster": planned.cluster,
-        "ds": planned.ds,
+        **document_head(SCHEMA_VERSION, cluster=planned.cluster, ds=planned.ds),
         "request": group_request_to_json(planned.request),
         "groups": [
             {
@@ -98,5 +94,4 @@ def write_groups(out: str, planned: PlannedGroups, document: Mapping[str, Any], 
     store = open_store(out)
     for name in GROUP_TABLES:
         store.delete(f"{name}.{'csv' if table_format == 'parquet' else 'parquet'}")
-    for name, data in {**files, GROUPS: canonical_json(dict(document))}.items():
-        store.write_bytes(name, data, content_type=content_type_of(name))
+    write_files(store, {**files, GROUPS: canonical_json(dict(document))})

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
-from kafka_capacity.cli.plan_options import in_names_of_options, request_of
-from kafka_capacity.errors import RequestError
+from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.group_advice import GroupAdvice, advise
 from kafka_capacity.sizing.group_grid import GroupGridRequest
@@ -91,10 +90,7 @@ def simulate_found_groups(found: PlanInput, request: PlanRequest, begin: Steps, 
         RequestError: a group that is asked for does not exist.
     """
     known = found.raw.table("groups").column("group_id").to_pylist()
-    try:
-        check_groups(request.groups, known, cluster=found.snapshot.cluster)
-    except RequestError as error:
-        raise RequestError(in_names_of_options(str(error))) from None
+    check_groups(request.groups, known, cluster=found.snapshot.cluster)
     grid = request.group_grid(seed=request.seed)
     groups = find_groups(found.raw, found.snapshot, grid, load=found.load)
 

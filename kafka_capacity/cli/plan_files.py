@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.objects.dataset import canonical_json, content_type_of
+from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.plan_tables import new_partitions_table, scenario_table
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.reassignment.kafka_json import reassignment_json
@@ -65,11 +65,7 @@ def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> di
         else dict.fromkeys(field.name for field in dataclasses.fields(PlacementMetrics))
     )
     return {
-        "schema_version": SCHEMA_VERSION,
-        "code_version": __version__,
-        "model_version": MODEL_VERSION,
-        "cluster": snapshot.cluster,
-        "ds": snapshot.ds,
+        **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "partition_count": len(snapshot.partitions),
         **scenario_to_json(result.scenario),
         "fits": result.fits,
@@ -166,9 +162,7 @@ def write_folder(store: ObjectStore, folder: str, files: Mapping[str, bytes]) ->
     for name in (*FILES, *earlier):
         if name not in files:
             store.delete(folder + name)
-    for name in (*waves, *FILES):
-        if name in files:
-            store.write_bytes(folder + name, files[name], content_type=content_type_of(name))
+    write_files(store, {name: files[name] for name in (*waves, *FILES) if name in files}, folder=folder)
 
 
 def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:

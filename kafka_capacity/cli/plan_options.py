@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -207,14 +208,15 @@ GROUP_OPTIONS = (
 )
 
 ALL_OPTIONS = (*PLACEMENT_OPTIONS, *MOVE_OPTIONS, *GROUP_OPTIONS, SEED_OPTION)
-OPTION_OF_FIELD = {option.field: option.name.partition("/")[0] for option in ALL_OPTIONS}
 
 
 def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command whose parameter ``given`` gets what was typed of these options, as fields of the request.
 
-    The options stand in the help where ``given`` stands among the parameters.
+    The options stand in the help where ``given`` stands among the parameters. Whatever is refused on the way, however
+    late, is told under the names of these options: all below here knows the fields only.
     """
+    names = {option.field: option.name.partition("/")[0] for option in options}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
@@ -236,7 +238,8 @@ def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[...
                 value = typed.pop(option.field)
                 if value not in (None, []):
                     given[option.field] = value if option.parse is None else option.parse(value)
-            command(given=given, **typed)
+            with named_as_options(names):
+                command(given=given, **typed)
 
         # What typer reads: the command's own parameters, with ours in the place of "given".
         wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # a function may carry one
@@ -246,28 +249,31 @@ def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[...
     return decorate
 
 
-def request_of(
-    cluster: str, ds: str, given: Mapping[str, Any], option_of_field: Mapping[str, str] = OPTION_OF_FIELD
-) -> PlanRequest:
+def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
     """Parse the options that were given, with the model that every plan is parsed with.
 
     Args:
         cluster: of the snapshot.
         ds: of the snapshot.
         given: fields of the request; ``None`` and empty ones were not given.
-        option_of_field: how each is called by the command.
 
     Raises:
-        RequestError: one line for each wrong option, under its name.
+        RequestError: one line for each wrong field, under its name; :func:`takes` says the options'.
     """
     fields = {name: value for name, value in given.items() if value not in (None, [], ())}
+    return parse_plan_request({"cluster": cluster, "ds": ds, **fields})
+
+
+@contextmanager
+def named_as_options(option_of_field: Mapping[str, str]) -> Iterator[None]:
+    """Tell what is refused inside under the names that people typed; everything below the commands knows fields."""
     try:
-        return parse_plan_request({"cluster": cluster, "ds": ds, **fields})
+        yield
     except RequestError as error:
-        raise RequestError(in_names_of_options(str(error), option_of_field)) from None
+        raise RequestError(in_names_of_options(str(error), option_of_field)) from error
 
 
-def in_names_of_options(text: str, option_of_field: Mapping[str, str] = OPTION_OF_FIELD) -> str:
+def in_names_of_options(text: str, option_of_field: Mapping[str, str]) -> str:
     """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on.
 
     Which of several values is wrong shows in the value itself; which field of which object does not, and is kept.

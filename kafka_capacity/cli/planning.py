@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
-from kafka_capacity.cli.plan_options import OPTION_OF_FIELD, in_names_of_options, request_of
+from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.move_tables import schedule_tables
@@ -77,7 +77,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
         KafkaCapacityError: an option, the snapshot or the list is wrong.
     """
     # Wrong options are told before a large snapshot is read.
-    instead = [OPTION_OF_FIELD[name] for name in BROKER_FIELDS if given.get(name)]
+    instead = [name for name in BROKER_FIELDS if given.get(name)]
     if brokers_file is not None and instead:
         raise RequestError(f"--brokers: lists every broker already; leave out {' and '.join(instead)}")
     request_of("not read yet", "2000-01-01", given)
@@ -116,13 +116,10 @@ def _scenarios(request: PlanRequest, found: PlanInput, brokers_file: Path | None
     if brokers_file is not None:
         target = read_wanted_brokers(brokers_file, observed)
         scenarios = target_scenarios(grid, target)
-    try:
-        if brokers_file is None:
-            check_brokers(request, observed)
-            scenarios = placement_grid(observed, grid)
-        check_changes(request, partition_counts(found.snapshot.partitions), scenarios)
-    except RequestError as error:
-        raise RequestError(in_names_of_options(str(error))) from None
+    else:
+        check_brokers(request, observed)
+        scenarios = placement_grid(observed, grid)
+    check_changes(request, partition_counts(found.snapshot.partitions), scenarios)
     return scenarios
 
 

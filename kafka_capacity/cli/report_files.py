@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.cli.documents import write_files
+from kafka_capacity.cli.failure_planning import PlannedFailures, failure_parameters
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.cli.planning import Judged, Planned, requested
+from kafka_capacity.cli.size_files import SizeFiles
 from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.objects.dataset import content_type_of
 from kafka_capacity.objects.plan_tables import merge_tables, result_tables
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.report.data import ReportInputs
@@ -56,25 +58,44 @@ def snapshot_sha256(place: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlannedSizing:
-    """What a plan says of sizing: its tables, and its document as plain data."""
+    """What a plan says of sizing: its tables, its document as plain data, and the files that it rests on."""
 
     tables: Mapping[str, pa.Table]
     document: Mapping[str, Any]
+    files: SizeFiles
 
 
-def size_plan(planned: Planned) -> PlannedSizing:
+def size_plan(planned: Planned, files: SizeFiles) -> PlannedSizing:
     """Size the cluster of a plan as the scheduled plan does.
+
+    Args:
+        planned: the snapshot and the request.
+        files: the user's own shapes and samples of processors.
 
     Raises:
         RequestError: a planned event or a shape cannot be.
     """
-    found = find_sizing(planned.found.raw, planned.found.snapshot, planned.found.load, planned.request)
+    found = find_sizing(
+        planned.found.raw,
+        planned.found.snapshot,
+        planned.found.load,
+        planned.request,
+        own_shapes=files.own_shapes,
+        own_shapes_name=files.own_shapes_name,
+        cpu=files.cpu,
+    )
     sized = simulate_sizing(found.inputs, run_here)
-    return PlannedSizing(tables=sizing_tables(found, sized), document=sizing_document(found, sized))
+    return PlannedSizing(tables=sizing_tables(found, sized), document=sizing_document(found, sized), files=files)
 
 
 def report_inputs(
-    planned: Planned, groups: PlannedGroups, sizing: PlannedSizing, *, snapshot: str, out: str
+    planned: Planned,
+    groups: PlannedGroups,
+    sizing: PlannedSizing,
+    failures: PlannedFailures,
+    *,
+    snapshot: str,
+    out: str,
 ) -> ReportInputs:
     """Give what the report is made of.
 
@@ -82,6 +103,7 @@ def report_inputs(
         planned: the results.
         groups: those of the consumer groups.
         sizing: how many brokers by when.
+        failures: what breaks.
         snapshot: where they come from.
         out: where the report goes.
     """
@@ -95,15 +117,20 @@ def report_inputs(
         "sizing": sizing_parameters(planned.request),
         "snapshot": sha256,
         "model": MODEL_VERSION,
+        **sizing.files.sha256,
     }
+    if losses := failure_parameters(planned.request):
+        asked["failures"] = losses
     plan_id = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
     return ReportInputs(
         tables={
             **merge_tables(_tables(one, found.snapshot, scenarios) for one in planned.judged),
             **groups.tables,
             **sizing.tables,
+            **failures.tables,
         },
         sizing=sizing.document,
+        failures=failures.document,
         cluster=found.snapshot.cluster,
         ds=found.snapshot.ds,
         plan_id=plan_id,
@@ -136,5 +163,4 @@ def write_report(store: ObjectStore, rendered: RenderedReport) -> None:
         "email.txt": rendered.email_text.encode(),
         "index.html": rendered.index_html,
     }
-    for name, data in files.items():
-        store.write_bytes(name, data, content_type=content_type_of(name))
+    write_files(store, files)

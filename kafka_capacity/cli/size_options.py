@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from kafka_capacity.cli.plan_options import OPTION_OF_FIELD, FieldOption, request_of, split_counts, split_names
+import typer
+
+from kafka_capacity.cli.plan_options import ALL_OPTIONS, FieldOption, split_counts, split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.placement import Balance, RackRule
-from kafka_capacity.request.plan_request import PlanRequest
 from kafka_capacity.sizing.capacity.limits import FailureTolerance
 
 _COMMAS = "Here with commas between them."
@@ -91,13 +91,30 @@ _OTHERWISE_NAMED: dict[str, dict[str, Any]] = {
 REPORT_SIZE_OPTIONS = tuple(
     dataclasses.replace(option, **_OTHERWISE_NAMED.get(option.field, {}))
     for option in SIZE_OPTIONS
-    if option.field not in OPTION_OF_FIELD
+    if option.field not in {other.field for other in ALL_OPTIONS}
 )
 """Those that a report takes beside the options of plan and groups, which have some of the same names."""
 
-_OPTION_OF_FIELD = {option.field: option.name for option in SIZE_OPTIONS}
-
-
-def size_request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
-    """Parse the options that were given to ``size``; see :func:`kafka_capacity.cli.plan_options.request_of`."""
-    return request_of(cluster, ds, given, _OPTION_OF_FIELD)
+ShapesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--shapes-file",
+        exists=True,
+        dir_okay=False,
+        metavar="SHAPES.json",
+        help="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
+        "ones of the same name.",
+    ),
+]
+CpuSamples = Annotated[
+    Path | None,
+    typer.Option(
+        "--cpu-samples",
+        exists=True,
+        dir_okay=False,
+        metavar="SAMPLES.csv",
+        help="What your brokers use: the columns cores_used, leader_in_bytes_per_second, "
+        "follower_in_bytes_per_second and out_bytes_per_second, one row a broker and moment. Fitted and used "
+        "where they explain enough; the output says so.",
+    ),
+]

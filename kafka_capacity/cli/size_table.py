@@ -12,7 +12,7 @@ from kafka_capacity.sizing.capacity.reconcile import Waterfall
 from kafka_capacity.sizing.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.sizing.capacity.wording import RESOURCE_NAMES
 from kafka_capacity.sizing.capacity.workload import PeakBasis
-from kafka_capacity.workflow.sizing_document import wanting_topics
+from kafka_capacity.workflow.sizing_document import single_replicas_of, wanting_topics
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("option", "left"),
@@ -49,6 +49,7 @@ def print_size(done: SizedCluster, *, is_everything: bool) -> None:
     )
     print_table(title, _COLUMNS, [_row(result, done) for result in rows])
     lines = [f"recommended: {done.sized.advice.recommended or 'nothing'}", f"why: {done.sized.advice.reason}"]
+    lines += _single_replicas(done)
     lines += _by_date(done)
     if done.found.cpu is not None:
         lines.append(f"CPU: {done.found.cpu.reason}")
@@ -59,6 +60,14 @@ def print_size(done: SizedCluster, *, is_everything: bool) -> None:
     for one in done.waterfalls:
         _print_waterfall(one)
     _print_lines_of_excuses(done)
+
+
+def _single_replicas(done: SizedCluster) -> list[str]:
+    """Say what the answer leaves with a single replica."""
+    answer = done.recommended or done.sized.results[0]
+    found = single_replicas_of(done.found)
+    is_kept = answer.option.placement.replication_factor in (None, 1)
+    return [f"serious: {found.reason}"] if found is not None and is_kept else []
 
 
 def _by_date(done: SizedCluster) -> list[str]:
@@ -89,7 +98,9 @@ def _row(result: CapacityResult, done: SizedCluster) -> list[str]:
     if result.tightest is not None:
         place = result.tightest
         tightest = f"{RESOURCE_NAMES[place.resource]}, {place.condition}, broker {place.broker}, {place.date}"
-    mark = " (recommended)" if result.option_id == done.sized.advice.recommended else ""
+    idle = result.option.placement.idle_brokers
+    mark = f" ({idle:,} idle)" if idle else ""
+    mark += " (recommended)" if result.option_id == done.sized.advice.recommended else ""
     is_still = result.option.kind is OptionKind.DO_NOTHING
     never = "never at this throttle" if change.seconds is None and result.tightest is not None else NOTHING
     days = change.break_even_days

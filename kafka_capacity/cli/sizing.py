@@ -9,14 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import read_plan_input
-from kafka_capacity.cli.size_options import size_request_of
+from kafka_capacity.cli.plan_options import request_of
+from kafka_capacity.cli.size_files import read_size_files
 from kafka_capacity.inventory.findings import Findings
-from kafka_capacity.inventory.text_files import read_text_file
-from kafka_capacity.request.cpu_samples import read_cpu_samples
-from kafka_capacity.request.shape_catalogue import shapes_beside
 from kafka_capacity.sizing.capacity.reconcile import Waterfall
 from kafka_capacity.sizing.capacity.results import CapacityResult, PlacementKey
 from kafka_capacity.workflow.found_sizing import FoundSizing, find_sizing
@@ -68,16 +66,19 @@ def size_cluster(
         KafkaCapacityError: an option, the snapshot or the file is wrong.
     """
     # Wrong options and files are told before a large snapshot is read.
-    size_request_of("not read yet", "2000-01-01", given)
-    own = "" if shapes_file is None else read_text_file(shapes_file)
-    shapes_beside(own, str(shapes_file))
-    cpu = None if cpu_samples is None else read_cpu_samples(cpu_samples)
+    files = read_size_files(shapes_file, cpu_samples, request_of("not read yet", "2000-01-01", given))
     begin("reading the snapshot")
     read = read_plan_input(snapshot)
-    request = size_request_of(read.snapshot.cluster, read.snapshot.ds, given)
+    request = request_of(read.snapshot.cluster, read.snapshot.ds, given)
     begin("looking ahead")
     found = find_sizing(
-        read.raw, read.snapshot, read.load, request, own_shapes=own, own_shapes_name=str(shapes_file), cpu=cpu
+        read.raw,
+        read.snapshot,
+        read.load,
+        request,
+        own_shapes=files.own_shapes,
+        own_shapes_name=files.own_shapes_name,
+        cpu=files.cpu,
     )
 
     def run(shared: SizingInputs, keys: Sequence[PlacementKey]) -> Iterable[dict[str, pa.Table]]:
@@ -104,11 +105,7 @@ def size_document(done: SizedCluster) -> dict[str, Any]:
     """Give ``size.json``: null where there is no figure, or none that ends."""
     snapshot = done.found.inputs.snapshot
     return {
-        "schema_version": SCHEMA_VERSION,
-        "code_version": __version__,
-        "model_version": MODEL_VERSION,
-        "cluster": snapshot.cluster,
-        "ds": snapshot.ds,
+        **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "request": done.found.asked.model_dump(mode="json"),
         **sizing_document(done.found, done.sized),
         "warnings": list(done.warnings),

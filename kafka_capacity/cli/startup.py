@@ -30,8 +30,17 @@ def own_the_process() -> None:
 def keep_pandas_out() -> None:
     """Keep pyarrow from importing pandas, which takes it longer than a plan of 10,000 partitions.
 
-    ``pyarrow.array`` imports pandas where there is one, only to ask whether it was handed a ``Series``. Afterwards
-    pyarrow knows no pandas in this process, so this is for commands that draw no report.
+    ``pyarrow.array`` imports pandas where there is one, only to ask whether it was handed a ``Series``, and asks once.
+    So it is asked here: afterwards pyarrow knows no pandas in this process, and what needs it, the fit of a forecast,
+    finds it. For commands that draw no report.
     """
-    if _own_process and "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _NoPandas())
+    if not _own_process or "pandas" in sys.modules:
+        return
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        import pyarrow as pa
+
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)

@@ -9,7 +9,7 @@ import typer
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
 from kafka_capacity.cli.options import OutFolder
 from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json, content_type_of
+from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.sizing.doctor.diagnosis import Seriousness
 
 _HELP = """Say what is wrong with a cluster before anything fails, with the figure at stake and the mend.
@@ -47,13 +47,13 @@ def doctor(
 ) -> None:
     """Examine; the text that users read is the help above."""
     keep_pandas_out()
+    from kafka_capacity.cli.documents import write_document
     from kafka_capacity.cli.examining import DOCTOR, doctor_document, examine_snapshot, is_as_serious, print_diagnoses
-    from kafka_capacity.objects.store import open_store
 
     examined = examine_snapshot(snapshot, controllers)
     document = doctor_document(examined)
     if out is not None:
-        open_store(out).write_bytes(DOCTOR, canonical_json(document), content_type=content_type_of(DOCTOR))
+        write_document(out, DOCTOR, document)
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ from kafka_capacity.cli.options import OutFolder, Quiet
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.controller.failing import ElectionRules
 from kafka_capacity.errors import RequestError
-from kafka_capacity.objects.dataset import canonical_json, content_type_of
+from kafka_capacity.objects.dataset import canonical_json
 
 _HELP = """Work out what breaks when brokers or racks die: what is offline, what refuses writes, who is overloaded.
 
@@ -73,12 +74,12 @@ def failures(
 ) -> None:
     """Lose brokers; the text that users read is the help above."""
     keep_pandas_out()
+    from kafka_capacity.cli.documents import write_document
     from kafka_capacity.cli.failing import FAILURES, FailureOptions, failures_document, lose_brokers
     from kafka_capacity.cli.failure_table import print_failures
-    from kafka_capacity.objects.store import open_store
 
-    if not throttle > 0:
-        raise RequestError(f"--throttle: {throttle:g} is refused; give more than 0 bytes per second")
+    if not 0.0 < throttle < inf:
+        raise RequestError(f"--throttle: {throttle:g} is refused; give more than 0 bytes per second, and no infinity")
     options = FailureOptions(
         brokers=brokers or (),
         racks=racks or (),
@@ -92,7 +93,7 @@ def failures(
         failed = lose_brokers(snapshot, options, begin)
         document = failures_document(failed) if is_json or out is not None else {}
         if out is not None:
-            open_store(out).write_bytes(FAILURES, canonical_json(document), content_type=content_type_of(FAILURES))
+            write_document(out, FAILURES, document)
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:

@@ -23,54 +23,61 @@ SECRETS_IN_ENVIRONMENT = {
 }
 
 Pairs = list[str] | None
+Files = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="Parquet or CSV with the columns of the table metrics: a file, a folder, or an s3:// address.",
+    ),
+]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="A server with Prometheus' HTTP API, such as http://prometheus:9090. Secrets are in the environment: "
+        f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
+    ),
+]
+Dialects = Annotated[
+    Pairs,
+    typer.Option(
+        metavar="NAME",
+        help="Whose names of metrics to look for, best first: jmx, kminion or kafka_exporter; may be given again. "
+        "Default: all three.",
+    ),
+]
+Labels = Annotated[
+    Pairs, typer.Option(metavar="NAME=VALUE", help="What every series of this cluster has; may be given again.")
+]
+OwnMetrics = Annotated[
+    Pairs,
+    typer.Option(
+        metavar="QUANTITY=METRIC",
+        help="A metric of your own, such as topic_bytes_in=my_rule; docs/metrics.md lists the quantities.",
+    ),
+]
+BrokerLabel = Annotated[
+    str | None, typer.Option(metavar="LABEL", help="Has the broker's id, host or pod. Default: found by itself.")
+]
+Headers = Annotated[
+    Pairs, typer.Option(metavar="NAME=VALUE", help="Sent with every request, such as X-Scope-OrgID=tenant.")
+]
+CaFile = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, metavar="CA.pem", help="The CAs of an https:// server.")
+]
 
 
 @inventory.command("metrics")
 def metrics(
     snapshot: Annotated[str, typer.Argument(metavar="DIR", help="The folder of the snapshot, or an s3:// address.")],
-    files: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Parquet or CSV with the columns of the table metrics: a file, a folder, or an s3:// address.",
-        ),
-    ] = None,
-    prometheus: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A server with Prometheus' HTTP API, such as http://prometheus:9090. Secrets are in the environment: "
-            f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
-        ),
-    ] = None,
-    dialect: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Whose names of metrics to look for, best first: jmx, kminion or kafka_exporter; may be given again. "
-            "Default: all three.",
-        ),
-    ] = None,
-    label: Annotated[
-        Pairs,
-        typer.Option(metavar="NAME=VALUE", help="What every series of this cluster has; may be given again."),
-    ] = None,
-    name: Annotated[
-        Pairs,
-        typer.Option(
-            metavar="QUANTITY=METRIC",
-            help="A metric of your own, such as topic_bytes_in=my_rule; docs/metrics.md lists the quantities.",
-        ),
-    ] = None,
-    broker_label: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Has the broker's id, host or pod. Default: found by itself.")
-    ] = None,
-    header: Annotated[
-        Pairs, typer.Option(metavar="NAME=VALUE", help="Sent with every request, such as X-Scope-OrgID=tenant.")
-    ] = None,
-    ca_file: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, metavar="CA.pem", help="The CAs of an https:// server.")
-    ] = None,
+    files: Files = None,
+    prometheus: Server = None,
+    dialect: Dialects = None,
+    label: Labels = None,
+    name: OwnMetrics = None,
+    broker_label: BrokerLabel = None,
+    header: Headers = None,
+    ca_file: CaFile = None,
     timeout_seconds: Annotated[float, typer.Option(help="For one request to the server.")] = 60.0,
     days: Annotated[int, typer.Option(min=1, max=366, help="How far back, up to the day of the snapshot.")] = 14,
     out: Annotated[
@@ -80,18 +87,12 @@ def metrics(
     is_quiet: Quiet = False,
 ) -> None:
     """Add the rates of partitions and the processors of brokers to a snapshot; hours that it has are replaced."""
-    import datetime
-
     from kafka_capacity.inventory.files import read_snapshot_files
-    from kafka_capacity.inventory.prometheus import window_end
 
-    if (files is None) == (prometheus is None):
-        raise RequestError("--files, --prometheus: give one of the two")
     with progress_bar(is_quiet=is_quiet) as begin:
-        if files is not None:
-            raw = read_snapshot_files(snapshot)
-            found = _from_files(raw, files, window_end(raw.ds, datetime.datetime.now(datetime.UTC)), days)
-        else:
+        if files is not None and prometheus is None:
+            found = _from_files(read_snapshot_files(snapshot), files, days)
+        elif prometheus is not None and files is None:
             given = {
                 "dialects": tuple(dialect) if dialect else None,
                 "labels": _pairs("--label", label),
@@ -105,14 +106,21 @@ def metrics(
                 "headers": _pairs("--header", header),
                 "ca_file": ca_file,
                 "timeout_seconds": timeout_seconds,
-                **{key: os.environ[v] for v, key in SECRETS_IN_ENVIRONMENT.items() if os.environ.get(v)},
             }
-            raw = read_snapshot_files(snapshot)
-            end = window_end(raw.ds, datetime.datetime.now(datetime.UTC))
-            found = _from_prometheus(raw, connection, settings, end, begin)
+            found = _from_prometheus(read_snapshot_files(snapshot), connection, settings, begin)
+        else:
+            raise RequestError("--files, --prometheus: give one of the two")
     write_inventory(found, out or snapshot, file_format, is_quiet=is_quiet)
     hours, brokers = len(found.table("metrics")), len(found.table("broker_metrics"))
     say(f"it has {hours:,} hours of partitions and {brokers:,} of brokers", is_quiet=is_quiet)
+
+
+def _end_of(raw: RawInventory) -> int:
+    import datetime
+
+    from kafka_capacity.inventory.prometheus import window_end
+
+    return window_end(raw.ds, datetime.datetime.now(datetime.UTC))
 
 
 def _pairs(option: str, given: Pairs) -> dict[str, str]:
@@ -139,21 +147,21 @@ def prometheus_settings(given: dict[str, Any]) -> Any:
         raise RequestError("\n".join(describe_mistakes(error))) from None
 
 
-def _from_files(raw: RawInventory, files: str, end: int, days: int) -> RawInventory:
+def _from_files(raw: RawInventory, files: str, days: int) -> RawInventory:
     from kafka_capacity.inventory.metrics_files import split_address, with_metrics_files
     from kafka_capacity.objects.store import open_store
 
     folder, name = split_address(files)
-    return with_metrics_files(raw, open_store(folder), name=name, end=end, days=days)
+    return with_metrics_files(raw, open_store(folder), name=name, end=_end_of(raw), days=days)
 
 
-def _from_prometheus(
-    raw: RawInventory, connection: dict[str, Any], settings: Any, end: int, begin: Any
-) -> RawInventory:
+def _from_prometheus(raw: RawInventory, connection: dict[str, Any], settings: Any, begin: Any) -> RawInventory:
     from kafka_capacity.inventory.prometheus import with_prometheus
     from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 
-    found = with_prometheus(raw, PrometheusConnection.of(**connection), settings, end=end, progress=begin)
+    secrets = {key: os.environ[name] for name, key in SECRETS_IN_ENVIRONMENT.items() if os.environ.get(name)}
+    server = PrometheusConnection.of(**connection, **secrets)
+    found = with_prometheus(raw, server, settings, end=_end_of(raw), progress=begin)
     failure = next((remark for remark in found.remarks if remark.code == "prometheus_failed"), None)
     if failure is not None:
         # Who sits before it can mend it now; only a run at night goes on with less.

@@ -11,22 +11,23 @@ import typer
 from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_lines, progress_bar, say
+from kafka_capacity.cli.failure_options import FAILURE_OPTIONS
 from kafka_capacity.cli.options import Quiet
-from kafka_capacity.cli.size_options import REPORT_SIZE_OPTIONS
+from kafka_capacity.cli.size_options import REPORT_SIZE_OPTIONS, CpuSamples, ShapesFile
 from kafka_capacity.errors import RequestError
 
 _HELP = """Draw the report of a plan: the same page and e-mail as the scheduled plan's.
 
-Takes the options of plan, groups and size and a snapshot, or --from with the report.json of an earlier report, to
-draw that one again. Writes index.html (one self-contained page), report.json (its data), email.html, email.txt and
-images/ into DIR, and prints the verdict and the serious caveats. The same input gives the same bytes.
+Takes the options of plan, groups and size, those about losses, and a snapshot, or --from with the report.json of an
+earlier report, to draw that one again. Writes index.html (one self-contained page), report.json (its data), email.html,
+email.txt and images/ into DIR, and prints the verdict and the serious caveats. The same input gives the same bytes.
 
 Rates are bytes per second, ratios 0 to 1.
 """
 
 
 @app.command("report", help=_HELP)
-@options.takes(*options.ALL_OPTIONS, *REPORT_SIZE_OPTIONS)
+@options.takes(*options.ALL_OPTIONS, *REPORT_SIZE_OPTIONS, *FAILURE_OPTIONS)
 def report(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
     given: Mapping[str, Any],
@@ -38,20 +39,24 @@ def report(
         typer.Option("--from", exists=True, dir_okay=False, metavar="report.json", help="The data of a report."),
     ] = None,
     brokers: options.BrokersFile = None,
+    shapes_file: ShapesFile = None,
+    cpu_samples: CpuSamples = None,
     is_quiet: Quiet = False,
 ) -> None:
     """Report; the text that users read is the help above."""
     if (snapshot is None) == (earlier is None):
         raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
-    if earlier is not None and (brokers is not None or given):
+    if earlier is not None and (given or any(one is not None for one in (brokers, shapes_file, cpu_samples))):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
     import json
 
     with progress_bar(is_quiet=is_quiet) as begin:
+        from kafka_capacity.cli.failure_planning import fail_plan
         from kafka_capacity.cli.group_planning import simulate_found_groups
         from kafka_capacity.cli.plan_caveats import serious
         from kafka_capacity.cli.planning import make_plan
         from kafka_capacity.cli.report_files import report_inputs, size_plan, write_report
+        from kafka_capacity.cli.size_files import read_size_files
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.report.render import render_all, rerender
 
@@ -60,16 +65,16 @@ def report(
             begin("drawing")
             rendered = rerender(earlier.read_bytes())
         else:
-            try:
-                planned = make_plan(str(snapshot), given, brokers, begin)
-                groups = simulate_found_groups(planned.found, planned.request, begin, begun=1 + len(planned.judged))
-                begin("sizing")
-                sizing = size_plan(planned)
-            except RequestError as error:
-                names = {option.field: option.name.partition("/")[0] for option in REPORT_SIZE_OPTIONS}
-                raise RequestError(options.in_names_of_options(str(error), names)) from None
+            asked = options.request_of("not read yet", "2000-01-01", given)
+            files = read_size_files(shapes_file, cpu_samples, asked)
+            planned = make_plan(str(snapshot), given, brokers, begin)
+            groups = simulate_found_groups(planned.found, planned.request, begin, begun=1 + len(planned.judged))
+            begin("sizing")
+            sizing = size_plan(planned, files)
+            begin("losing brokers")
+            failures = fail_plan(planned, files)
             begin("drawing")
-            rendered = render_all(report_inputs(planned, groups, sizing, snapshot=str(snapshot), out=out))
+            rendered = render_all(report_inputs(planned, groups, sizing, failures, snapshot=str(snapshot), out=out))
         write_report(store, rendered)
     print_lines([rendered.subject, store.uri("index.html")])
     for text in serious(json.loads(rendered.report_json)["verdict"]["caveats"]):

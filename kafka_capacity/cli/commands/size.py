@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,9 +11,9 @@ from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import progress_bar
 from kafka_capacity.cli.options import OutFolder, Quiet
-from kafka_capacity.cli.size_options import SIZE_OPTIONS
+from kafka_capacity.cli.size_options import SIZE_OPTIONS, CpuSamples, ShapesFile
 from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json, content_type_of
+from kafka_capacity.objects.dataset import canonical_json
 
 _HELP = """Work out how many brokers of which kind the cluster needs up to a horizon, and what they cost.
 
@@ -35,29 +34,8 @@ Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US do
 def size(
     snapshot: options.Snapshot,
     given: Mapping[str, Any],
-    shapes_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--shapes-file",
-            exists=True,
-            dir_okay=False,
-            metavar="SHAPES.json",
-            help="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
-            "ones of the same name.",
-        ),
-    ] = None,
-    cpu_samples: Annotated[
-        Path | None,
-        typer.Option(
-            "--cpu-samples",
-            exists=True,
-            dir_okay=False,
-            metavar="SAMPLES.csv",
-            help="What your brokers use: the columns cores_used, leader_in_bytes_per_second, "
-            "follower_in_bytes_per_second and out_bytes_per_second, one row a broker and moment. Fitted and used "
-            "where they explain enough; the output says so.",
-        ),
-    ] = None,
+    shapes_file: ShapesFile = None,
+    cpu_samples: CpuSamples = None,
     out: OutFolder = None,
     is_json: Annotated[bool, typer.Option("--json", help="Print what size.json holds instead of tables.")] = False,
     is_everything: Annotated[bool, typer.Option("--all", help="List every option that was tried.")] = False,
@@ -66,16 +44,16 @@ def size(
 ) -> None:
     """Size; the text that users read is the help above."""
     keep_pandas_out()
+    from kafka_capacity.cli.documents import write_document
     from kafka_capacity.cli.size_table import print_size
     from kafka_capacity.cli.sizing import SIZE, size_cluster, size_document
-    from kafka_capacity.objects.store import open_store
 
     with progress_bar(is_quiet=is_quiet) as begin:
         done = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
         document = size_document(done) if is_json or out is not None else {}
         if out is not None:
             begin("writing")
-            open_store(out).write_bytes(SIZE, canonical_json(document), content_type=content_type_of(SIZE))
+            write_document(out, SIZE, document)
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:

@@ -22,7 +22,7 @@ def test_findings_and_mends_are_shown(run, single, tmp_path):
     done = run("doctor", single, "--controllers", "1,4,2", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "payments on 2026-11-20: 2 serious, 1 warning" in done.stdout
-    assert "raise their replication factor to 3" in done.stdout
+    assert "raise the replication factor to 3" in done.stdout
     document = json.loads((tmp_path / "out" / "doctor.json").read_bytes())
     assert [one["code"] for one in document["diagnoses"]] == ["single-replica", "controllers-share-rack", "rack-loss"]
 
@@ -48,8 +48,8 @@ def test_a_warning_does_not_fail_what_asks_for_serious_things(run, tmp_path):
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("a", "--controllers: 'a' is refused: write ids with their racks, such as 1:a,2:b,3:c"),
-        ("1:", "--controllers: '1:' is refused: write ids with their racks, such as 1:a,2:b,3:c"),
+        ("a", "--controllers: 'a' is no voter: write node id and rack, such as 1:a"),
+        ("1:", "--controllers: '1:' is no voter: write node id and rack, such as 1:a"),
         ("1,1", "--controllers: 1 is given more than once; name each voter once"),
         ("", "--controllers: there is none; name the voters, such as 1:a,2:b,3:c, or leave it out"),
     ],

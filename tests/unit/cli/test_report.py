@@ -108,8 +108,86 @@ def test_it_sizes_with_options_of_its_own(run, snapshot, tmp_path):
     assert report["verdict"]["sizing"]["figures"][2]["format"] == "usd"
 
 
+def test_it_says_what_breaks_with_options_of_its_own(run, snapshot, tmp_path):
+    out, plain = tmp_path / "report", tmp_path / "plain"
+    arguments = ["report", "--snapshot", snapshot, "--broker-counts", "6", "--horizon", "1"]
+    done = run(
+        *arguments, "--losses", "rack", "--lost-together", "1,2", "--lost-together", "rack:a", "--most-losses", "9",
+        "--election-rules", "zookeeper", "--controllers", "1:a", "--controller-timeout",
+        "controller.quorum.fetch.timeout.ms=500", "--controller-up", "0.9", "--rack-up", "0.8", "--failover-runs", "10",
+        "--out", out,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    run(*arguments, "--out", plain)
+    reports = [json.loads((folder / "report.json").read_text()) for folder in (out, plain)]
+    asked, usual = ({one["name"]: one["data"] for one in report["sections"]}["failures"] for report in reports)
+    assert [part["caption"].split(":")[0] for part in asked["matrices"]] == ["One rack lost", "Given sets lost"]
+    assert [row["name"] for row in asked["matrices"][1]["rows"]] == ["brokers 1, 2", "rack a"]
+    assert "rules of zookeeper" in asked["notes"][-1]
+    # One controller, up 0.9 of the time in a rack that is up 0.8: away 0.28 of a year of 365 days.
+    assert "102 d 5 h a year with racks that are up 80 % of the time" in asked["controllers"]["sentences"][1]
+    assert [part["caption"].split(" lost")[0] for part in usual["matrices"]] == [
+        "One broker",
+        "One rack",
+        "Two brokers",
+        "A rack and one broker more",
+    ]
+    assert "Nothing is said of controllers" in usual["controllers"]["sentences"][0]
+    assert len({report["plan_id"] for report in reports}) == 2
+
+
 def test_a_wrong_option_of_sizing_is_named_as_typed(run, snapshot, tmp_path):
     done = run("report", "--snapshot", snapshot, "--horizon", "0", "--out", tmp_path / "report")
     assert done.exit_code == 2
     assert "--horizon" in done.output
     assert "horizon_months" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--shapes", "m9.large"), "error: --shapes: 'm9.large' is not in the catalogue; "),
+        (("--current-shape", "m5.large", "--broker-vcpu", "2"), "error: --broker-vcpu: 2.0 is refused: "),
+        (("--remove-brokers", "77"), "error: --remove-brokers: "),
+        (("--group", "nobody"), "error: --group: 'nobody' is refused: "),
+        (("--partitions", "nothing=4"), "error: --partitions: "),
+        (("--lost-together", "99"), "error: --lost-together: broker 99 in 'broker 99' is refused: "),
+        (("--controllers", "1:a,b"), "error: --controllers: ['1:a', 'b'] is refused: 'b' is no voter: "),
+        (("--brokers", "{file}", "--broker-counts", "9"), "leave out --broker-counts\n"),
+    ],
+)
+def test_what_is_refused_late_is_told_by_the_name_that_was_typed(run, snapshot, tmp_path, arguments, message):
+    file = tmp_path / "brokers.json"
+    file.write_text(json.dumps(NINE))
+    typed = [argument.format(file=file) for argument in arguments]
+    done = run("report", "--snapshot", snapshot, "--broker-price", "1", "--out", tmp_path / "report", *typed)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "report").exists()
+
+
+def test_it_takes_the_files_of_size_and_says_the_same(run, snapshot, tmp_path):
+    own, samples, out = tmp_path / "own.json", tmp_path / "samples.csv", tmp_path / "report"
+    offer = {"name": "o", "provider": "us", "priced_on": "2026-11-01", "source": "finance", "disk": "own"}
+    shape = {"name": "r740", "offer": "o", "vcpu": 32, "disk_gib": 20_000, "usd_per_hour": 0.5}
+    own.write_text(json.dumps({"offers": [offer], "shapes": [shape]}))
+    names = "cores_used,leader_in_bytes_per_second,follower_in_bytes_per_second,out_bytes_per_second"
+    rows = [f"{1 + i % 7 + 2 * (i % 5)},{(i % 7) * 1e6},{(i % 5) * 1e6},{(i % 3) * 1e6}" for i in range(105)]
+    samples.write_text("\n".join([names, *rows]))
+    files = ("--shapes", "r740", "--shapes-file", own, "--cpu-samples", samples, "--horizon", "3")
+    asked = ("report", "--snapshot", snapshot, "--size-broker-counts", "6", "--out", out)
+    assert run(*asked, *files).exit_code == 0
+    report = json.loads((out / "report.json").read_text())
+    sized = json.loads(run("size", "--snapshot", snapshot, "--broker-counts", "6", *files, "--json").stdout)
+    assert "fitted to 105 samples" in (out / "report.json").read_text()
+    assert "6 × r740" in (out / "report.json").read_text()
+    assert "006-brokers.r740" in {one["option_id"] for one in sized["options"]}
+    assert report["verdict"]["sizing"]["recommended_option_id"] == sized["advice"]["recommended"]
+
+    own.write_text(own.read_text().replace("0.5", "0.75"))
+    assert run(*asked, *files).exit_code == 0
+    assert json.loads((out / "report.json").read_text())["plan_id"] != report["plan_id"]
+
+    done = run("report", "--from", out / "report.json", "--shapes-file", own, "--out", tmp_path / "again")
+    assert done.exit_code == 2
+    assert "--from: draws an earlier report as it is" in done.stderr

@@ -7,7 +7,7 @@ import pytest
 
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
-from tests.builders import cluster, with_rows
+from tests.builders import cluster, topic, with_rows
 
 
 @pytest.fixture(scope="module")
@@ -91,27 +91,87 @@ def test_a_file_of_shapes_is_tried(run, uneven, tmp_path):
     assert shape["usd_per_month"]["total"] is None  # traffic between racks has no price in that file
 
 
+def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path):
+    """Machines of today have a price; traffic between racks has none in this file."""
+    own = tmp_path / "own.json"
+    offer = {"name": "o", "provider": "us", "priced_on": "2026-11-01", "source": "finance", "disk": "own"}
+    figures = {"vcpu": 32, "network_mbit_per_second": 10_000, "disk_gib": 40_000, "usd_per_hour": 0.05}
+    own.write_text(json.dumps({"offers": [offer], "shapes": [{"name": "r740", "offer": "o", **figures}]}))
+    asked = ("--shapes-file", own, "--current-shape", "r740", "--shapes", "m7g.8xlarge")
+    document = sized(run, uneven, *asked)
+    fitting = {one["option_id"]: one["usd_per_month"]["total"] for one in document["options"] if one["fits"]}
+    assert fitting["009-brokers.m7g.8xlarge"] > 0
+    assert document["advice"]["recommended"] == "006-brokers.r740"
+    assert document["advice"]["reason"].startswith(
+        "006-brokers.r740 has the fewest brokers of its hardware that fit; what it costs is not known; "
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--network-limit", "1.2"), "--network-limit: 1.2 is refused: input should be less than or equal to 1"),
         (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is refused: it is below --growth, 0.5"),
-        (("--shapes", "m9.large"), "shapes: 'm9.large' is not in the catalogue; choose from express.m7g.*, "),
-        (("--shapes", "today"), "shapes: 'today' is always tried and no shape of the catalogue; leave it out"),
-        (("--current-shape", "m9.large"), "current_shape: 'm9.large' is not in the catalogue; choose from today, "),
+        (("--shapes", "m9.large"), "error: --shapes: 'm9.large' is not in the catalogue; choose from express.m7g.*, "),
+        (("--shapes", "today"), "error: --shapes: 'today' is always tried and no shape of the catalogue; leave it out"),
+        (
+            ("--current-shape", "m9.large"),
+            "error: --current-shape: 'm9.large' is not in the catalogue; choose from today, ",
+        ),
         (
             ("--current-shape", "kafka.m7g.*"),
-            "current_shape: 'kafka.m7g.*' is refused: it stands for 7 sizes, and the brokers run on one; name it, such "
-            "as kafka.m7g.large",
+            "error: --current-shape: 'kafka.m7g.*' is refused: it stands for 7 sizes, and the brokers run on "
+            "one; name it, such as kafka.m7g.large",
         ),
-        (("--current-shape", "m5.large", "--broker-price", "2"), "the shape 'm5.large' has its own"),
+        (
+            ("--current-shape", "m5.large", "--broker-price", "2"),
+            "error: --broker-price: 2.0 is refused: the shape 'm5.large' has its own; ",
+        ),
+        (
+            ("--current-shape", "m5.large", "--broker-replicas", "10"),
+            "error: --broker-replicas: 10 is refused: the shape 'm5.large' has its own, or none; leave it out",
+        ),
         (("--estimate", "low"), "--estimate: 'low' is refused"),
+        (("--broker-price", "0"), "error: --broker-price: 0.0 is refused: input should be greater than 0"),
     ],
 )
 def test_wrong_options_are_refused_by_their_names(run, uneven, arguments, message):
     done = run("size", "--snapshot", uneven, *arguments)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_a_mistake_in_a_file_of_shapes_is_told_of_that_file(run, uneven, tmp_path, monkeypatch):
+    """A file that is called as an option is, ``shapes.json``, is not mistaken for what was typed of it."""
+    (tmp_path / "shapes.json").write_text('{"shapes": [{"name": "r740", "offer": "o"}]}')
+    monkeypatch.chdir(tmp_path)
+    done = run("size", "--snapshot", uneven, "--shapes-file", "shapes.json")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --shapes-file shapes.json: shape 'r740' is of the offer 'o', which is not ")
+
+
+def test_what_is_told_of_a_planned_event_names_the_file_s_option(run, uneven, tmp_path):
+    events = tmp_path / "events.json"
+    events.write_text(json.dumps([{"kind": "launch", "topics": "no.such*", "from_date": "2027-01-01", "factor": 2}]))
+    done = run("size", "--snapshot", uneven, "--events", events)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: --events")
+    assert "planned_events" not in done.stderr
+
+
+def test_an_option_that_leaves_one_replica_does_not_fit_and_topics_that_have_one_are_named(run, tmp_path):
+    write_snapshot_files(cluster(topics=[topic("orders"), topic("trace", partitions=4, rf=1)]), tmp_path)
+    asked = ("size", "--snapshot", tmp_path, "--broker-counts", "6", "--replication-factors", "1,3")
+    document = json.loads(run(*asked, "--json").stdout)
+    lost = next(one for one in document["options"] if one["option_id"] == "006-brokers.today.rf1")
+    assert [one["constraint"] for one in lost["excuses"]] == ["replication_factor"]
+    single = document["single_replicas"]
+    assert (single["partitions"], single["topics"]) == (4, ["trace"])
+    words = " ".join(run(*asked).stdout.split())
+    assert f"serious: {single['reason']}" in words
+    assert json.loads(run(*asked, "--tolerate", "none", "--json").stdout)["single_replicas"] is None
+    raised = run(*asked[:-1], "3", "--current-shape", "m5.large", "--all").stdout
+    assert ("serious: " in raised) == ("do-nothing (recommended)" in raised)
 
 
 def test_without_rates_nothing_is_said_to_fit(run, tmp_path):

@@ -1,0 +1,50 @@
+"""JSON documents and other files that commands write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.objects.dataset import canonical_json, content_type_of
+from kafka_capacity.objects.store import ObjectStore, open_store
+
+
+def document_head(schema_version: int, *, cluster: str, ds: str) -> dict[str, Any]:
+    """Give what every document begins with: whose it is, and what it was made by.
+
+    Args:
+        schema_version: of this kind of document.
+        cluster: its name.
+        ds: the day of its snapshot.
+    """
+    return {
+        "schema_version": schema_version,
+        "code_version": __version__,
+        "model_version": MODEL_VERSION,
+        "cluster": cluster,
+        "ds": ds,
+    }
+
+
+def write_document(out: str, name: str, document: Mapping[str, Any]) -> None:
+    """Write one document: the same bytes for the same data.
+
+    Args:
+        out: a folder or an ``s3://`` address.
+        name: of the file in it.
+        document: plain data.
+    """
+    write_files(open_store(out), {name: canonical_json(dict(document))})
+
+
+def write_files(store: ObjectStore, files: Mapping[str, bytes], *, folder: str = "") -> None:
+    """Write files in their order, each whole.
+
+    Args:
+        store: where to.
+        files: by name.
+        folder: below the store's root; empty, or with a trailing ``/``.
+    """
+    for name, data in files.items():
+        store.write_bytes(folder + name, data, content_type=content_type_of(name))

@@ -1,0 +1,56 @@
+"""What breaks, in a plan made on the spot: the same work as the scheduled plan's, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.cli.planning import Planned
+from kafka_capacity.cli.size_files import SizeFiles
+from kafka_capacity.request.durability_parameters import DurabilityParameters
+from kafka_capacity.request.failure_parameters import FailureParameters
+from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.workflow.failure_evaluation import simulate_here
+from kafka_capacity.workflow.failure_simulation import failures_document, find_failures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlannedFailures:
+    """What a plan says of failures: its tables, and its document as plain data."""
+
+    tables: Mapping[str, pa.Table]
+    document: Mapping[str, Any]
+
+
+def failure_parameters(request: PlanRequest) -> dict[str, Any]:
+    """Give the parameters about failures, and what they could cost, that are not left to their defaults."""
+    known = {**FailureParameters.model_fields, **DurabilityParameters.model_fields}
+    fields = {name for name, field in known.items() if getattr(request, name) != field.default}
+    return request.model_dump(mode="json", include=fields)
+
+
+def fail_plan(planned: Planned, files: SizeFiles) -> PlannedFailures:
+    """Lose brokers, racks and controllers of every placement of a plan.
+
+    Args:
+        planned: the snapshot, the request and the placements.
+        files: the user's own shapes and samples of processors.
+
+    Raises:
+        RequestError: a set of losses cannot be.
+    """
+    scenarios = [result.scenario for result in planned.results]
+    found = find_failures(
+        planned.found.raw,
+        planned.found.snapshot,
+        planned.found.load,
+        planned.request,
+        scenarios,
+        own_shapes=files.own_shapes,
+        cpu=files.cpu,
+    )
+    tables = simulate_here(found)
+    return PlannedFailures(tables=tables, document=failures_document(found, scenarios, tables))

@@ -1,0 +1,55 @@
+"""The files that sizing takes beside a snapshot: shapes and prices of one's own, and samples of processors."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_capacity.inventory.text_files import read_text_file
+from kafka_capacity.request.cpu_samples import read_cpu_samples
+from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.request.shape_catalogue import chosen_shapes, shapes_beside
+from kafka_capacity.sizing.capacity.cpu import CpuCalibration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeFiles:
+    """What was read of them.
+
+    Attributes:
+        own_shapes: JSON in the form of the shipped catalogue; empty where there is no file.
+        own_shapes_name: of the file, for messages.
+        cpu: what came of the samples; ``None`` where there is no file.
+        sha256: of each file that was given, by its option.
+    """
+
+    own_shapes: str
+    own_shapes_name: str
+    cpu: CpuCalibration | None
+    sha256: dict[str, str]
+
+
+def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, asked: PlanRequest) -> SizeFiles:
+    """Read the files, so that what is wrong with them is told before a large snapshot is read.
+
+    Args:
+        shapes_file: shapes of the user's own.
+        cpu_samples: what brokers used of their processors at which traffic.
+        asked: the request, whose shapes must be shipped or in the file.
+
+    Raises:
+        KafkaCapacityError: a file is wrong, or a shape that is asked for is nowhere.
+    """
+    own = "" if shapes_file is None else read_text_file(shapes_file)
+    name = f"--shapes-file {shapes_file}"
+    chosen_shapes(shapes_beside(own, name), asked.shapes)
+    given = {"--shapes-file": shapes_file, "--cpu-samples": cpu_samples}
+    return SizeFiles(
+        own_shapes=own,
+        own_shapes_name=name,
+        cpu=None if cpu_samples is None else read_cpu_samples(cpu_samples),
+        sha256={
+            option: hashlib.sha256(path.read_bytes()).hexdigest() for option, path in given.items() if path is not None
+        },
+    )

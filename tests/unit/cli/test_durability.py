@@ -1,0 +1,69 @@
+"""``kafka-capacity durability``: what could be lost."""
+
+import json
+
+import pytest
+
+from kafka_capacity.inventory.files import write_snapshot_files
+from tests.builders import cluster, rows_of, topic, with_rows
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Six brokers in three racks; one topic with a single replica."""
+    place = tmp_path / "cluster"
+    topics = [topic("orders", partitions=6), topic("scratch", rf=1, min_insync_replicas=1)]
+    write_snapshot_files(cluster(topics=topics, hours=24), place)
+    return place
+
+
+def test_the_greatest_loss_comes_first_and_is_explained(run, folder):
+    done = run("durability", folder, "--failures", 2, "--explain", "orders", "--check", "--rows", 1)
+    assert done.exit_code == 0, done.output
+    assert "2 topics, producers with acks=all, idempotent; up to 2 failures tried" in done.stdout
+    assert "what could be lost, the worst 1 of 2" in done.stdout
+    assert "scratch" in done.stdout
+    assert "lost acknowledged, after 1 failure:" in done.stdout
+    assert "1. the producer sends record 1; replica A appends it at offset 0" in done.stdout
+    assert "closed form against failures at random" in done.stdout
+    assert "where brokers crash, connections break and the producer restarts" in done.stdout
+
+
+def test_what_makes_figures_too_good_is_said(run, tmp_path):
+    raw = cluster(topics=[topic("orders", size_bytes=None)], hours=24)
+    rows = [{**row, "is_in_sync": row["is_leader"] or row["partition"] > 0} for row in rows_of(raw, "replicas")]
+    write_snapshot_files(with_rows(raw, "replicas", rows), tmp_path)
+    done = run("durability", tmp_path, "--failures", 0)
+    assert "warning: 1 partition has replicas out of sync today" in done.stdout
+    assert "warning: the size of 18 replicas" in done.stdout
+    assert "warning: the size of 18 replicas" in run("failures", tmp_path).stdout
+
+
+def test_json_is_the_same_each_time(run, folder, tmp_path):
+    first, second = (run("durability", folder, "--failures", 1, "--acks", "1", "--json").stdout for _ in range(2))
+    assert first == second
+    document = json.loads(first)
+    assert [row["topic"] for row in document["topics"]] == ["scratch", "orders"]
+    assert document["topics"][1]["lost_after_crashes"] == 1
+    assert document["assumed"]["acks"] == "1"
+    assert document["few_copysets"]["moved_bytes"] >= 0
+    run("durability", folder, "--failures", 1, "--acks", "1", "--out", tmp_path / "out", "--quiet")
+    assert json.loads((tmp_path / "out" / "durability.json").read_bytes()) == document
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--explain", "nothing"), "error: --explain: 'nothing' is not a topic of this cluster, which has 2"),
+        (("--mttf", "0"), "error: --mttf: 0 is refused; give more than 0 and at most 1e+06"),
+        (("--crash-mttf", "inf"), "error: --crash-mttf: inf is refused; give more than 0 and at most 1e+06"),
+        (("--rack-mttf", "-1"), "error: --rack-mttf: -1 is refused; give more than 0 and at most 1e+06"),
+        (("--replacement", "nan"), "error: --replacement: nan is refused; give more than 0 and at most 100000"),
+        (("--throttle", "0"), "error: --throttle: 0 is refused; give more than 0 and at most 1e+15"),
+        (("--replica-lag", "-1"), "error: --replica-lag: -1 is refused; give 0 to 1e+06"),
+    ],
+)
+def test_what_cannot_be_is_named(run, folder, options, message):
+    done = run("durability", folder, *options)
+    assert done.exit_code != 0
+    assert message in done.stderr
