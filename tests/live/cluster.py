@@ -1,8 +1,9 @@
 """Real Kafka brokers (KRaft) on loopback, and Kafka's own command line tools.
 
-The first three nodes are brokers and controllers, later ones brokers only. Every node listens in PLAINTEXT, for its
-peers and the tools, and in whichever secured protocols are asked for. A cluster is a context manager: whatever happens
-inside, its processes are gone afterwards; on Linux they also go when the test process itself is killed.
+The first three nodes are brokers and controllers, later ones brokers only, unless controllers have nodes of their own.
+Every broker listens in PLAINTEXT, for its peers and the tools, and in whichever secured protocols are asked for. A
+cluster is a context manager: whatever happens inside, its processes are gone afterwards; on Linux they also go when the
+test process itself is killed.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ class KafkaCluster:
         log_dirs: how many log directories each broker has.
         settings: server properties of every broker that differ from those of the other tests.
         log4j: what the processes log, and how.
+        controller_ids: nodes that are controllers and nothing else; where there are some, no broker is a controller.
+        features: levels that the cluster starts with, by feature; Kafka's own where they are left out.
+        heap: of every node.
     """
 
     workdir: Path
@@ -58,6 +62,9 @@ class KafkaCluster:
     log_dirs: int = 1
     settings: Mapping[str, object] = field(default_factory=dict)
     log4j: Path = LOG4J
+    controller_ids: tuple[int, ...] = ()
+    features: Mapping[str, int] = field(default_factory=dict)
+    heap: str = "256m"
     nodes: dict[int, Node] = field(default_factory=dict)
     certificates: Certificates | None = None
     _running: dict[int, _Running] = field(default_factory=dict)
@@ -66,13 +73,15 @@ class KafkaCluster:
         self.workdir.mkdir(parents=True, exist_ok=True)
         if any("SSL" in protocol for protocol in self.protocols):
             self.certificates = make_certificates(self.workdir / "certificates")
+        for controller_id in self.controller_ids:
+            self._add_node(controller_id, None)
         for broker_id, rack in self.racks.items():
             self._add_node(broker_id, rack)
         try:
             self._format(list(self.nodes.values()))
-            for broker_id in self.nodes:
-                self._spawn(broker_id)
-            self.wait_until_registered(*self.nodes)
+            for node_id in self.nodes:
+                self._spawn(node_id)
+            self.wait_until_registered(*self.racks)
         except BaseException:
             self.close()
             raise
@@ -99,25 +108,45 @@ class KafkaCluster:
         self._spawn(broker_id)
         self.wait_until_registered(broker_id)
 
+    def start_again(self, *node_ids: int) -> None:
+        """Start brokers or controllers that were stopped, all at once; brokers are waited for."""
+        for node_id in node_ids:
+            self._spawn(node_id)
+        self.wait_until_registered(*(node_id for node_id in node_ids if self.nodes[node_id].is_broker))
+
     def stop_broker(self, broker_id: int) -> None:
         """Shut a broker down in an orderly way."""
         self._end(broker_id, signal.SIGTERM)
 
-    def kill_broker(self, broker_id: int) -> None:
-        """End a broker as a power failure would."""
-        self._end(broker_id, signal.SIGKILL)
+    def kill_broker(self, *broker_ids: int) -> None:
+        """End brokers or controllers as a power failure would, all at once."""
+        for broker_id in broker_ids:
+            self._running[broker_id].process.kill()
+        for broker_id in broker_ids:
+            self._end(broker_id, signal.SIGKILL)
+
+    def freeze(self, broker_id: int) -> None:
+        """Let a broker do nothing until it is thawed; its connections stay open."""
+        self._running[broker_id].process.send_signal(signal.SIGSTOP)
+
+    def thaw(self, broker_id: int) -> None:
+        """Let a frozen broker go on."""
+        self._running[broker_id].process.send_signal(signal.SIGCONT)
 
     def bootstrap_servers(self, protocol: str = "PLAINTEXT") -> str:
         """Give the addresses of the brokers that run."""
-        return ",".join(f"127.0.0.1:{running.node.ports[protocol]}" for running in self._running.values())
+        brokers = (running.node for running in self._running.values() if running.node.is_broker)
+        return ",".join(f"127.0.0.1:{node.ports[protocol]}" for node in brokers)
 
     def wait_until_registered(self, *broker_ids: int) -> None:
         """Wait until the brokers are there for everyone: registered and not fenced."""
-        self.wait_for(lambda: set(broker_ids) <= self._unfenced(), f"brokers {broker_ids} registered")
+        if broker_ids:
+            self.wait_for(lambda: set(broker_ids) <= self._unfenced(), f"brokers {broker_ids} registered")
 
-    def wait_until_fenced(self, broker_id: int) -> None:
-        """Wait until the controller has noticed that a broker is gone."""
-        self.wait_for(lambda: self._unfenced() == set(self._running), f"broker {broker_id} fenced")
+    def wait_until_fenced(self, *broker_ids: int) -> None:
+        """Wait until the controller has noticed that brokers are gone."""
+        alive = {node_id for node_id, running in self._running.items() if running.node.is_broker}
+        self.wait_for(lambda: self._unfenced() == alive, f"brokers {broker_ids} fenced")
 
     def wait_for(self, is_so: Callable[[], bool], what: str, seconds: float = START_SECONDS) -> None:
         """Wait for something, and fail with the brokers' logs where it does not come."""
@@ -132,8 +161,12 @@ class KafkaCluster:
         tails = "\n".join(f"broker {i}:\n{self.log_tail(i)}" for i in self._running)
         raise AssertionError(f"waited {seconds} s in vain: {what}\n{tails}")
 
+    def log(self, broker_id: int) -> str:
+        """Give all that a node has logged."""
+        return self._log(broker_id).read_text(encoding="utf-8", errors="replace")
+
     def log_tail(self, broker_id: int, characters: int = 3000) -> str:
-        return self._log(broker_id).read_text(encoding="utf-8", errors="replace")[-characters:]
+        return self.log(broker_id)[-characters:]
 
     # -- tools and clients -----------------------------------------------------------------------
 
@@ -184,9 +217,12 @@ class KafkaCluster:
     def _add_node(self, broker_id: int, rack: str | None) -> None:
         names = ["PLAINTEXT", "CONTROLLER", *self.protocols]
         ports = dict(zip(names, free_ports(len(names)), strict=True))
-        is_controller = len(self.nodes) < CONTROLLERS and not self._running
+        is_alone = broker_id in self.controller_ids
+        is_both = not self.controller_ids and len(self.nodes) < CONTROLLERS and not self._running
         folder = self.workdir / str(broker_id)
-        self.nodes[broker_id] = Node(broker_id, rack, folder, ports, is_controller)
+        self.nodes[broker_id] = Node(
+            broker_id, rack, folder, ports, is_controller=is_alone or is_both, is_broker=not is_alone
+        )
 
     def _format(self, nodes: list[Node]) -> None:
         formats = []
@@ -194,10 +230,12 @@ class KafkaCluster:
             node.folder.mkdir()
             text = server_properties(node, list(self.nodes.values()), self.log_dirs, self.certificates, self.settings)
             node.settings.write_text(text, encoding="utf-8")
+            levels = [word for name, level in self.features.items() for word in ("--feature", f"{name}={level}")]
             users = ["--add-scram", f"SCRAM-SHA-512=[name={SCRAM_USER},password={SCRAM_PASSWORD}]"]
             command = self._java(
                 "kafka.tools.StorageTool",
                 *("format", "-t", CLUSTER_ID, "-c", str(node.settings)),
+                *levels,
                 *(users if self.protocols and node.is_controller else []),
             )
             formats.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
@@ -208,7 +246,7 @@ class KafkaCluster:
 
     def _spawn(self, broker_id: int) -> None:
         node = self.nodes[broker_id]
-        command = self._java("kafka.Kafka", str(node.settings), heap="256m")
+        command = self._java("kafka.Kafka", str(node.settings), heap=self.heap)
         with self._log(broker_id).open("ab") as log:
             process = subprocess.Popen(
                 command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=node.folder, preexec_fn=_die_with_parent

@@ -9,7 +9,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -27,6 +27,7 @@ IVY_MODULE = """<ivy-module version="2.0">
   <configurations><conf name="runtime"/></configurations>
   <dependencies>
 {dependencies}
+{exclusions}
   </dependencies>
 </ivy-module>
 """
@@ -69,10 +70,10 @@ def fetch_by_ivy(coordinates: list[str], folder: Path) -> str:
     return _run_ivy(coordinates, folder, transitive=False)
 
 
-def resolve_by_ivy(roots: list[str], folder: Path) -> list[str]:
-    """Copy these jars and all that they need at run time, and name them."""
+def resolve_by_ivy(roots: list[str], folder: Path, *, left_out: Sequence[str] = ()) -> list[str]:
+    """Copy these jars and all that they need at run time, but for what is left out, and name them."""
     pattern = "[organisation]:[artifact]:[revision].[ext]"
-    _run_ivy(roots, folder, transitive=True, pattern=pattern)
+    _run_ivy(roots, folder, transitive=True, pattern=pattern, left_out=left_out)
     found = sorted(path.name.removesuffix(".jar") for path in folder.glob("*:*:*.jar"))
     for name in found:
         (folder / f"{name}.jar").rename(folder / file_name(name))
@@ -85,13 +86,16 @@ def _run_ivy(
     *,
     transitive: bool,
     pattern: str = "[organisation].[artifact]-[revision].[ext]",
+    left_out: Sequence[str] = (),
 ) -> str:
     work = folder / "ivy"
     work.mkdir()
     settings, module = work / "settings.xml", work / "ivy.xml"
     use_poms = str(transitive).lower()
     settings.write_text(IVY_SETTINGS.format(cache=quoteattr(str(work / "cache")), use_poms=use_poms), encoding="utf-8")
-    module.write_text(IVY_MODULE.format(dependencies=_ivy_dependencies(coordinates, transitive)), encoding="utf-8")
+    exclusions = "\n".join('    <exclude org="{}" module="{}"/>'.format(*name.split(":")) for name in left_out)
+    dependencies = _ivy_dependencies(coordinates, transitive)
+    module.write_text(IVY_MODULE.format(dependencies=dependencies, exclusions=exclusions), encoding="utf-8")
     command = java_command(
         "org.apache.ivy.Main",
         *("-settings", str(settings), "-ivy", str(module), "-types", "jar", "bundle"),

@@ -23,6 +23,12 @@ class Node:
     folder: Path
     ports: dict[str, int]
     is_controller: bool
+    is_broker: bool = True
+
+    @property
+    def roles(self) -> str:
+        names = (("broker", self.is_broker), ("controller", self.is_controller))
+        return ",".join(name for name, is_so in names if is_so)
 
     @property
     def settings(self) -> Path:
@@ -39,17 +45,16 @@ def server_properties(
     """Spell the settings of a node: small, quick to notice a death, and with nothing made behind the test's back."""
     controllers = [each for each in nodes if each.is_controller]
     voters = ",".join(f"{each.broker_id}@127.0.0.1:{each.ports['CONTROLLER']}" for each in controllers)
-    copies = min(3, len(controllers))
+    copies = max(1, min(3, sum(each.is_broker for each in nodes)))
     spoken = [name for name in node.ports if name != "CONTROLLER"]
-    offered = [f"{name}://127.0.0.1:{node.ports[name]}" for name in spoken]
+    offered = [f"{name}://127.0.0.1:{node.ports[name]}" for name in spoken if node.is_broker]
     controller = [f"CONTROLLER://127.0.0.1:{node.ports['CONTROLLER']}"] if node.is_controller else []
-    settings = {
+    settings: dict[str, object] = {
         "node.id": node.broker_id,
-        "process.roles": "broker,controller" if node.is_controller else "broker",
+        "process.roles": node.roles,
         "controller.quorum.voters": voters,
         "controller.listener.names": "CONTROLLER",
         "listeners": ",".join(offered + controller),
-        "advertised.listeners": ",".join(offered),
         "listener.security.protocol.map": ",".join(f"{name}:{name}" for name in spoken) + ",CONTROLLER:PLAINTEXT",
         "inter.broker.listener.name": "PLAINTEXT",
         "log.dirs": ",".join(str(node.folder / f"data{i}") for i in range(log_dirs)),
@@ -74,6 +79,8 @@ def server_properties(
         "log.cleaner.dedupe.buffer.size": 4194304,
         "log.initial.task.delay.ms": 3600000,
     }
+    if offered:
+        settings["advertised.listeners"] = ",".join(offered)
     if node.rack is not None:
         settings["broker.rack"] = node.rack
     settings |= {**_security(spoken, certificates), **others}
@@ -81,7 +88,7 @@ def server_properties(
 
 
 def _security(spoken: Sequence[str], certificates: Certificates | None) -> dict[str, str]:
-    settings = {}
+    settings: dict[str, str] = {}
     if certificates is not None:
         settings |= {
             "ssl.keystore.type": "PEM",
