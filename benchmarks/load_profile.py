@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,12 +18,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.through_spark import add_cores, say, scaling, session
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.workflow.load_profile import read_profile_manifest
+from spark_jobs import load_profile
 
 CLUSTER, DS = "many-partitions", datetime.date(2026, 6, 30)
 BROKERS, PER_TOPIC, FACTOR = 30, 50, 3
@@ -93,18 +93,11 @@ def _table(name: str, columns: dict[str, object]) -> pa.Table:
 
 def through_spark(folder: Path, days: int, cores: int) -> tuple[float, str]:
     """Describe the history; gives seconds without the start of the session, and the hash of what was stored."""
-    from pyspark.sql import SparkSession
-
-    from spark_jobs import load_profile
-
-    builder = SparkSession.builder.master(f"local[{cores}]").appName("load_profile").config("spark.driver.memory", "6g")
-    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    spark.range(1).count()
     args = argparse.Namespace(store_uri=str(folder), cluster=CLUSTER, ds=DS.isoformat(), days=days)
-    began = time.perf_counter()
-    load_profile.run(spark, args)
-    seconds = time.perf_counter() - began
-    spark.stop()
+    with session("load_profile", cores, memory="6g") as spark:
+        began = time.perf_counter()
+        load_profile.run(spark, args)
+        seconds = time.perf_counter() - began
     return seconds, read_profile_manifest(open_store(str(folder)), CLUSTER, DS.isoformat()).sha256
 
 
@@ -113,25 +106,24 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--partitions", type=int, nargs="*", default=[5_000, 10_000, 20_000])
     parser.add_argument("--days", type=int, default=30)
-    parser.add_argument("--cores", type=int, nargs="*", default=[1, 2])
+    add_cores(parser)
     chosen = parser.parse_args(words)
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     is_same = True
     for partitions in chosen.partitions:
         with tempfile.TemporaryDirectory() as name:
             prepare(Path(name), partitions, chosen.days)
-            hashes = set()
+            hashes, first = set(), None
             for cores in chosen.cores:
                 seconds, sha256 = through_spark(Path(name), chosen.days, cores)
+                first = first or (cores, seconds)
                 hashes.add(sha256)
                 values = partitions * chosen.days * 24
-                sys.stdout.write(
+                say(
                     f"{partitions:,} partitions x {chosen.days} days ({values / 1e6:.1f} M hours), {cores} cores: "
-                    f"{seconds:.0f} s, {values / seconds / 1e6:.2f} M hours a second\n"
+                    f"{seconds:.0f} s, {values / seconds / 1e6:.2f} M hours a second{scaling(first, cores, seconds)}"
                 )
-                sys.stdout.flush()
             is_same &= len(hashes) == 1
-    sys.stdout.write(f"{'the same' if is_same else 'OTHER'} answers whatever the number of cores\n")
+    say(f"{'the same' if is_same else 'OTHER'} answers whatever the number of cores")
     return 0 if is_same else 1
 
 

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
-import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.through_spark import add_cores, beside_one_process
 from kafka_capacity.example.generator import make_example
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.request.shape_catalogue import read_shapes
@@ -28,6 +25,7 @@ from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_input
 from kafka_capacity.workflow.plan_dataset import SIZING
 from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
 from kafka_capacity.workflow.sizing_simulation import load_sizing, write_sizing
+from spark_jobs import simulate_sizing as job
 
 CLUSTER = "shop-eu"
 FEWEST_BROKERS = 6
@@ -48,56 +46,32 @@ def prepare(folder: Path, counts: int) -> tuple[ObjectStore, PinnedPlan]:
     return store, pin_plan(store, request, run_date=datetime.date(2027, 1, 1))
 
 
-def in_process(store: ObjectStore, plan: PinnedPlan) -> tuple[float, int, int]:
-    """Do all of it here; gives seconds, options and dates."""
-    began = time.perf_counter()
+def in_process(store: ObjectStore, plan: PinnedPlan) -> str:
+    """Do all of it here; says how much it was."""
     inputs = read_plan_inputs(store, plan.request_key)
     found = load_sizing(store, inputs)
     sized = simulate_sizing(found.inputs, run_here)
     write_sizing(store, inputs, found, sized)
-    return time.perf_counter() - began, len(sized.results), len(found.expectation.outlook.dates)
-
-
-def through_spark(folder: Path, plan: PinnedPlan, cores: int) -> float:
-    """Do all of it through Spark; gives seconds without the start of the session."""
-    from pyspark.sql import SparkSession
-
-    from spark_jobs import simulate_sizing as job
-    from spark_jobs.spread import build_parser
-
-    spark = SparkSession.builder.master(f"local[{cores}]").appName("size_grid").getOrCreate()
-    spark.range(1).count()
-    args = build_parser("").parse_args(["--store-uri", str(folder), "--request-key", plan.request_key])
-    began = time.perf_counter()
-    job.run(spark, args)
-    seconds = time.perf_counter() - began
-    spark.stop()
-    return seconds
+    return f"{len(sized.results):,} options at {len(found.expectation.outlook.dates)} dates"
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, and say whether the answers were the same."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--counts", type=int, default=50)
-    parser.add_argument("--cores", type=int, nargs="*", default=[1, 2])
+    add_cores(parser)
     chosen = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        store, plan = prepare(folder, chosen.counts)
-        seconds, options, dates = in_process(store, plan)
-        expected = read_manifest(store, plan.plan_prefix, share=SIZING).sha256
-        sys.stdout.write(f"in one process: {options:,} options at {dates} dates, {seconds:.0f} s\n")
-        sys.stdout.flush()
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        is_same = True
-        for cores in chosen.cores:
-            for key in list(store.list_keys(plan.plan_prefix)):
-                store.delete(key)
-            seconds = through_spark(folder, plan, cores)
-            same = read_manifest(store, plan.plan_prefix, share=SIZING).sha256 == expected
-            is_same &= same
-            sys.stdout.write(f"Spark, {cores} cores: {seconds:.0f} s, {'the same' if same else 'OTHER'} answers\n")
-            sys.stdout.flush()
+        store, plan = prepare(Path(name), chosen.counts)
+        is_same = beside_one_process(
+            job.run,
+            lambda: in_process(store, plan),
+            folder=Path(name),
+            store=store,
+            plan=plan,
+            share=SIZING,
+            cores=chosen.cores,
+        )
     return 0 if is_same else 1
 
 

@@ -2,66 +2,26 @@
 
 from __future__ import annotations
 
-import datetime
-
 import numpy as np
 import pytest
 
-from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.staging import find, load, stage
+from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.workflow.load_profile import find_profile, read_profile_manifest
 from kafka_capacity.workflow.traffic import load_of_profile
-from tests.builders import cluster, topic, with_rows
+from tests.spark.histories import DAYS, DS, HOURS, PLACES, stage_history
 
 pytestmark = pytest.mark.spark
-
-DAYS, DS = 9, "2026-03-10"
-HOURS = DAYS * 24
-START = datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC)
-PLACES = [("orders", 0), ("orders", 1), ("orders", 2), ("payments", 0)]
-
-
-def made_up_hours():
-    """Noise with gaps: hours that nobody knows, a long one, a partition that comes late and one that ends early."""
-    rng = np.random.default_rng(7)
-    hours = np.round(rng.lognormal(10, 1, (len(PLACES), HOURS))).astype(np.float32)
-    hours[rng.random(hours.shape) < 0.05] = np.nan
-    hours[1, 48:80] = np.nan
-    hours[3, :100] = np.nan
-    hours[3, -5:] = np.nan
-    hours[0, -1] = 5.0
-    return hours
-
-
-def rows_of(hours, first, last):
-    return [
-        {
-            "topic": name,
-            "partition": partition,
-            "hour": START + datetime.timedelta(hours=hour),
-            "bytes_in_bytes_per_second": float(hours[row, hour]),
-            "bytes_out_bytes_per_second": float(2 * hours[row, hour]),
-        }
-        for row, (name, partition) in enumerate(PLACES)
-        for hour in range(first, last)
-        if not np.isnan(hours[row, hour])
-    ]
 
 
 @pytest.fixture(scope="module")
 def profile(tmp_path_factory, master, submit):
     """The tables of a profile, made twice: from two inventories whose histories overlap."""
     folder = tmp_path_factory.mktemp("profile")
-    store, hours = open_store(str(folder)), made_up_hours()
-    base = cluster(topics=[topic("orders", partitions=3), topic("payments", partitions=1)], ds=DS, hours=0)
-    base = with_rows(base, "lags", [{"group_id": "billing", "topic": "payments", "partition": 0}])
-    for first, last, day in ((0, 150, "2026-03-07"), (100, HOURS, DS)):
-        raw = with_rows(base, "metrics", rows_of(hours, first, last))
-        keep_history(store, raw.cluster, raw.table("metrics"), captured=day)
-    stage(raw, store)
+    store = open_store(str(folder))
+    raw, hours = stage_history(store)
     hashes = []
     for _ in range(2):
         done = submit("load_profile", master, folder, None, "--cluster", raw.cluster, "--ds", DS)

@@ -9,6 +9,7 @@ import pytest
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, read_manifest, read_table
+from kafka_capacity.objects.failure_tables import FAILURE_TABLES
 from kafka_capacity.objects.plan_tables import PLAN_TABLES
 from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import open_store
@@ -17,8 +18,8 @@ from kafka_capacity.workflow import group_evaluation
 from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
 from kafka_capacity.workflow.group_simulation import load_groups, write_groups
 from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import GROUPS, SHARES, SIZING, seal_plan
-from tests.sized_plans import write_sizing_share
+from kafka_capacity.workflow.plan_dataset import FAILURES, GROUPS, SHARES, SIZING, seal_plan
+from tests.sized_plans import write_failures_share, write_sizing_share
 
 pytestmark = pytest.mark.spark
 
@@ -43,6 +44,8 @@ def pinned(tmp_path_factory):
             "group_assignors": ["range", "cooperative-sticky", "uniform"],
             "group_events": ["scale", "rolling-restart"],
             "member_capacity_bytes_per_second": 20e6,
+            "controllers": ["1", "2", "3"],
+            "failover_runs": 10,
         }
     )
     plan = pin_plan(store, request, run_date=datetime.date(2026, 12, 1))
@@ -70,15 +73,17 @@ def test_a_cluster_gives_what_one_process_gives_whatever_the_number_of_tasks(mas
 
 def test_each_job_writes_its_share_and_one_manifest_names_them(pinned, submit):
     folder, store, plan, tables = pinned
-    expected = write_sizing_share(store, plan)
-    jobs = ("simulate_rebalance", "simulate_placement", "simulate_sizing")
+    expected = {SIZING: write_sizing_share(store, plan).sha256, FAILURES: write_failures_share(store, plan).sha256}
+    for share in expected:
+        store.delete(f"{plan.plan_prefix}{share}.manifest.json")
+    jobs = ("simulate_rebalance", "simulate_placement", "simulate_sizing", "simulate_failures")
     done = [submit(job, "local[2]", folder, plan) for job in jobs]
-    assert [job.returncode for job in done] == [0, 0, 0], done[-1].stderr[-4000:]
+    assert [job.returncode for job in done] == [0] * len(jobs), done[-1].stderr[-4000:]
     sealed = seal_plan(store, plan)
     shares = {share: read_manifest(store, plan.plan_prefix, share=share).sha256 for share in SHARES}
     assert sealed.facts["shares"] == shares
-    assert shares[SIZING] == expected.sha256
-    assert {*PLAN_TABLES, *tables, *SIZING_TABLES} == set(sealed.tables)
+    assert {share: shares[share] for share in expected} == expected
+    assert {*PLAN_TABLES, *tables, *SIZING_TABLES, *FAILURE_TABLES} == set(sealed.tables)
     before = {key: store.read_bytes(key) for key in store.list_keys(plan.plan_prefix)}
     assert submit("simulate_rebalance", "local[2]", folder, plan).returncode == 0
     assert seal_plan(store, plan) == sealed

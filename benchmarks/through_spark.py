@@ -1,0 +1,115 @@
+"""What measuring a Spark job takes: a session that runs before the clock does, and one process to compare with."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_capacity.objects.dataset import read_manifest
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.workflow.pinned import PinnedPlan
+from spark_jobs.spread import build_parser
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CORES = (1, 2)
+
+
+def add_cores(parser: argparse.ArgumentParser) -> None:
+    """Let people say on how many cores Spark is measured; the first is what the others are held against."""
+    parser.add_argument("--cores", type=int, nargs="+", default=list(CORES), metavar="N")
+
+
+def say(line: str) -> None:
+    """Print a line at once: the next figure may take minutes."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def scaling(first: tuple[int, float], cores: int, seconds: float) -> str:
+    """Say how many times as fast so many cores are as the first ones; nothing for these themselves."""
+    count, least = first
+    return "" if cores == count else f", {least / seconds:.2f} times as fast as {count}"
+
+
+@contextmanager
+def session(name: str, cores: int, *, memory: str = "1g") -> Iterator[SparkSession]:
+    """Start Spark on this machine and have it do something, so that the next thing is not its first.
+
+    Its JVM ends with it: the next session would else find everything compiled, and seem to gain by more cores.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(f"local[{cores}]").appName(name).config("spark.driver.memory", memory)
+    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    try:
+        spark.range(1).count()
+        yield spark
+    finally:
+        spark.stop()
+        gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
+        if gateway is not None:
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            gateway.proc.wait(60)
+
+
+def seconds_of_plan(
+    run: Callable[[SparkSession, argparse.Namespace], str], folder: Path, plan: PinnedPlan, cores: int
+) -> float:
+    """Run a job of a plan; gives seconds without the start of the session."""
+    args = build_parser("").parse_args(["--store-uri", str(folder), "--request-key", plan.request_key])
+    with session(run.__module__, cores) as spark:
+        began = time.perf_counter()
+        run(spark, args)
+        return time.perf_counter() - began
+
+
+def beside_one_process(
+    run: Callable[[SparkSession, argparse.Namespace], str],
+    in_process: Callable[[], str],
+    *,
+    folder: Path,
+    store: ObjectStore,
+    plan: PinnedPlan,
+    share: str,
+    cores: Sequence[int],
+) -> bool:
+    """Time one share of a plan in this process and through Spark, and print each.
+
+    Args:
+        run: the job.
+        in_process: does and stores the same here; gives what was done, in a few words.
+        folder: of the store.
+        store: where the plan is pinned.
+        plan: which.
+        share: of the plan, that is compared.
+        cores: how many Spark has, one after the other.
+
+    Returns:
+        Whether Spark stored the same every time.
+    """
+    began = time.perf_counter()
+    done = in_process()
+    say(f"in one process: {done}, {time.perf_counter() - began:.0f} s")
+    expected = read_manifest(store, plan.plan_prefix, share=share).sha256
+    is_same, first = True, None
+    for count in cores:
+        for key in list(store.list_keys(plan.plan_prefix)):
+            store.delete(key)
+        seconds = seconds_of_plan(run, folder, plan, count)
+        first = first or (count, seconds)
+        same = read_manifest(store, plan.plan_prefix, share=share).sha256 == expected
+        is_same &= same
+        answers = "the same" if same else "OTHER"
+        say(f"Spark, {count} cores: {seconds:.0f} s, {answers} answers{scaling(first, count, seconds)}")
+    return is_same
