@@ -42,9 +42,11 @@ conformance: .venv/.development  ## compare with Kafka's recorded answers
 	@$(PYTHON_BIN)/python -m kafka_capacity.conformance tests/golden/cases
 
 accuracy: .venv/.development  ## measure live brokers beside our predictions, the long way; tables in .state/accuracy
-	@mkdir -p .state/accuracy/groups .state/accuracy/moves
+	@mkdir -p .state/accuracy/groups .state/accuracy/moves .state/accuracy/failures .state/accuracy/quorum
 	@$(PYTHON_BIN)/python -m tests.live.measure_groups .state/accuracy/groups
 	@$(PYTHON_BIN)/python -m tests.live.measure_moves .state/accuracy/moves
+	@$(PYTHON_BIN)/python -m tests.live.measure_failures .state/accuracy/failures
+	@$(PYTHON_BIN)/python -m tests.live.measure_quorum .state/accuracy/quorum
 
 lock:  ## renew requirements.txt and requirements-dev.txt
 	@local/bootstrap.sh lock

@@ -1,4 +1,4 @@
-"""Plans with their share about sizing, made in this process."""
+"""Plans with their shares about sizing and failures, made in this process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
+from kafka_capacity.workflow.failure_evaluation import failure_pieces, merged_tables, piece_tables
+from kafka_capacity.workflow.failure_simulation import load_failures, write_failures
 from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
 from kafka_capacity.workflow.group_simulation import load_groups, write_groups
 from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
@@ -29,6 +31,14 @@ def write_sizing_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1
     return write_sizing(store, inputs, found, sized)
 
 
+def write_failures_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1) -> Manifest:
+    """Do what the job does; ``order=-1`` does the pieces of work the other way round."""
+    inputs = read_plan_inputs(store, pinned.request_key)
+    found = load_failures(store, inputs)
+    bundles = [piece_tables(found, piece) for piece in failure_pieces(found)[::order]]
+    return write_failures(store, inputs, found, merged_tables(found, bundles))
+
+
 def simulate_plan(store: ObjectStore, request: Mapping[str, Any]) -> tuple[PinnedPlan, Manifest]:
     """Do what the tasks of a plan do, up to its manifest; the request has a ``ds``."""
     pinned = pin_plan(store, parse_plan_request(request), run_date=datetime.date(2027, 1, 1))
@@ -40,4 +50,5 @@ def simulate_plan(store: ObjectStore, request: Mapping[str, Any]) -> tuple[Pinne
     groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
     write_groups(store, inputs, found, groups)
     write_sizing_share(store, pinned)
+    write_failures_share(store, pinned)
     return pinned, seal_plan(store, pinned)
