@@ -1,6 +1,6 @@
 """Kill the active controller of real quorums of three and of five, again and again; for by hand.
 
-    python -m tests.live.measure_quorum OUT                       20 kills each, some twelve minutes
+    python -m tests.live.measure_quorum OUT                       20 kills each, some seven minutes
     python -m tests.live.measure_quorum OUT --voters 5 --kills 4
     python -m tests.live.measure_quorum OUT --again quorum.json   no kills: those of an earlier run, simulated anew
 
@@ -17,10 +17,7 @@ import dataclasses
 import json
 import os
 import random
-import re
 import sys
-import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,34 +28,39 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from kafka_capacity.controller.quorum import Failovers, FailureKind, Network, Storage, failovers
-from tests.live.cluster import KafkaCluster
+from tests.live.quorum_kills import Kill, kill_leaders, running_quorum
 from tests.live.quorum_probe import measure_network, measure_storage
 
 BAND = (0.005, 0.995)
 CHANCE = 0.001
 RUNS = 400
-QUIET_SECONDS = 3.0
-"""From the moment that a restarted controller follows: its code is warm by then."""
-LOG4J = Path(__file__).with_name("controller_log4j2.xml")
-_STATE = re.compile(r"^(\d+) INFO +.*Completed transition to (Leader|Follower)\w*\(.*?\bepoch=(\d+)", re.MULTILINE)
-_ACTIVE = re.compile(r"^(\d+) INFO +.*Becoming the active controller at epoch (\d+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kill:
-    """One kill of an active controller.
+class Surroundings:
+    """What was measured beforehand."""
 
-    Attributes:
-        leaderless_seconds: until another voter has become leader.
-        inactive_seconds: until it has taken up its work, with a record of its own committed.
-        epochs: that were used up; more than one where an election failed.
-        load: processes that ran or waited to run in the last minute.
-    """
+    network: Network
+    storage: Storage
 
-    leaderless_seconds: float
-    inactive_seconds: float
-    epochs: int
-    load: float
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Surroundings:
+        """Take them from what :meth:`plain` gave."""
+        return cls(
+            network=Network(measured_delays_seconds=tuple(row["measured_delays_seconds"])),
+            storage=Storage(measured_flushes_seconds=tuple(row["measured_flushes_seconds"])),
+        )
+
+    def plain(self) -> dict[str, tuple[float, ...]]:
+        """Give them for a file."""
+        return {
+            "measured_delays_seconds": self.network.measured_delays_seconds,
+            "measured_flushes_seconds": self.storage.measured_flushes_seconds,
+        }
+
+    def predict(self, voters: int, runs: int, seed: int) -> Failovers:
+        """Simulate kills."""
+        return failovers(voters, FailureKind.KILLED, runs=runs, seed=seed, network=self.network, storage=self.storage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,8 +68,7 @@ class Measured:
     """All kills of one quorum beside the simulated ones."""
 
     voters: int
-    network: Network
-    storage: Storage
+    surroundings: Surroundings
     kills: list[Kill]
     predicted: Failovers
 
@@ -94,92 +95,23 @@ def within_band(measured: NDArray[np.float64], simulated: NDArray[np.float64]) -
 
 def measure(voters: int, kills: int, runs: int, seed: int) -> Measured:
     """Start a quorum, look how fast it is, kill its leaders, simulate the same."""
-    ids = tuple(range(1, voters + 1))
-    moments = random.Random(seed)
     done: list[Kill] = []
-    with (
-        tempfile.TemporaryDirectory() as name,
-        KafkaCluster(Path(name) / "kafka", {}, log4j=LOG4J, controller_ids=ids, heap="96m") as cluster,
-    ):
-        cluster.wait_for(lambda: bool(_active(cluster)), "an active controller")
-        for node_id in ids:
-            _wait_until_it_follows(cluster, node_id)
-        time.sleep(QUIET_SECONDS)
-        storage = measure_storage(cluster.workdir)
-        network = measure_network([cluster.nodes[node_id].ports["CONTROLLER"] for node_id in ids])
-        for _ in range(kills):
-            # A moment that knows nothing of the leader's timers.
-            time.sleep(QUIET_SECONDS + moments.random())
-            done.append(_killed(cluster))
-            sys.stdout.write(f"{voters} voters: {done[-1]}\n")
+    with running_quorum(voters) as cluster:
+        storage, network = measure_storage(cluster.workdir), measure_network(cluster)
+        for kill in kill_leaders(cluster, kills, random.Random(seed)):
+            done.append(kill)
+            sys.stdout.write(f"{voters} voters: {kill}\n")
             sys.stdout.flush()
-    predicted = failovers(voters, FailureKind.KILLED, runs=runs, seed=seed, network=network, storage=storage)
-    return Measured(voters=voters, network=network, storage=storage, kills=done, predicted=predicted)
+    surroundings = Surroundings(network=network, storage=storage)
+    predicted = surroundings.predict(voters, runs, seed)
+    return Measured(voters=voters, surroundings=surroundings, kills=done, predicted=predicted)
 
 
 def again(row: Mapping[str, Any], runs: int, seed: int) -> Measured:
     """Simulate anew what an earlier run has measured and written."""
-    network = Network(measured_delays_seconds=tuple(row["measured_delays_seconds"]))
-    storage = Storage(measured_flushes_seconds=tuple(row["measured_flushes_seconds"]))
-    voters, kills = row["voters"], [Kill(**kill) for kill in row["kills"]]
-    predicted = failovers(voters, FailureKind.KILLED, runs=runs, seed=seed, network=network, storage=storage)
-    return Measured(voters=voters, network=network, storage=storage, kills=kills, predicted=predicted)
-
-
-def _killed(cluster: KafkaCluster) -> Kill:
-    """Kill the leader, wait for the next to be active, start the old one again."""
-    _, epoch, leader = max(_active(cluster), key=lambda found: found[1])
-    killed_at = time.time()
-    cluster.kill_broker(leader)
-    cluster.wait_for(lambda: any(found[1] > epoch for found in _active(cluster)), "another controller", seconds=60)
-    at, next_epoch, _ = min(_later(_leaders(cluster), epoch), key=lambda found: found[1])
-    active_at, _, _ = min(_later(_active(cluster), epoch), key=lambda found: found[1])
-    load = os.getloadavg()[0]
-    cluster.start_again(leader)
-    _wait_until_it_follows(cluster, leader)
-    return Kill(
-        leaderless_seconds=round(at - killed_at, 3),
-        inactive_seconds=round(active_at - killed_at, 3),
-        epochs=next_epoch - epoch,
-        load=round(load, 1),
-    )
-
-
-Found = tuple[float, int, int]
-"""When, in which epoch, on which node."""
-
-
-def _later(found: Sequence[Found], epoch: int) -> list[Found]:
-    return [each for each in found if each[1] > epoch]
-
-
-def _leaders(cluster: KafkaCluster) -> list[Found]:
-    """Give every leader that any node has logged to be."""
-    return [
-        (int(at) / 1000, int(epoch), node_id)
-        for node_id in cluster.nodes
-        for at, state, epoch in _STATE.findall(cluster.log(node_id))
-        if state == "Leader"
-    ]
-
-
-def _active(cluster: KafkaCluster) -> list[Found]:
-    """Give every controller that has taken up its work."""
-    return [
-        (int(at) / 1000, int(epoch), node_id)
-        for node_id in cluster.nodes
-        for at, epoch in _ACTIVE.findall(cluster.log(node_id))
-    ]
-
-
-def _wait_until_it_follows(cluster: KafkaCluster, node_id: int) -> None:
-    """Wait until a node has taken its place in the newest epoch."""
-
-    def is_there() -> bool:
-        newest = max(epoch for _, epoch, _ in _leaders(cluster))
-        return any(int(epoch) == newest for _, _, epoch in _STATE.findall(cluster.log(node_id)))
-
-    cluster.wait_for(is_there, f"controller {node_id} follows")
+    surroundings, kills = Surroundings.read(row), [Kill(**kill) for kill in row["kills"]]
+    predicted = surroundings.predict(row["voters"], runs, seed)
+    return Measured(voters=row["voters"], surroundings=surroundings, kills=kills, predicted=predicted)
 
 
 def table(results: Sequence[Measured]) -> str:
@@ -210,16 +142,12 @@ def _spread(seconds: NDArray[np.float64]) -> str:
 
 
 def _note(result: Measured) -> str:
-    delays, flushes = (_milliseconds(measured) for measured in _surroundings(result))
+    delays, flushes = (_milliseconds(measured) for measured in result.surroundings.plain().values())
     load = np.mean([kill.load for kill in result.kills])
     return (
         f"{result.voters} voters, beforehand: {delays} ms one way, {flushes} ms a flush (5 %, median, 95 %); on "
         f"average {load:.1f} processes wanted one of {os.cpu_count()} cores."
     )
-
-
-def _surroundings(result: Measured) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    return result.network.measured_delays_seconds, result.storage.measured_flushes_seconds
 
 
 def _milliseconds(seconds: tuple[float, ...]) -> str:
@@ -260,8 +188,7 @@ def _plain(result: Measured) -> dict[str, object]:
     shares = (0, *BAND, 0.05, 0.25, 0.5, 0.75, 0.95, 1)
     return {
         "voters": result.voters,
-        "measured_delays_seconds": result.network.measured_delays_seconds,
-        "measured_flushes_seconds": result.storage.measured_flushes_seconds,
+        **result.surroundings.plain(),
         "kills": [dataclasses.asdict(kill) for kill in result.kills],
         "predicted_seconds": {
             what: {str(share): float(np.quantile(simulated, share)) for share in sorted(shares)}

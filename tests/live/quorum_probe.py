@@ -6,10 +6,10 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_capacity.controller.quorum import Network, Storage
+from tests.live.cluster import KafkaCluster
 
 _API_VERSIONS, _RECORD = 18, b"x" * 120
 
@@ -44,11 +44,11 @@ def _replace(path: Path) -> None:
         os.close(folder)
 
 
-def measure_network(ports: Sequence[int], times: int = 200) -> Network:
+def measure_network(cluster: KafkaCluster, times: int = 200) -> Network:
     """Ask controllers something small; half of the time until the answer is there is taken for one way."""
     took = []
-    for port in ports:
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    for node in cluster.nodes.values():
+        with socket.create_connection(("127.0.0.1", node.ports["CONTROLLER"]), timeout=10) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for number in range(times):
                 start = time.perf_counter()
