@@ -3,6 +3,12 @@ SHELL := /bin/bash
 PYTHON_BIN := .venv/bin
 # Deprecations inside libraries are theirs to mend: a user's terminal shows ours.
 export PYTHONWARNINGS := ignore
+# Where Python is told to leave no bytecode, as in many container images, every process that starts Airflow, or collects
+# tests, would compile all it imports anew, seconds each: keep it away from the sources instead.
+ifdef PYTHONDONTWRITEBYTECODE
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.state/pycache
+endif
 CLUSTER ?= shop-eu
 PARAMS ?= {}
 PORT ?= 8080
