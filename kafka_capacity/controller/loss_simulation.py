@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from kafka_capacity.controller.annual_losses import Hazards
 
 _SPANS = 40
+_CELLS = 1_000_000
+"""Times and brokers that are looked at together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,19 +52,24 @@ def simulate_losses(copysets: NDArray[np.integer], hazards: Hazards, *, seconds:
     brokers = len(hazards.broker_rate)
     members = [np.flatnonzero(hazards.rack == rack) for rack in range(len(hazards.rack_rate))]
     of_unit = [np.array([broker]) for broker in range(brokers)] + members
-    holding = [np.flatnonzero((np.isin(copysets, which) & (copysets >= 0)).any(axis=1)) for which in of_unit]
-    causes = np.zeros(brokers + 1, dtype=np.int64)
+    holding = [copysets[(np.isin(copysets, which) & (copysets >= 0)).any(axis=1)] for which in of_unit]
+    hits = np.zeros((len(of_unit), brokers), dtype=np.int64)
+    for number, which in enumerate(of_unit):
+        hits[number, which] = 1
     counted = np.zeros((_SPANS, 2))
-    for at, which, is_failure in zip(time.tolist(), unit.tolist(), fails.tolist(), strict=True):
-        if not is_failure:
-            causes[of_unit[which]] -= 1
-            continue
-        rows = copysets[holding[which]]
-        before = _all_gone(causes, rows)
-        causes[of_unit[which]] += 1
-        lost = int((_all_gone(causes, rows) & ~before).sum())
-        if lost:
-            counted[min(int(at / seconds * _SPANS), _SPANS - 1)] += (1, lost)
+    causes = np.zeros(brokers, dtype=np.int64)
+    at_once = max(1, _CELLS // max(1, brokers))
+    for start in range(0, len(time), at_once):
+        units, is_failure = unit[start : start + at_once], fails[start : start + at_once]
+        change = hits[units] * np.where(is_failure, 1, -1)[:, None]
+        after = causes + change.cumsum(axis=0)
+        span = np.minimum((time[start : start + at_once] / seconds * _SPANS).astype(np.int64), _SPANS - 1)
+        for number, rows in enumerate(holding):
+            at = np.flatnonzero(is_failure & (units == number))
+            is_gone = _all_gone(after[at], rows) & ~_all_gone(after[at] - change[at], rows)
+            lost = is_gone.sum(axis=1)
+            np.add.at(counted, span[at], np.stack([lost > 0, lost], axis=1))
+        causes = after[-1]
     mean = counted.mean(axis=0) * _SPANS / seconds
     error = counted.std(axis=0, ddof=1) * _SPANS / seconds / _SPANS**0.5
     return SimulatedLosses(
@@ -74,7 +81,9 @@ def simulate_losses(copysets: NDArray[np.integer], hazards: Hazards, *, seconds:
 
 
 def _all_gone(causes: NDArray[np.int64], copysets: NDArray[np.integer]) -> NDArray[np.bool_]:
-    return np.asarray(((causes[copysets] > 0) | (copysets < 0)).all(axis=1), dtype=np.bool_)
+    """Tell which copysets, columns, have no broker left at which time, row; padding is a broker that never is there."""
+    nobody = np.ones((len(causes), 1), dtype=np.bool_)
+    return np.asarray(np.hstack([causes > 0, nobody])[:, copysets].all(axis=2), dtype=np.bool_)
 
 
 def _courses(
