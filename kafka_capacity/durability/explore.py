@@ -170,20 +170,20 @@ class _Seen:
             return States(np.empty((0, width), dtype=np.int64), none, none), none
         states = _joined([part for _, part in parts])
         step = np.repeat([code for code, _ in parts], [len(part) for _, part in parts]).astype(np.int64)
-        key = _mixed(states)
-        known = np.searchsorted(self._key, key)
-        is_known = known < len(self._key)
-        is_known[is_known] = self._key[known[is_known]] == key[is_known]
         words = _words(states)
-        _check(words[is_known], self._words[known[is_known]])
-        unknown = np.flatnonzero(~is_known)
-        unique, first, again = np.unique(key[unknown], return_index=True, return_inverse=True)
-        _check(words[unknown], words[unknown[first[again]]])
+        # Sorted before they are looked up: a search for one key after another in order finds most of them in the cache.
+        unique, first, again = np.unique(_mixed(states), return_index=True, return_inverse=True)
+        _check(words, words[first[again]])
         place = np.searchsorted(self._key, unique)
-        self._key = np.insert(self._key, place, unique)
-        self._words = np.insert(self._words, place, words[unknown[first]], axis=0)
-        chosen = np.sort(unknown[first])
-        return states.where(np.isin(np.arange(len(key)), chosen)), step[chosen]
+        is_known = place < len(self._key)
+        is_known[is_known] = self._key[place[is_known]] == unique[is_known]
+        _check(words[first[is_known]], self._words[place[is_known]])
+        added = first[~is_known]
+        self._key = np.insert(self._key, place[~is_known], unique[~is_known])
+        self._words = np.insert(self._words, place[~is_known], words[added], axis=0)
+        chosen = np.zeros(len(step), dtype=np.bool_)
+        chosen[added] = True
+        return states.where(chosen), step[chosen]
 
 
 def _words(states: States) -> Words:
