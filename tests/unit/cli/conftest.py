@@ -1,8 +1,10 @@
 """The command line, run in this process."""
 
+import functools
 import json
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
@@ -11,14 +13,21 @@ from tests.builders import cluster, topic
 from tests.unit.cli.plan_folders import NINE
 
 
-@pytest.fixture
-def run():
+@pytest.fixture(scope="session")
+def commands():
+    """The command line, whose tree of commands is made once: typer's runner would make it anew for every run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", functools.cache(get_command))
+        yield load_commands()
+
+
+@pytest.fixture(scope="session")
+def run(commands):
     """Run the command line with these arguments; gives exit code, standard output and standard error."""
     runner = CliRunner(env={"COLUMNS": "200"})
-    app = load_commands()
 
     def invoke(*arguments, env=None):
-        return runner.invoke(app, [str(argument) for argument in arguments], env=env)
+        return runner.invoke(commands, [str(argument) for argument in arguments], env=env)
 
     return invoke
 
