@@ -38,20 +38,14 @@ def trace(explored: Explored, outcome: Outcome) -> list[str]:
     """
     reached, rules = explored.reached, explored.reached.rules
     way = reached.way_to(explored.shortest[outcome])
-    here = _named(reached.states.where(_only(way[0], len(reached.states))))
+    here = _named(reached.states.one(way[0]))
     lines = []
     for number in way[1:]:
-        wanted = reached.states.where(_only(number, len(reached.states)))
+        wanted = reached.states.one(number)
         after = _step(rules, here, wanted, int(reached.step[number]))
         lines.append(_Words(rules, here, after).of(int(reached.step[number])))
         here = after
     return [*lines, _end(here)]
-
-
-def _only(number: int, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    mask = np.zeros(count, dtype=np.bool_)
-    mask[number] = True
-    return mask
 
 
 def _named(states: States) -> States:
@@ -65,7 +59,7 @@ def _step(rules: Rules, here: States, wanted: States, code: int) -> States:
             continue
         same = (NAME.put(found.replicas, 0) == wanted.replicas).all(axis=1) & (found.rest == wanted.rest)
         if same.any():
-            return found.where(_only(int(np.argmax(same)), len(found)))
+            return found.one(int(np.argmax(same)))
     raise AssertionError("a step of a trace cannot be taken again")
 
 

@@ -169,6 +169,10 @@ class States:
         """Choose some."""
         return States(self.replicas[mask], self.rest[mask], self.number[mask])
 
+    def one(self, place: int) -> States:
+        """Choose the one at a place."""
+        return States(self.replicas[place : place + 1], self.rest[place : place + 1], self.number[place : place + 1])
+
     def with_words(self, replicas: Words, rest: Words) -> States:
         """Put others in their place."""
         return States(replicas, rest, self.number)

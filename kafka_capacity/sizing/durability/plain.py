@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from kafka_capacity.controller.copysets import SECONDS_PER_YEAR
-from kafka_capacity.durability import Acks, Outcome
+from kafka_capacity.durability import Acks, Explored, Outcome
 from kafka_capacity.durability.traces import trace
 from kafka_capacity.sizing.capacity.plain import plain_number
 from kafka_capacity.sizing.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
@@ -91,11 +92,17 @@ def outcome_rows(result: DurabilityResult) -> list[dict[str, Any]]:
                     "course": course,
                     "outcome": outcome.words,
                     "fewest_failures": failures,
-                    "steps": trace(explored, outcome),
+                    "steps": list(_trace(explored, outcome)),
                 }
                 for outcome, failures in sorted(explored.fewest_failures.items())
             ]
     return rows
+
+
+@lru_cache(maxsize=512)
+def _trace(explored: Explored, outcome: Outcome) -> tuple[str, ...]:
+    """Find the way once for all placements, whose topics are set alike and so explored once."""
+    return tuple(trace(explored, outcome))
 
 
 def placement_row(found: PlacementLosses) -> dict[str, Any]:
