@@ -8,9 +8,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
-from kafka_capacity.inventory.files import write_snapshot_files
-from tests.builders import cluster, topic
-from tests.unit.cli.plan_folders import NINE
+from tests.unit.cli.plan_folders import NINE, write_small_snapshot
 
 
 @pytest.fixture(scope="session")
@@ -35,11 +33,7 @@ def run(commands):
 @pytest.fixture
 def snapshot(tmp_path):
     """A folder with six brokers in three racks and two topics."""
-    folder = tmp_path / "snapshot"
-    write_snapshot_files(
-        cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)], hours=24), folder
-    )
-    return folder
+    return write_small_snapshot(tmp_path / "snapshot")
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
-"""What a plan leaves in its folder."""
+"""What a plan reads from a folder, and what it leaves in one."""
 
 import json
+
+from kafka_capacity.inventory.files import write_snapshot_files
+from tests.builders import cluster, topic
 
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
 
@@ -20,3 +23,10 @@ def all_names(folder):
 
 def read(path):
     return json.loads(path.read_text())
+
+
+def write_small_snapshot(folder):
+    """Write six brokers in three racks and two topics, and give the folder."""
+    topics = [topic("audit", partitions=4, rf=2), topic("orders", partitions=12)]
+    write_snapshot_files(cluster(topics=topics, hours=24), folder)
+    return folder

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from kafka_capacity.workflow.pinned import DELIVERY_FIELDS
+from tests.unit.cli.plan_folders import write_small_snapshot
 
 FILES = {"index.html", "report.json", "email.html", "email.txt"}
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
@@ -14,16 +15,17 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.fixture
-def reported(run, snapshot, tmp_path):
-    out = tmp_path / "report"
+@pytest.fixture(scope="module")
+def reported(run, tmp_path_factory):
+    """A report on a snapshot: the snapshot's folder, the report's, and what the command said."""
+    snapshot, out = write_small_snapshot(tmp_path_factory.mktemp("cluster")), tmp_path_factory.mktemp("report")
     done = run("report", "--snapshot", snapshot, "--broker-counts", "6,9", "--out", out)
     assert done.exit_code == 0, done.output
-    return out, done
+    return snapshot, out, done
 
 
 def test_a_report_is_written_and_its_verdict_printed(reported):
-    out, done = reported
+    _, out, done = reported
 
     assert set(contents(out)) >= FILES
     report = json.loads((out / "report.json").read_text())
@@ -32,8 +34,8 @@ def test_a_report_is_written_and_its_verdict_printed(reported):
     assert done.stdout.splitlines() == [report["verdict"]["subject"], str(out / "index.html")]
 
 
-def test_the_same_input_and_its_own_data_give_the_same_bytes(reported, run, snapshot, tmp_path):
-    out, _ = reported
+def test_the_same_input_and_its_own_data_give_the_same_bytes(reported, run, tmp_path):
+    snapshot, out, _ = reported
     before = contents(out)
     run("report", "--snapshot", snapshot, "--broker-counts", "6,9", "--out", out)
     assert contents(out) == before
@@ -43,8 +45,8 @@ def test_the_same_input_and_its_own_data_give_the_same_bytes(reported, run, snap
     assert contents(tmp_path / "again") == before
 
 
-def test_plan_and_report_recommend_the_same(reported, run, snapshot):
-    out, _ = reported
+def test_plan_and_report_recommend_the_same(reported, run):
+    snapshot, out, _ = reported
     plan = json.loads(run("plan", "--snapshot", snapshot, "--broker-counts", "6,9", "--json").stdout)
 
     verdict = json.loads((out / "report.json").read_text())["verdict"]
@@ -62,13 +64,12 @@ def test_a_list_of_brokers_is_named_as_what_was_asked(run, snapshot, broker_list
     assert not {"broker_counts", "new_broker_racks", *DELIVERY_FIELDS} & set(labels)
 
 
-def test_reports_of_other_snapshots_have_other_names(run, snapshot, tmp_path):
-    names = set()
-    for number in ("6", "9"):
-        run("report", "--snapshot", snapshot, "--broker-counts", number, "--out", tmp_path / number)
-        names.add(json.loads((tmp_path / number / "report.json").read_text())["plan_id"])
+def test_reports_of_other_requests_have_other_names(reported, run, tmp_path):
+    snapshot, out, _ = reported
+    done = run("report", "--snapshot", snapshot, "--broker-counts", "9", "--out", tmp_path)
 
-    assert len(names) == 2
+    assert done.exit_code == 0
+    assert len({json.loads((folder / "report.json").read_text())["plan_id"] for folder in (out, tmp_path)}) == 2
 
 
 @pytest.mark.parametrize(
