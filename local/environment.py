@@ -15,6 +15,11 @@ EXAMPLE_CLUSTERS = ({"name": "shop-eu", "source": "example"}, {"name": "metrics-
 # Short jobs start faster when the JVM does not optimise them; leave both out for long ones.
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
+BUSY_SECONDS = 120
+"""How long Airflow's parts wait for each other: for the database while another process writes, for an answer to a task,
+for a DAG file to load. On a busy machine the 5 s of SQLite and of tasks, and the 30 s of files, are not enough.
+"""
+
 
 def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dict[str, str]:
     """Give the variables of a local Airflow.
@@ -71,12 +76,15 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
         "AIRFLOW__CORE__DAGS_FOLDER": str(REPOSITORY / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(REPOSITORY / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": str(BUSY_SECONDS),
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "False",
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{state / 'airflow' / 'airflow.db'}",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{state / 'airflow' / 'airflow.db'}?timeout={BUSY_SECONDS}",
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
         "AIRFLOW__API__HOST": "127.0.0.1",
         "AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL": "error",
+        "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": str(BUSY_SECONDS),
+        "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": str(BUSY_SECONDS),
         **{f"AIRFLOW_CONN_{name}": json.dumps(value) for name, value in connections.items()},
         **{f"AIRFLOW_VAR_{name}": value for name, value in variables.items()},
     }

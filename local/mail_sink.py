@@ -8,6 +8,9 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 
+START_SECONDS = 120.0
+"""How long the server may take to answer, on a machine that is busy."""
+
 
 class _Keeper:
     def __init__(self, folder: Path) -> None:
@@ -20,6 +23,18 @@ class _Keeper:
         return "250 Message accepted for delivery"
 
 
+class _Controller(Controller):
+    """Serves on a socket that is bound already, so that nobody else can have taken its port."""
+
+    def __init__(self, handler: _Keeper, bound: socket.socket) -> None:
+        host, port = bound.getsockname()
+        super().__init__(handler, hostname=host, port=port, ready_timeout=START_SECONDS)
+        self._bound = bound
+
+    def _create_server(self) -> Any:
+        return self.loop.create_server(self._factory_invoker, sock=self._bound)
+
+
 class MailSink:
     """The server: use it as a context manager.
 
@@ -30,9 +45,10 @@ class MailSink:
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.folder = folder
-        self.port = port or _free_port()
+        bound = socket.create_server(("127.0.0.1", port))
+        self.port = int(bound.getsockname()[1])
         # The report's images make messages larger than the server's default of 32 MiB only in absurd cases.
-        self._controller = Controller(_Keeper(folder), hostname="127.0.0.1", port=self.port)
+        self._controller = _Controller(_Keeper(folder), bound)
 
     def __enter__(self) -> MailSink:
         self._controller.start()
@@ -44,9 +60,3 @@ class MailSink:
     def messages(self) -> list[Path]:
         """List the messages that have come, oldest first."""
         return sorted(self.folder.glob("[0-9]*.eml"))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -19,7 +19,7 @@ from rich.console import Console
 from local.services import DEFAULT_STATE, Services, running
 
 CONSOLE = Console(highlight=False)
-START_SECONDS = 180
+START_SECONDS = 600
 
 
 def _parser() -> argparse.ArgumentParser:

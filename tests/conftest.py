@@ -7,11 +7,20 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile(
-    "ci", max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# How fast a machine draws examples says nothing about the code.
+settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A run that decides about a change tries what the last one tried: new examples are looked for at the desk.
+settings.register_profile("repeatable", parent=settings.get_profile("dev"), derandomize=True, database=None)
+settings.register_profile("ci", parent=settings.get_profile("repeatable"), max_examples=200)
+
+
+def _profile() -> str:
+    if os.environ.get("CI"):
+        return "ci"
+    return "repeatable" if os.environ.get("KAFKA_CAPACITY_TEST_EVERYTHING") == "1" else "dev"
+
+
+settings.load_profile(_profile())
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,7 @@ def test_docker_compose_itself_takes_it(tmp_path: Path) -> None:
     env_file = tmp_path / "filled.env"
     env_file.write_text(re.sub(r"=$", "=abc123abc123", EXAMPLE_ENV, flags=re.MULTILINE), encoding="utf-8")
     command = [docker, "compose", "--env-file", str(env_file), "-f", str(DOCKER / "compose.yaml"), "config", "-q"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
 
 

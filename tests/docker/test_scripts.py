@@ -71,7 +71,7 @@ def test_the_command_runs_with_the_file_and_without_the_password(tmp_path: Path)
     }
     show = "import os, sys; print(sys.argv[1:], sorted(name for name in os.environ if name.startswith('AIRFLOW')))"
     command = [sys.executable, str(DOCKER / "with_passwords.py"), sys.executable, "-c", show, "api-server"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, timeout=600)
     assert done.stdout == "['api-server'] ['AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE']\n"
     assert json.loads(path.read_text(encoding="utf-8")) == {"planner": 'quite "long" enough'}
     assert path.stat().st_mode & 0o777 == 0o600

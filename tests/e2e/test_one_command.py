@@ -22,7 +22,7 @@ def clean_environment():
 
 def run(*arguments):
     return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=clean_environment(), capture_output=True, text=True, timeout=400
+        [sys.executable, *arguments], cwd=ROOT, env=clean_environment(), capture_output=True, text=True, timeout=1800
     )
 
 

@@ -20,7 +20,10 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-dev-shm-usage",  # containers have little shared memory
 )
+PATIENCE_MS = 300_000
+"""For a browser that starts, and for a page that loads, while other tests have the processors."""
 
 pytestmark = [
     pytest.mark.browser,
@@ -56,7 +59,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
         yield started
         started.close()
 
@@ -81,6 +84,7 @@ def opened(browser, folder, request):
 
     def open_page(name, *, width, scheme="light"):
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        page.set_default_timeout(PATIENCE_MS)
         pages.append(page)
         asked, said = [], []
         page.on("request", lambda made: asked.append(made.url))

@@ -17,10 +17,13 @@ import pytest
 
 from local.environment import QUICK_JVM
 from local.java_home import java_home
-from tests.ports import free_port
+from tests.ports import free_ports
 from tests.spark.s3a_jars import JARS
 
 ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 300
+JOB_SECONDS = 1200
+"""Jobs take some twenty seconds; these are for machines that are busy."""
 
 
 def pytest_collection_modifyitems(config, items):
@@ -87,7 +90,7 @@ def daemon(environment, folder, *arguments):
 def master(environment, tmp_path_factory):
     """The address of a master with one worker of two cores."""
     folder = tmp_path_factory.mktemp("spark")
-    port, web, worker_web = free_port(), free_port(), free_port()
+    port, web, worker_web = free_ports(3)
     address = f"spark://127.0.0.1:{port}"
     deploy = "org.apache.spark.deploy"
     with (
@@ -106,9 +109,10 @@ def master(environment, tmp_path_factory):
             address,
         ),
     ):
-        end = time.monotonic() + 90
+        end = time.monotonic() + START_SECONDS
+        state = f"http://127.0.0.1:{web}/json/"
         while time.monotonic() < end:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{web}/json/") as answer:
+            with contextlib.suppress(OSError), urllib.request.urlopen(state, timeout=30) as answer:
                 if b'"aliveworkers" : 1' in answer.read():
                     break
             time.sleep(0.3)
@@ -143,7 +147,9 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, store_u
         *(() if plan is None else ("--request-key", plan.request_key)),
         *extra,
     ]
-    return subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run(
+        command, env=environment, cwd="/", capture_output=True, text=True, timeout=JOB_SECONDS, **options
+    )
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from kafka_capacity.workflow.evaluation import evaluate_tables
 from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.workflow.plan_dataset import PLACEMENT
 from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
+from tests.spark.conftest import JOB_SECONDS
 
 pytestmark = pytest.mark.spark
 
@@ -83,7 +84,7 @@ def test_a_job_killed_after_its_first_file_leaves_nothing_that_a_reader_takes(en
         cwd="/",
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=JOB_SECONDS,
     )
     killer.unlink()
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]

@@ -22,7 +22,7 @@ def program(*arguments):
         [sys.executable, "-m", "kafka_capacity.cli", *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
         cwd=ROOT,
     )
@@ -265,7 +265,7 @@ def test_a_command_without_pandas_can_still_forecast():
         "assert np.isfinite(path).all()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False, cwd=ROOT
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
     )
 
     assert done.returncode == 0, done.stderr
@@ -285,7 +285,7 @@ def test_a_plan_starts_without_what_it_does_not_need(snapshot):
         [sys.executable, "-c", code, str(snapshot)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
         cwd=ROOT,
     )
