@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer
 
-from tests.live.cluster import KafkaCluster
+from tests.live.cluster import START_SECONDS, KafkaCluster
 
 
 def make_topics(cluster: KafkaCluster, topics: Mapping[str, tuple[int, int]], **configs: str) -> None:
@@ -26,12 +26,19 @@ def make_topics(cluster: KafkaCluster, topics: Mapping[str, tuple[int, int]], **
 def produce(cluster: KafkaCluster, topic: str, bytes_by_partition: Mapping[int, int], seed: int = 7) -> None:
     """Write about so many bytes to each partition, in records of 10 kB that do not compress, and wait for all acks."""
     draw = random.Random(seed)
-    producer = KafkaProducer(bootstrap_servers=cluster.bootstrap_servers().split(","), acks="all")
+    servers = cluster.bootstrap_servers().split(",")
+    patience_ms = START_SECONDS * 1000
+    producer = KafkaProducer(
+        bootstrap_servers=servers, acks="all", delivery_timeout_ms=patience_ms, max_block_ms=patience_ms
+    )
+    sent = []
     try:
         for partition, total in bytes_by_partition.items():
-            for _ in range(max(total // 10_000, 1)):
-                producer.send(topic, draw.randbytes(10_000), partition=partition)
-        producer.flush(60)
+            for number in range(max(total // 10_000, 1)):
+                key = f"{partition}-{number}".encode()  # compacted topics want one
+                sent.append(producer.send(topic, draw.randbytes(10_000), key=key, partition=partition))
+        for future in sent:
+            future.get(START_SECONDS)
     finally:
         producer.close()
 
@@ -45,11 +52,11 @@ def consumer(cluster: KafkaCluster, topic: str, group: str, **options: Any) -> I
         group_id=group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
+        max_poll_interval_ms=3_600_000,  # it stays although nobody polls
         **options,
     )
     try:
-        read = 0
-        cluster.wait_for(lambda: _read_some(client) or read > 0, f"{group} reads {topic}", seconds=30)
+        cluster.wait_for(lambda: _read_some(client), f"{group} reads {topic}")
         client.commit()
         yield client
     finally:

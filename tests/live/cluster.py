@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,9 +19,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TypeVar
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
+from kafka.protocol.admin import DescribeClusterRequest
 
 from tests.live import kafka_jars
 from tests.live.certificates import Certificates, make_certificates
@@ -29,9 +32,12 @@ from tests.live.settings import CLUSTER_ID, SCRAM_PASSWORD, SCRAM_USER, Node, se
 from tests.ports import free_ports
 
 LOG4J = Path(__file__).with_name("log4j2.xml")
-START_SECONDS = 90
+START_SECONDS = 300
+"""For what takes seconds: long enough for a machine that is busy with other tests."""
+TOOL_SECONDS = 600
 CONTROLLERS = 3
 _PR_SET_PDEATHSIG = 1
+Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True)
@@ -114,16 +120,12 @@ class KafkaCluster:
             self._spawn(node_id)
         self.wait_until_registered(*(node_id for node_id in node_ids if self.nodes[node_id].is_broker))
 
-    def stop_broker(self, broker_id: int) -> None:
-        """Shut a broker down in an orderly way."""
-        self._end(broker_id, signal.SIGTERM)
-
     def kill_broker(self, *broker_ids: int) -> None:
         """End brokers or controllers as a power failure would, all at once."""
         for broker_id in broker_ids:
             self._running[broker_id].process.kill()
         for broker_id in broker_ids:
-            self._end(broker_id, signal.SIGKILL)
+            self._running.pop(broker_id).process.wait()
 
     def freeze(self, broker_id: int) -> None:
         """Let a broker do nothing until it is thawed; its connections stay open."""
@@ -139,27 +141,36 @@ class KafkaCluster:
         return ",".join(f"127.0.0.1:{node.ports[protocol]}" for node in brokers)
 
     def wait_until_registered(self, *broker_ids: int) -> None:
-        """Wait until the brokers are there for everyone: registered and not fenced."""
+        """Wait until the brokers are there for everyone: registered and not fenced, as every broker knows."""
         if broker_ids:
-            self.wait_for(lambda: set(broker_ids) <= self._unfenced(), f"brokers {broker_ids} registered")
+            wanted = set(broker_ids)
+            self.wait_for(lambda: all(wanted <= each for each in self._unfenced()), f"brokers {broker_ids} registered")
 
     def wait_until_fenced(self, *broker_ids: int) -> None:
-        """Wait until the controller has noticed that brokers are gone."""
-        alive = {node_id for node_id, running in self._running.items() if running.node.is_broker}
-        self.wait_for(lambda: self._unfenced() == alive, f"brokers {broker_ids} fenced")
+        """Wait until the controller has noticed that brokers are gone, and every other broker has heard of it."""
+        alive = {running.node.broker_id for running in self._brokers()}
+        self.wait_for(lambda: all(each == alive for each in self._unfenced()), f"brokers {broker_ids} fenced")
 
     def wait_for(self, is_so: Callable[[], bool], what: str, seconds: float = START_SECONDS) -> None:
-        """Wait for something, and fail with the brokers' logs where it does not come."""
+        """Wait for something, and fail with the brokers' logs where it does not come.
+
+        A question to the cluster that has no answer is asked again: a broker that was killed is in the metadata until
+        it is fenced, and clients may turn to it; one that is busy answers late.
+        """
         end = time.monotonic() + seconds
+        error: KafkaError | None = None
         while time.monotonic() < end:
-            if is_so():
-                return
+            try:
+                if is_so():
+                    return
+            except KafkaError as unanswered:
+                error = unanswered
             for broker_id, running in self._running.items():
                 if running.process.poll() is not None:
                     raise AssertionError(f"broker {broker_id} ended by itself:\n{self.log_tail(broker_id)}")
             time.sleep(0.1)
         tails = "\n".join(f"broker {i}:\n{self.log_tail(i)}" for i in self._running)
-        raise AssertionError(f"waited {seconds} s in vain: {what}\n{tails}")
+        raise AssertionError(f"waited {seconds} s in vain: {what}; the last error was {error!r}\n{tails}")
 
     def log(self, broker_id: int) -> str:
         """Give all that a node has logged."""
@@ -174,7 +185,7 @@ class KafkaCluster:
         """Run one of Kafka's command line tools and give what it prints."""
         options = ["--bootstrap-server", self.bootstrap_servers()]
         command = self._java(main_class, *options, *arguments)
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=180)
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TOOL_SECONDS)
         if done.returncode:
             raise AssertionError(f"{main_class} {' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
         return done.stdout
@@ -202,17 +213,31 @@ class KafkaCluster:
 
     def admin(self) -> KafkaAdminClient:
         """Open an admin client that has nothing to do with the code under test."""
-        return KafkaAdminClient(bootstrap_servers=self.bootstrap_servers().split(","), bootstrap_timeout_ms=5000)
+        return KafkaAdminClient(bootstrap_servers=self.bootstrap_servers().split(","), bootstrap_timeout_ms=60_000)
+
+    def ask(self, question: Callable[[KafkaAdminClient], Answer], what: str) -> Answer:
+        """Ask something that changes nothing until there is an answer, each time with a new client."""
+        answers: list[Answer] = []
+
+        def is_answered() -> bool:
+            with self.admin() as admin:
+                answers.append(question(admin))
+            return True
+
+        self.wait_for(is_answered, what)
+        return answers[0]
 
     # -- processes -------------------------------------------------------------------------------
 
-    def _unfenced(self) -> set[int]:
-        try:
-            with self.admin() as admin:
-                brokers = admin.describe_cluster()["brokers"]
-        except KafkaError:
-            return set()
-        return {broker["broker_id"] for broker in brokers if not broker.get("is_fenced")}
+    def _brokers(self) -> list[_Running]:
+        return [running for running in self._running.values() if running.node.is_broker]
+
+    def _unfenced(self) -> list[set[int]]:
+        """Ask every broker that runs which ones are there; an empty set for one that does not listen yet."""
+        if not all(map(_listens, self._brokers())):
+            return [set()]
+        with self.admin() as admin:
+            return [_unfenced_by(admin, running.node.broker_id) for running in self._brokers()]
 
     def _add_node(self, broker_id: int, rack: str | None) -> None:
         names = ["PLAINTEXT", "CONTROLLER", *self.protocols]
@@ -253,21 +278,27 @@ class KafkaCluster:
             )
         self._running[broker_id] = _Running(node, process)
 
-    def _end(self, broker_id: int, how: signal.Signals) -> None:
-        process = self._running.pop(broker_id).process
-        process.send_signal(how)
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
     def _log(self, broker_id: int) -> Path:
         return self.nodes[broker_id].folder / "server.log"
 
     def _java(self, main_class: str, *arguments: str, heap: str = "128m") -> list[str]:
         options = [f"-Dlog4j2.configurationFile={self.log4j}"]
         return java_command(main_class, *arguments, class_path=kafka_jars.class_path(), heap=heap, options=options)
+
+
+def _listens(running: _Running) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", running.node.ports["PLAINTEXT"]), timeout=30):
+            return True
+    except OSError:
+        return False
+
+
+def _unfenced_by(admin: KafkaAdminClient, broker_id: int) -> set[int]:
+    async def send() -> Any:
+        return await admin._manager.send(DescribeClusterRequest(include_fenced_brokers=True), node_id=broker_id)
+
+    return {each.broker_id for each in admin._manager.run(send).brokers if not each.is_fenced}
 
 
 def _die_with_parent() -> None:

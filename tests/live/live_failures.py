@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from kafka import KafkaProducer
-from kafka.errors import KafkaConnectionError, KafkaError
+from kafka.errors import KafkaError
 
 from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.controller.failing import ElectionRules, fail_brokers
@@ -20,7 +20,8 @@ from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.sizing.failures import FailureScenario, evaluate_failures
 from kafka_capacity.sizing.failures.ground import states_of
-from tests.live.cluster import KafkaCluster
+from tests.live.cluster import START_SECONDS, KafkaCluster
+from tests.live.experiments import Mistimed, again_where_mistimed
 
 COUNTS = ("offline", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
 NOBODY = -1
@@ -124,22 +125,11 @@ class LiveFailures:
         return build_snapshot(read_cluster(connection, cluster="live", ds="2026-11-20"))
 
     def fates(self) -> dict[Key, Fate]:
-        """Ask the cluster about every partition, with nothing of the code under test.
-
-        A broker that was killed is in the metadata until it is fenced, and the client may turn to it: it asks again.
-        """
-        answers: list[dict[str, Any]] = []
-
-        def is_answered() -> bool:
-            try:
-                with self.cluster.admin() as admin:
-                    answers.append(admin.describe_topic_partitions([topic.name for topic in self.topics]))
-            except KafkaConnectionError:
-                return False
-            return True
-
-        self.cluster.wait_for(is_answered, "partitions described")
-        (answer,) = answers
+        """Ask the cluster about every partition, with nothing of the code under test."""
+        names = [topic.name for topic in self.topics]
+        answer: dict[str, Any] = self.cluster.ask(
+            lambda admin: admin.describe_topic_partitions(names), "partitions described"
+        )
         assert answer["next_cursor"] is None
         return {
             (topic["name"], each["partition_index"]): Fate(
@@ -162,8 +152,15 @@ class LiveFailures:
         return seen[-1]
 
     def kill(self, name: str, *lost: int) -> Outcome:
-        """Take the inventory, kill brokers all at once, and compare."""
-        return self.kill_further(name, lost, snapshot=self.snapshot(), before=self.fates())
+        """Take the inventory, kill brokers all at once, and compare.
+
+        Where others were fenced, too, because the machine was busy, all is started again and they are killed again.
+        """
+
+        def killed() -> Outcome:
+            return self.kill_further(name, lost, snapshot=self.snapshot(), before=self.fates())
+
+        return again_where_mistimed(killed, lambda: self.recover(*lost))
 
     def kill_further(
         self,
@@ -186,8 +183,11 @@ class LiveFailures:
         since = time.time()
         self.cluster.kill_broker(*lost)
         self.cluster.wait_until_fenced(*lost)
-        after = self.settled_fates()
+        # The broker that is asked may hear of it last.
+        after = self.settled_fates(lambda seen: not any(_is_led_with(fate, lost) for fate in seen.values()))
         order = tuple(broker for at, broker in self.fencings() if at >= since)
+        if set(order) - set(lost):
+            raise Mistimed(f"killed {lost}, and fenced were {order}")
         assert sorted(order) == sorted(lost), f"killed {lost}, fenced {order}"
         refusals = self.write(after, acks="all")
         leader_only = self.write(after, acks=1)
@@ -207,9 +207,13 @@ class LiveFailures:
         }
         everyone = {key: fate.isr for key, fate in wanted.items()}
         self.cluster.wait_for(lambda: {key: fate.isr for key, fate in self.fates().items()} == everyone, "all in sync")
-        with self.cluster.admin() as admin:
-            admin.elect_leaders(0)
-        self.cluster.wait_for(lambda: self.fates() == wanted, "preferred leaders")
+
+        def is_led_as_wanted() -> bool:
+            with self.cluster.admin() as admin:
+                admin.elect_leaders(0)
+            return self.fates() == wanted
+
+        self.cluster.wait_for(is_led_as_wanted, "preferred leaders")
 
     def write(self, fates: Mapping[Key, Fate], *, acks: int | str) -> dict[Key, str]:
         """Write a record to each partition that is led; give the errors, empty where there is none.
@@ -217,7 +221,8 @@ class LiveFailures:
         A leader that does not know yet that it is one is asked again; one that refuses is not.
         """
         errors = {key: "not tried" for key, fate in fates.items() if fate.leader != NOBODY}
-        for _ in range(10):
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
             open_keys = [key for key, error in errors.items() if error not in ("", REFUSED)]
             if not open_keys:
                 break
@@ -234,12 +239,15 @@ class LiveFailures:
         )
         errors = {}
         try:
-            for key, future in [(key, producer.send(key[0], b"a record", partition=key[1])) for key in keys]:
+            futures = [(key, producer.send(key[0], b"a record", partition=key[1])) for key in keys]
+            for key, future in futures:
                 try:
-                    future.get(30)
+                    future.get(60)
                     errors[key] = ""
                 except KafkaError as error:
                     errors[key] = type(error).__name__
+        except KafkaError as error:  # the producer knows of no partitions yet
+            errors |= {key: type(error).__name__ for key in keys if key not in errors}
         finally:
             producer.close(timeout=5)
         return errors
@@ -322,6 +330,10 @@ def predicted_counts(
         if one.brokers == everyone and (one.kind != "given" if lost[0] else one.kind == "given")
     )
     return {name: int(getattr(result, name)[number]) for name in COUNTS}
+
+
+def _is_led_with(fate: Fate, lost: Sequence[int]) -> bool:
+    return fate.leader in lost or (fate.leader != NOBODY and not fate.isr.isdisjoint(lost))
 
 
 def _fates_of(snapshot: Snapshot, states: PartitionStates) -> dict[Key, Fate]:

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import KafkaTimeoutError
 from kafka.producer.future import FutureRecordMetadata
 
 from kafka_capacity.controller.failing import ElectionRules
 from kafka_capacity.durability import Acks, Bounds, Configuration, FailureKind, Outcome, explore
 from kafka_capacity.durability.traces import trace
-from tests.live.cluster import KafkaCluster
+from tests.live.cluster import START_SECONDS, KafkaCluster
+from tests.live.experiments import Mistimed, again_where_mistimed
 from tests.live.live_failures import Fate, Key, LiveFailures, LiveTopic, predicted_fates
 
 TAIL_RECORDS = 100
 """How many records a partition gets in each of three parts: all in sync, one follower frozen, both frozen."""
-FROZEN_SECONDS = 8.0
+FLUSH_SECONDS = 8.0
 """The followers must be back before their sessions end, which here last :data:`SESSION`."""
 SESSION = {"broker.session.timeout.ms": 12000}
+_LOOK_SECONDS = 0.5
+"""A follower that fetches waits as long for records at most (``replica.fetch.wait.max.ms``)."""
 _BATCH = struct.Struct(">qiibIhi")
 """Base offset, length, leader epoch, magic, checksum, attributes, last offset delta (``DefaultRecordBatch``)."""
 _BATCH_OVERHEAD_BYTES = 12
@@ -90,28 +94,41 @@ def kill_with_tail(
 ) -> list[Tail]:
     """Write, freeze one follower after another and write on, kill the leader, thaw, and see who has what.
 
-    The topics are those of :func:`tail_topics`. The leader is left dead.
+    The topics are those of :func:`tail_topics`. The leader is left dead. Where the machine was too slow for the
+    followers to keep their sessions, or fast enough for one to get all in one answer that was on its way, the leader is
+    started again and it is all done once more.
     """
-    topics = tail_topics(leader, *followers)
-    live = LiveFailures(cluster, topics, rules)
+    live = LiveFailures(cluster, tail_topics(leader, *followers), rules)
+
+    def recover() -> None:
+        cluster.wait_until_fenced(leader)
+        live.recover(leader)
+
+    return again_where_mistimed(lambda: _killed_with_tail(live, leader, followers), recover)
+
+
+def _killed_with_tail(live: LiveFailures, leader: int, followers: Sequence[int]) -> list[Tail]:
+    cluster, topics, rules = live.cluster, live.topics, live.rules
     expected = predicted_fates(live.snapshot(), [[leader]], rules)
     producers: dict[str, KafkaProducer] = {topic.name: _producer(cluster, topic.name) for topic in topics}
     try:
         sent = _send(producers, topics)
         for producer in producers.values():
-            producer.flush(30)
-        frozen_at = time.monotonic()
+            producer.flush(START_SECONDS)
+        since = time.time()
+        is_flushed = True
         for follower in followers:
             cluster.freeze(follower)
+            # A fetch that the follower had sent is answered by now, with nothing.
+            time.sleep(2 * _LOOK_SECONDS)
             sent += _send(producers, topics)
             # What waits for all replicas is never answered.
-            producers[topics[0].name].flush(FROZEN_SECONDS)
+            is_flushed = is_flushed and _is_flushed(producers[topics[0].name])
         cluster.kill_broker(leader)
         for follower in followers:
             cluster.thaw(follower)
-        assert time.monotonic() - frozen_at < FROZEN_SECONDS, (
-            "followers were frozen for too long to keep their sessions"
-        )
+        if not is_flushed:
+            raise Mistimed(f"the leader did not answer within {FLUSH_SECONDS} s")
         acknowledged = {
             key: frozenset(_offset(future) for future, of in sent if of == key and _is_acknowledged(future))
             for key in live.fates()
@@ -120,12 +137,37 @@ def kill_with_tail(
         for producer in producers.values():
             producer.close(timeout=0)
     # An answer that was on its way to a frozen follower is appended once it is thawed.
-    time.sleep(1.0)
-    ends = {key: {each: log_end(cluster, each, key) for each in followers} for key in acknowledged}
-    assert all(fate.leader == leader for fate in live.fates().values()), "the election came before ends were read"
+    ends = _settled_ends(cluster, followers, acknowledged)
+    if not all(fate.leader == leader for fate in live.fates().values()):
+        raise Mistimed("the election came before ends were read")
     cluster.wait_until_fenced(leader)
     after = live.settled_fates(lambda seen: all(fate.leader != leader for fate in seen.values()))
+    fenced = [broker for at, broker in live.fencings() if at >= since]
+    if fenced != [leader]:
+        raise Mistimed(f"killed {leader}, and fenced were {fenced}")
+    for key, fate in after.items():
+        if fate.leader in followers and log_end(cluster, fate.leader, key) != ends[key][fate.leader]:
+            raise Mistimed(f"broker {fate.leader} appended to {key} after its end had been read")
+        if _acks(key[0]) == 1 and max(ends[key].values()) > max(acknowledged[key]):
+            raise Mistimed(f"all of {key} was on its way to a follower before that was frozen")
     return [_tail(cluster, topic, number, acknowledged, ends, after, expected) for topic, number in _listed(topics)]
+
+
+def _is_flushed(producer: KafkaProducer) -> bool:
+    try:
+        producer.flush(FLUSH_SECONDS)
+    except KafkaTimeoutError:
+        return False
+    return True
+
+
+def _settled_ends(cluster: KafkaCluster, followers: Sequence[int], keys: Iterable[Key]) -> dict[Key, dict[int, int]]:
+    """Read log ends from the followers' disks until they stay as they are."""
+    seen: list[dict[Key, dict[int, int]]] = []
+    while len(seen) < 2 or seen[-1] != seen[-2]:
+        time.sleep(_LOOK_SECONDS)
+        seen.append({key: {each: log_end(cluster, each, key) for each in followers} for key in keys})
+    return seen[-1]
 
 
 def _tail(
@@ -171,7 +213,7 @@ def readable(cluster: KafkaCluster, key: Key) -> frozenset[int]:
         end = consumer.end_offsets([partition])[partition]
         consumer.seek_to_beginning(partition)
         found: set[int] = set()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + START_SECONDS
         while consumer.position(partition) < end and time.monotonic() < deadline:
             for records in consumer.poll(timeout_ms=500).values():
                 found.update(record.offset for record in records)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tests.live import jar_fetchers
 
+ATTEMPTS = 3
 Fetcher = Callable[[list[str], Path], str]
 """Copies jars by their coordinates into a folder, as many as it can, and gives what it printed."""
 
@@ -71,7 +72,8 @@ class LockedJars:
         printed = ""
         with self._one_at_a_time():
             missing = [jar for jar in jars if not jar.is_in(self.cache)]
-            for fetch in jar_fetchers.fetchers():
+            # A network that fails once is tried again; what came is kept.
+            for fetch in jar_fetchers.fetchers() * ATTEMPTS:
                 if missing:
                     missing, printed = self._fetch(missing, fetch)
         if missing:

@@ -42,7 +42,7 @@ def server_properties(
     certificates: Certificates | None,
     others: Mapping[str, object],
 ) -> str:
-    """Spell the settings of a node: small, quick to notice a death, and with nothing made behind the test's back."""
+    """Spell the settings of a node: small, patient on a busy machine, with nothing made behind the test's back."""
     controllers = [each for each in nodes if each.is_controller]
     voters = ",".join(f"{each.broker_id}@127.0.0.1:{each.ports['CONTROLLER']}" for each in controllers)
     copies = max(1, min(3, sum(each.is_broker for each in nodes)))
@@ -70,7 +70,7 @@ def server_properties(
         "group.initial.rebalance.delay.ms": 0,
         "group.consumer.heartbeat.interval.ms": 500,
         "group.consumer.min.heartbeat.interval.ms": 500,
-        "broker.session.timeout.ms": 4000,
+        "broker.session.timeout.ms": 12000,
         "broker.heartbeat.interval.ms": 500,
         "num.network.threads": 2,
         "num.io.threads": 2,
@@ -79,6 +79,9 @@ def server_properties(
         "log.cleaner.dedupe.buffer.size": 4194304,
         "log.initial.task.delay.ms": 3600000,
     }
+    if all(each.is_broker for each in controllers):
+        # A process that gets no processor for some seconds does not cost its place as the active controller.
+        settings |= {"controller.quorum.fetch.timeout.ms": 10000}
     if offered:
         settings["advertised.listeners"] = ",".join(offered)
     if node.rack is not None:

@@ -33,8 +33,7 @@ def raw(cluster: KafkaCluster) -> RawInventory:
 
 
 def _dead_leads_nothing(cluster: KafkaCluster) -> bool:
-    with cluster.admin() as admin:
-        topics = admin.describe_topics()
+    topics = cluster.ask(lambda admin: admin.describe_topics(), "topics described")
     return all(each["leader_id"] != DEAD for topic in topics for each in topic["partitions"])
 
 

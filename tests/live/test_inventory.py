@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from kafka import TopicPartition
 
+from kafka_capacity.groups import GroupProtocol
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
 from tests.live.clients import consumer, make_topics, produce
-from tests.live.cluster import KafkaCluster
+from tests.live.cluster import TOOL_SECONDS, KafkaCluster
 from tests.live.conftest import RACKS
+from tests.live.groups.coordinator import describe
 
 pytestmark = pytest.mark.live
 
@@ -26,14 +30,26 @@ GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 QUORUM = "org.apache.kafka.tools.MetadataQuorumCommand"
 OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
 CONSOLE = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+READ = 60
+"""Of the 100 records of clicks, as many as have been read."""
+TOOLS = {
+    LOG_DIRS: ("--describe",),
+    TOPICS: ("--describe",),
+    GROUPS: ("--describe", "--all-groups"),
+    QUORUM: ("describe", "--status"),
+    OFFSETS: ("--time", "earliest"),
+}
+GROUP_IDS = {"billing", "dashboards"}
+FLEETING = "log_dirs"
+"""Tells the free space of the machine's disks, which never rests."""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """The inventory, and the cluster's disks as Kafka's tool saw them at the same moment."""
+    """The inventory, and what Kafka's own tools printed at the same moment, by their main class."""
 
     raw: RawInventory
-    disks: dict[str, Any]
+    printed: dict[str, str]
     said: list[str]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
@@ -58,39 +74,46 @@ def observed(cluster: KafkaCluster) -> Iterator[Observed]:
     with cluster.admin() as admin:
         admin.delete_records({TopicPartition("orders", 5): 7})
     classic = consumer(cluster, "orders", "billing", client_id="billing-0", group_instance_id="seat-1")
-    modern = cluster.background_tool(
-        CONSOLE,
-        *("--topic", "clicks", "--group", "dashboards", "--from-beginning"),
-        *("--command-property", "group.protocol=consumer", "--command-property", "client.id=dash-0"),
-    )
-    with classic, modern:
-        cluster.wait_for(lambda: _is_read(cluster, "dashboards", 4), "dashboards has read clicks")
+    with _modern(cluster, "--max-messages", str(READ)) as reader:
+        assert reader.wait(TOOL_SECONDS) == 0
+    # Nobody commits any more: what is committed every few seconds makes a log grow that is compared.
+    with classic, _modern(cluster, "--command-property", "enable.auto.commit=false"):
+        cluster.wait_for(lambda: _is_member(cluster), "dashboards has its member")
         yield _observe(cluster)
 
 
-def _is_read(cluster: KafkaCluster, group: str, partitions: int) -> bool:
+def _modern(cluster: KafkaCluster, *options: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """Read clicks as a group of the consumer protocol; it commits what it has read when it ends by itself."""
+    return cluster.background_tool(
+        CONSOLE,
+        *("--topic", "clicks", "--group", "dashboards", "--from-beginning", *options),
+        *("--command-property", "group.protocol=consumer", "--command-property", "client.id=dash-0"),
+    )
+
+
+def _is_member(cluster: KafkaCluster) -> bool:
     with cluster.admin() as admin:
-        return len(admin.list_group_offsets(group)[group]) == partitions
+        group = describe(admin, GroupProtocol.CONSUMER, "dashboards")
+    return group.is_settled and [len(member.assigned) for member in group.members.values()] == [4]
 
 
 def _observe(cluster: KafkaCluster) -> Observed:
-    """Read the inventory before and after the tool runs, until nothing changed in between."""
+    """Read the inventory before and after the tools run, until nothing changed in between."""
     connection = KafkaConnection(bootstrap_servers=cluster.bootstrap_servers())
     for _ in range(10):
         said: list[str] = []
         before = read_cluster(connection, cluster="live", ds="2026-11-20", progress=said.append)
-        disks = json.loads(cluster.tool(LOG_DIRS, "--describe").splitlines()[-1])
+        printed = {tool: cluster.tool(tool, *arguments) for tool, arguments in TOOLS.items()}
         after = read_cluster(connection, cluster="live", ds="2026-11-20")
-        if before.table("replicas").equals(after.table("replicas")):
-            return Observed(after, disks, said)
-    raise AssertionError("the disks never came to rest")
+        if all(table.equals(after.table(name)) for name, table in before.tables.items() if name != FLEETING):
+            return Observed(after, printed, said)
+    raise AssertionError("the cluster never came to rest")
 
 
 def test_brokers_have_their_racks_and_the_quorum_leader_is_the_controller(
     cluster: KafkaCluster, observed: Observed
 ) -> None:
-    status = cluster.tool(QUORUM, "describe", "--status")
-    (leader,) = map(int, re.findall(r"LeaderId:\s+(\d+)", status))
+    (leader,) = map(int, re.findall(r"LeaderId:\s+(\d+)", observed.printed[QUORUM]))
     rows = observed.rows("brokers")
     assert {row["broker_id"]: row["rack"] for row in rows} == RACKS
     assert [row["broker_id"] for row in rows if row["is_controller"]] == [leader]
@@ -103,7 +126,7 @@ def test_brokers_have_their_racks_and_the_quorum_leader_is_the_controller(
 def test_sizes_are_those_of_kafka_log_dirs(observed: Observed) -> None:
     printed = {
         (broker["broker"], *replica["partition"].rsplit("-", 1)): (directory["logDir"], replica["size"])
-        for broker in observed.disks["brokers"]
+        for broker in json.loads(observed.printed[LOG_DIRS].splitlines()[-1])["brokers"]
         for directory in broker["logDirs"]
         for replica in directory["partitions"]
     }
@@ -123,8 +146,8 @@ def test_volumes_have_their_size_and_their_free_space(observed: Observed) -> Non
     assert all(0 < row["usable_bytes"] <= row["total_bytes"] and row["error"] is None for row in rows)
 
 
-def test_partitions_are_those_of_kafka_topics(cluster: KafkaCluster, observed: Observed) -> None:
-    printed = cluster.tool(TOPICS, "--describe")
+def test_partitions_are_those_of_kafka_topics(observed: Observed) -> None:
+    printed = observed.printed[TOPICS]
     partition_line = re.compile(r"Topic: (\S+)\tPartition: (\d+)\tLeader: (\d+)\tReplicas: (\S+)\tIsr: (\S+)")
     expected = {
         (topic, int(partition)): (int(leader), _ids(replicas), set(_ids(in_sync)))
@@ -189,8 +212,8 @@ def test_groups_of_both_protocols_have_their_members(observed: Observed) -> None
     assert dashboards["assigned"] == [{"topic": "clicks", "partition": number} for number in range(4)]
 
 
-def test_lags_are_those_of_kafka_consumer_groups(cluster: KafkaCluster, observed: Observed) -> None:
-    printed = cluster.tool(GROUPS, "--describe", "--all-groups")
+def test_lags_are_those_of_kafka_consumer_groups(observed: Observed) -> None:
+    printed = observed.printed[GROUPS]
     line = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+) +(\d+) +(\d+) ", re.MULTILINE)
     expected = {
         (group, topic, int(partition)): (int(committed), int(end), int(lag))
@@ -205,13 +228,14 @@ def test_lags_are_those_of_kafka_consumer_groups(cluster: KafkaCluster, observed
         for row in observed.rows("lags")
     }
     assert read == expected
-    assert {group for group, _, _ in read} == {"billing", "dashboards"}
-    assert sum(lag for (group, _, _), (_, _, lag) in read.items() if group == "billing") > 0
+    assert {group for group, _, _ in read} == GROUP_IDS
+    lags = {name: sum(lag for (group, *_), (*_, lag) in read.items() if group == name) for name in GROUP_IDS}
+    assert lags["billing"] > 0
+    assert lags["dashboards"] == 100 - READ
 
 
-def test_logs_start_where_kafka_get_offsets_says(cluster: KafkaCluster, observed: Observed) -> None:
-    printed = cluster.tool(OFFSETS, "--time", "earliest")
-    lines = (line.split(":") for line in printed.split() if line.count(":") == 2)
+def test_logs_start_where_kafka_get_offsets_says(observed: Observed) -> None:
+    lines = (line.split(":") for line in observed.printed[OFFSETS].split() if line.count(":") == 2)
     expected = {(topic, int(partition)): int(offset) for topic, partition, offset in lines}
     read = {(row["topic"], row["partition"]): row["log_start_offset"] for row in observed.rows("lags")}
     assert read == {partition: expected[partition] for partition in read}

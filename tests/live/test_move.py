@@ -110,7 +110,7 @@ def _read_at_rest(cluster: KafkaCluster) -> RawInventory:
         same = seen[-1].table("replicas").equals(seen[-2].table("replicas"))
         return same and not seen[-1].remarks and not validate(seen[-1]).fatal
 
-    cluster.wait_for(is_at_rest, "an inventory that stays as it is", seconds=30)
+    cluster.wait_for(is_at_rest, "an inventory that stays as it is")
     return seen[-1]
 
 
@@ -125,7 +125,7 @@ def _carry_out(cluster: KafkaCluster, file: Path) -> str:
         said.append(cluster.tool(REASSIGN, *arguments, "--verify"))
         return "still in progress" not in said[-1]
 
-    cluster.wait_for(is_done, "the reassignment", seconds=90)
+    cluster.wait_for(is_done, "the reassignment")
     return said[-1]
 
 
