@@ -7,14 +7,15 @@ import shlex
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from kafka import KafkaProducer
+from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
 
 from kafka_capacity.cluster.assignment import replica_lists, replica_matrix
 from kafka_capacity.cluster.brokers import Brokers
@@ -28,7 +29,7 @@ from kafka_capacity.reassignment.runbook import WAVES_FOLDER, RunbookStep, runbo
 from kafka_capacity.reassignment.schedule import Schedule, Wave
 from kafka_capacity.reassignment.waves import plan_waves
 from tests.live.clients import produce
-from tests.live.cluster import KafkaCluster
+from tests.live.cluster import START_SECONDS, KafkaCluster
 
 TOOLS = {
     "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
@@ -69,7 +70,7 @@ class SteadyWriter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(30)
+            self._thread.join(START_SECONDS)
 
     def _run(self) -> None:
         servers = self._cluster.bootstrap_servers().split(",")
@@ -153,6 +154,17 @@ class LiveMoves:
         """Read the inventory as the product does."""
         connection = KafkaConnection(bootstrap_servers=self.cluster.bootstrap_servers())
         return build_snapshot(read_cluster(connection, cluster="live", ds="2026-11-20"))
+
+    def settled_snapshot(self, is_so: Callable[[Snapshot], bool]) -> Snapshot:
+        """Do so until all that the cluster is to have become is heard of by the broker that is asked."""
+        seen: list[Snapshot] = []
+
+        def is_settled() -> bool:
+            seen.append(self.snapshot())
+            return is_so(seen[-1])
+
+        self.cluster.wait_for(is_settled, "what was to come of it")
+        return seen[-1]
 
     def problem(
         self,
@@ -260,6 +272,17 @@ class LiveMoves:
             self._do(page.steps, "elect")
         return done
 
+    def carry_out(self, targets: Mapping[str, Assignment]) -> None:
+        """Bring replicas to where they are wanted, as fast as it goes and whatever is under way."""
+        wanted = {
+            TopicPartition(topic, number): list(brokers)
+            for topic, assignment in targets.items()
+            for number, brokers in assignment.items()
+        }
+        with self.cluster.admin() as admin:
+            admin.alter_partition_reassignments(wanted)
+        self.cluster.wait_for(lambda: not self._under_way(), "replicas where they are wanted")
+
     def cancel(self, schedule: Schedule, wave: Wave) -> str:
         """Cancel a wave that is under way."""
         return self._do(runbook_page(schedule, wave, wave_files(schedule, wave)).back, "cancel")
@@ -284,7 +307,7 @@ class LiveMoves:
                 del words[at : at + 2]
             said.append(self.cluster.tool(TOOLS[script], *words))
             if does == "roll back" and "--execute" in words:
-                self.cluster.wait_for(lambda: not self._under_way(), "the way back", seconds=120)
+                self.cluster.wait_for(lambda: not self._under_way(), "the way back")
         return "\n".join(said)
 
     def _under_way(self) -> bool:
@@ -297,14 +320,20 @@ class LiveMoves:
             start: float | None = None
             while True:
                 asked = time.monotonic()
-                moving = admin.list_partition_reassignments()
+                try:
+                    moving, sizes = admin.list_partition_reassignments(), self._sizes(admin)
+                except KafkaError:  # a busy broker answers late
+                    if start is not None and asked - start > most_seconds:
+                        return
+                    time.sleep(0.3)
+                    continue
                 is_under_way = bool(moving)
                 copies = Counter(broker for each in moving.values() for broker in each["adding_replicas"])
                 done.most_copies = max(done.most_copies, *copies.values(), 0)
                 if is_under_way and start is None:
                     start = asked
                 if start is not None:
-                    done.levels.append(DiskLevel(asked - start, self._sizes(admin)))
+                    done.levels.append(DiskLevel(asked - start, sizes))
                     if not is_under_way:
                         done.seconds = asked - start
                         return
