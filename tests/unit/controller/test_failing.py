@@ -21,6 +21,7 @@ from kafka_capacity.controller.partition_states import PartitionStates
 from kafka_capacity.controller.states import PartitionState, ReplicaState
 from kafka_capacity.controller.zk_election import BrokerView
 from kafka_capacity.controller.zk_machine import ControlledPartition
+from tests.examples import at_most
 
 BROKERS = 6
 
@@ -145,6 +146,7 @@ def expected(rules, one, dead, lost):
 
 
 @pytest.mark.parametrize("rules", ElectionRules)
+@at_most(80)
 @given(clusters())
 def test_many_partitions_end_as_the_rules_for_one_say(rules, drawn):
     dead, found, sets = drawn
@@ -162,6 +164,7 @@ def test_many_partitions_end_as_the_rules_for_one_say(rules, drawn):
 
 
 @pytest.mark.parametrize("rules", ElectionRules)
+@at_most(80)
 @given(clusters(), st.integers(0, BROKERS - 1))
 def test_losing_more_brings_nothing_back(rules, drawn, another):
     dead, found, sets = drawn
@@ -171,6 +174,7 @@ def test_losing_more_brings_nothing_back(rules, drawn, another):
         assert not (fewer.is_offline & ~more.is_offline).any()
 
 
+@at_most(80)
 @given(clusters(), st.permutations(range(BROKERS)))
 def test_other_names_of_brokers_change_nothing_without_eligible_leaders(drawn, names):
     dead, found, sets = drawn
@@ -187,6 +191,7 @@ def test_other_names_of_brokers_change_nothing_without_eligible_leaders(drawn, n
 
 
 @pytest.mark.parametrize("rules", ElectionRules)
+@at_most(80)
 @given(clusters(), st.randoms())
 def test_who_leads_does_not_depend_on_who_is_fenced_first(rules, drawn, random):
     dead, found, sets = drawn

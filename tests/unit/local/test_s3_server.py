@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import httpx
-import pytest
 
 from local.s3_server import BUCKET, LocalS3, file_of
 
@@ -25,11 +24,10 @@ def test_no_key_leaves_the_folder(tmp_path):
         assert tmp_path / BUCKET in file_of(tmp_path, BUCKET, key).resolve().parents
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_another_process_finds_the_object_again(tmp_path, key):
+def test_another_process_finds_every_object_again(tmp_path):
     def run(code):
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code, str(tmp_path), key],
+            [sys.executable, "-W", "ignore", "-c", f"{start}{code}", str(tmp_path), *KEYS],
             cwd=Path(__file__).resolve().parents[3],
             capture_output=True,
             text=True,
@@ -37,17 +35,14 @@ def test_another_process_finds_the_object_again(tmp_path, key):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    start = "import sys; from pathlib import Path; from local.s3_server import *\n"
-    put = (
-        start + "with LocalS3(Path(sys.argv[1])) as s: s.client().put_object(Bucket=BUCKET, Key=sys.argv[2], Body=b'x')"
+    start = (
+        "import sys; from pathlib import Path; from local.s3_server import *\n"
+        "with LocalS3(Path(sys.argv[1])) as s:\n"
+        "  for key in sys.argv[2:]:\n"
     )
-    get = (
-        start
-        + "with LocalS3(Path(sys.argv[1])) as s:\n"
-        + "    print(s.client().get_object(Bucket=BUCKET, Key=sys.argv[2])['Body'].read())"
-    )
-    run(put)
-    assert run(get).strip() == "b'x'"
+    run("    s.client().put_object(Bucket=BUCKET, Key=key, Body=key.encode())")
+    found = run("    print(ascii(s.client().get_object(Bucket=BUCKET, Key=key)['Body'].read().decode()))")
+    assert found.splitlines() == [ascii(key) for key in KEYS]
 
 
 def test_what_is_deleted_stays_deleted(tmp_path):

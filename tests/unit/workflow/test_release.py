@@ -54,6 +54,14 @@ def planned(store, *, without=(), inventory=None, **request):
     return pinned, manifest
 
 
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A plan whose files are released: its store, what was pinned, its manifest, and where the files are."""
+    store = LocalStore(tmp_path_factory.mktemp("released"))
+    pinned, manifest = planned(store, throttle_bytes_per_second=2e7)
+    return store, pinned, manifest, release_plan_files(store, pinned)
+
+
 def folder_of(store, pinned):
     prefix = pinned.report_prefix + "reassignment/"
     return {key.removeprefix(prefix): store.read_bytes(key) for key in store.list_keys(prefix)}
@@ -63,9 +71,8 @@ def replica_lists(content):
     return {(p["topic"], p["partition"]): p["replicas"] for p in json.loads(content)["partitions"]}
 
 
-def test_all_waves_in_order_are_the_whole_move_and_back_the_start(store):
-    pinned, manifest = planned(store)
-    addresses = release_plan_files(store, pinned)
+def test_all_waves_in_order_are_the_whole_move_and_back_the_start(released):
+    store, pinned, manifest, addresses = released
     files = folder_of(store, pinned)
     start, target = replica_lists(files["rollback.json"]), replica_lists(files["reassignment.json"])
     waves = sorted(name for name in files if name.startswith("waves/") and name.endswith(("copy.json", "reorder.json")))
@@ -82,9 +89,8 @@ def test_all_waves_in_order_are_the_whole_move_and_back_the_start(store):
     assert addresses == [store.uri(f"{pinned.report_prefix}reassignment/{name}") for name in names]
 
 
-def test_the_manifest_has_the_hash_of_every_file(store):
-    pinned, _ = planned(store)
-    release_plan_files(store, pinned)
+def test_the_manifest_has_the_hash_of_every_file(released):
+    store, pinned, *_ = released
     files = folder_of(store, pinned)
     manifest = read_manifest(store, pinned.report_prefix + "reassignment/", kind="plan_files")
 
@@ -95,9 +101,8 @@ def test_the_manifest_has_the_hash_of_every_file(store):
     assert manifest.facts["refused_partitions"] == 0
 
 
-def test_the_runbook_has_the_exact_commands(store):
-    pinned, _ = planned(store, throttle_bytes_per_second=2e7)
-    release_plan_files(store, pinned)
+def test_the_runbook_has_the_exact_commands(released):
+    store, pinned, *_ = released
     files = folder_of(store, pinned)
     runbook = files["runbook.md"].decode()
 
@@ -110,9 +115,8 @@ def test_the_runbook_has_the_exact_commands(store):
     assert "## What stays" not in runbook
 
 
-def test_twice_the_same_gives_the_same_bytes(store):
-    pinned, _ = planned(store)
-    release_plan_files(store, pinned)
+def test_twice_the_same_gives_the_same_bytes(released):
+    store, pinned, *_ = released
     before = folder_of(store, pinned)
     release_plan_files(store, pinned)
 
