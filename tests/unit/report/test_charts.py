@@ -88,7 +88,7 @@ def test_many_brokers_are_cut_to_the_worst_and_the_chart_says_so():
 
 def test_many_options_are_cut_and_the_recommended_one_is_kept():
     counts = tuple(range(4, 4 + MAX_BARS + 3))
-    report = build_report(make_inputs(ClusterSpec(partitions=4), broker_counts=counts, placers=("fewest-bytes",)))
+    report = build_report(make_inputs(ClusterSpec(partitions=4), broker_counts=counts, placers=("zk",)))
     chart = next(chart for chart in charts_of(report) if chart["id"] == "moved-by-option")
     assert len(chart["values"]) == MAX_BARS
     assert sum(value["kind"] == "recommended" for value in chart["values"]) == 1

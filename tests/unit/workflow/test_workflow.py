@@ -61,10 +61,16 @@ def contents(store):
     return {key: store.read_bytes(key) for key in store.list_keys("")}
 
 
-def test_twice_the_same_gives_the_same_keys_and_bytes(store):
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    """A store with the plan of the request, what was pinned, its manifest, and all that is in the store."""
+    store = LocalStore(tmp_path_factory.mktemp("planned"))
     stage(inventory(), store)
-    first, manifest = run(store)
-    before = contents(store)
+    return store, *run(store), contents(store)
+
+
+def test_twice_the_same_gives_the_same_keys_and_bytes(planned):
+    store, first, manifest, before = planned
     second, again = run(store, order=-1, run_date=TODAY + datetime.timedelta(days=3))
 
     assert (second, again) == (first, manifest)
@@ -72,39 +78,33 @@ def test_twice_the_same_gives_the_same_keys_and_bytes(store):
     assert first.plan_prefix.startswith(f"plans/cluster=payments/ds={DS}/plan=")
 
 
-def test_another_store_gets_the_same_bytes(store, tmp_path):
-    elsewhere = LocalStore(tmp_path / "elsewhere")
-    for place in (store, elsewhere):
-        stage(inventory(), place)
-        run(place)
-
-    assert contents(elsewhere) == contents(store)
-
-
-def test_who_gets_the_plan_changes_nothing_of_it(store):
+def test_another_store_gets_the_same_bytes(store, planned):
     stage(inventory(), store)
     run(store)
-    before = contents(store)
+
+    assert contents(store) == planned[-1]
+
+
+def test_who_gets_the_plan_changes_nothing_of_it(planned):
+    store, *_, before = planned
     run(store, {**REQUEST, "recipients": ["sre@example.com"], "is_approval_required": True})
 
     assert contents(store) == before
 
 
-def test_the_order_of_the_rows_of_an_inventory_does_not_show(store, tmp_path):
-    other = LocalStore(tmp_path / "other")
+def test_the_order_of_the_rows_of_an_inventory_does_not_show(store, planned):
     raw = inventory()
     shuffled = raw
     for name in ("brokers", "topics", "replicas", "log_dirs"):
         shuffled = with_rows(shuffled, name, rows_of(raw, name)[::-1])
-    stage(raw, store)
-    stage(shuffled, other)
+    stage(shuffled, store)
 
-    assert run(other)[1] == run(store)[1]
+    _, _, manifest, _ = planned
+    assert run(store)[1] == manifest
 
 
-def test_the_tables_hold_what_was_evaluated(store):
-    stage(inventory(), store)
-    pinned, _ = run(store)
+def test_the_tables_hold_what_was_evaluated(planned):
+    store, pinned, *_ = planned
     inputs = read_plan_inputs(store, pinned.request_key)
     simulation = load_simulation_inputs(store, inputs)
     manifest = read_manifest(store, pinned.plan_prefix, kind="plan")
