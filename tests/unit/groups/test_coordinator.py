@@ -13,6 +13,7 @@ from kafka_capacity.groups.coordinator import integer_set_order
 from kafka_capacity.groups.uniform_levelling import Levels
 from kafka_capacity.java.hash_map import JavaHashSet
 from kafka_capacity.java.hashing import integer_hash
+from tests.examples import at_most
 from tests.unit.groups.made_up import PROTOCOL_ERROR, check_complete, group, groups, listed, member, numbers, topic_id
 
 UNIFORM = assignor("uniform", GroupProtocol.CONSUMER)
@@ -136,11 +137,13 @@ def targets(draw, **options):
     return Group(topics=found.topics, members=members)
 
 
+@at_most(100)
 @given(targets())
 def test_uniform_gives_everything_once_to_subscribers(given):
     check_complete(given, UNIFORM.assign(given))
 
 
+@at_most(100)
 @given(targets(equal=True))
 def test_uniform_balances_and_keeps_all_that_balance_allows(given):
     found = UNIFORM.assign(given)
@@ -152,6 +155,7 @@ def test_uniform_balances_and_keeps_all_that_balance_allows(given):
         assert len(set(who.owned) & set(lists[who.member_id])) >= min(len(who.owned), share)
 
 
+@at_most(100)
 @given(groups(names=IDS, equal=True))
 def test_simple_shares_each_partition_evenly(given):
     found = SIMPLE.assign(given)
@@ -164,6 +168,7 @@ def test_simple_shares_each_partition_evenly(given):
     assert found.counts().max() - found.counts().min() <= 1
 
 
+@at_most(100)
 @given(groups(names=IDS))
 def test_simple_gives_everything_to_subscribers(given):
     check_complete(given, SIMPLE.assign(given), sharers=True)

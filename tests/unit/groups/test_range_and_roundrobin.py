@@ -5,6 +5,7 @@ from hypothesis import given
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.groups import Group, GroupProtocol, Topic, assignor
+from tests.examples import at_most
 from tests.unit.groups.made_up import PROTOCOL_ERROR, check_complete, group, groups, member, numbers, topic_id
 
 RANGE = assignor("range")
@@ -137,6 +138,7 @@ def test_the_old_circle_follows_the_hashes_of_the_partitions():
     assert found.thread.tolist() == [0, 0, 1, 0]
 
 
+@at_most(100)
 @given(groups(racks=True))
 def test_range_balances_each_topic_whatever_the_racks(given):
     found = RANGE.assign(given)
@@ -150,6 +152,7 @@ def test_range_balances_each_topic_whatever_the_racks(given):
         assert not counts or max(counts) - min(counts) <= 1
 
 
+@at_most(100)
 @given(groups())
 def test_a_circle_gives_all_and_balances_equal_subscriptions(given):
     found = ROUND_ROBIN.assign(given)
@@ -158,6 +161,7 @@ def test_a_circle_gives_all_and_balances_equal_subscriptions(given):
         assert found.counts().max() - found.counts().min() <= 1
 
 
+@at_most(100)
 @given(groups())
 def test_the_old_assignors_give_all(given):
     for found in (OLD_RANGE, OLD_ROUND_ROBIN):
