@@ -16,7 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.controller.quorum import FailureKind, failovers, tolerated_losses
+from kafka_capacity.controller.quorum import (
+    ControllerLoss,
+    FailureKind,
+    Surroundings,
+    failovers_of_each,
+    tolerated_losses,
+)
 from kafka_capacity.objects.durability_tables import durability_tables
 from kafka_capacity.objects.failure_tables import FAILURE_TABLES, diagnoses_table, failure_tables
 from kafka_capacity.objects.plan_tables import merge_tables
@@ -40,7 +46,7 @@ FAILOVERS = (FailureKind.KILLED, FailureKind.VANISHED, FailureKind.SHUT_DOWN)
 """The ways to lose the active controller that are looked at; one that is cut off is followed like one that vanished."""
 
 RUNS_AT_ONCE = 5
-"""A run takes a tenth of a second, so they are shared out."""
+"""A run of all losses takes up to half a second, so they are shared out."""
 
 _APART = ((SetKind.GIVEN, SetKind.BROKER, SetKind.RACK), (SetKind.RACK_AND_BROKER,), (SetKind.PAIR,))
 
@@ -83,10 +89,8 @@ class LossPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FailoverPiece:
-    """A piece of work: some runs of one way to lose the active controller, after some other voters."""
+    """A piece of work: some runs of every way to lose the active controller, which start alike."""
 
-    failure: FailureKind
-    lost_before: int
     first_run: int
     runs: int
 
@@ -115,12 +119,18 @@ def failure_pieces(inputs: FailureInputs) -> list[Piece]:
 
 
 def _failovers(asked: ControllerQuestion) -> list[Piece]:
+    if not _losses(asked):
+        return []
     return [
-        FailoverPiece(failure=failure, lost_before=lost, first_run=first, runs=min(RUNS_AT_ONCE, asked.runs - first))
-        for lost in range(tolerated_losses(len(asked.voters)) if asked.voters else 0)
-        for failure in FAILOVERS
+        FailoverPiece(first_run=first, runs=min(RUNS_AT_ONCE, asked.runs - first))
         for first in range(0, asked.runs, RUNS_AT_ONCE)
     ]
+
+
+def _losses(asked: ControllerQuestion) -> list[ControllerLoss]:
+    """Give the losses of the active controller that leave a majority."""
+    most = tolerated_losses(len(asked.voters)) if asked.voters else 0
+    return [ControllerLoss(failure, lost) for lost in range(most) for failure in FAILOVERS]
 
 
 def _split(question: FailureQuestion, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
@@ -164,16 +174,17 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
 
 
 def _failover(asked: ControllerQuestion, piece: FailoverPiece) -> pa.Table:
-    found = failovers(
+    found = failovers_of_each(
         len(asked.voters),
-        piece.failure,
+        _losses(asked),
         runs=piece.runs,
         first_run=piece.first_run,
         seed=asked.seed,
-        voters_lost_before=piece.lost_before,
-        timeouts=asked.timeouts,
+        around=Surroundings(timeouts=asked.timeouts),
     )
-    return run_table(piece.failure, piece.lost_before, piece.first_run, found)
+    return pa.concat_tables(
+        run_table(loss.failure, loss.lost_before, piece.first_run, several) for loss, several in found.items()
+    )
 
 
 def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:

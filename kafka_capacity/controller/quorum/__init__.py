@@ -19,15 +19,18 @@ from kafka_capacity.controller.quorum.availability import (
     rack_correlated_unavailability,
     tolerated_losses,
 )
-from kafka_capacity.controller.quorum.failover import Failovers, FailureKind, failovers
+from kafka_capacity.controller.quorum.events import Election, Outage
+from kafka_capacity.controller.quorum.failover import Failovers, Surroundings, failovers, failovers_of_each
+from kafka_capacity.controller.quorum.failover_runs import ControllerLoss, FailureKind
 from kafka_capacity.controller.quorum.messages import Rpc
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts, timeouts_of
-from kafka_capacity.controller.quorum.simulation import Election, Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.simulation import QuorumSimulation
 from kafka_capacity.controller.quorum.surroundings import Network, Storage
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS, Voter, checked_voters, parse_voters
 
 __all__ = [
     "MOST_VOTERS",
+    "ControllerLoss",
     "Election",
     "Failovers",
     "FailureKind",
@@ -40,11 +43,13 @@ __all__ = [
     "QuorumTrap",
     "Rpc",
     "Storage",
+    "Surroundings",
     "TrapKind",
     "Voter",
     "checked_voters",
     "down_minutes_per_year",
     "failovers",
+    "failovers_of_each",
     "majority",
     "parse_voters",
     "quorum_losses",

@@ -21,6 +21,8 @@ class Rpc(StrEnum):
     END_QUORUM_EPOCH = "EndQuorumEpoch"
     FETCH = "Fetch"
 
+    __hash__ = str.__hash__  # an Enum's own is slow, and each request is counted
+
 
 class Error(StrEnum):
     """The errors of an answer that the protocol knows, by Kafka's names."""
@@ -55,8 +57,8 @@ class Request(NamedTuple):
         target: who is asked.
         correlation: a number that its answer repeats.
         epoch: of who asks; a candidate's own new epoch in a Vote.
-        end: of the log of who asks (Vote, Fetch).
-        high_watermark: that a fetching replica knows (Fetch).
+        end: of the log of who asks; what counts in a Vote or Fetch.
+        high_watermark: that who asks knows; what counts in a Fetch.
         successors: whom a resigning leader wants, the best first (EndQuorumEpoch).
     """
 

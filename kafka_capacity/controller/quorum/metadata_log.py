@@ -9,24 +9,24 @@ from kafka_capacity.controller.quorum.messages import LogEnd, Record
 
 
 class MetadataLog:
-    """Records in the order of their offsets; every append counts as flushed."""
+    """Records in the order of their offsets; every append counts as flushed.
 
-    __slots__ = ("_epochs", "records")
+    ``end`` has the epoch of the last record, 0 of an empty log, and the offset of the next.
+    """
+
+    __slots__ = ("_epochs", "end", "records")
 
     def __init__(self) -> None:
         self.records: list[Record] = []
+        self.end = LogEnd(0, 0)
         self._epochs: list[int] = []
-
-    @property
-    def end(self) -> LogEnd:
-        """The epoch of the last record, 0 of an empty log, and the offset of the next."""
-        return LogEnd(self._epochs[-1] if self._epochs else 0, len(self._epochs))
 
     def append(self, records: Iterable[Record]) -> None:
         """Add records at the end."""
         for record in records:
             self.records.append(record)
             self._epochs.append(record.epoch)
+        self._note_end()
 
     def end_of_epoch(self, epoch: int) -> LogEnd:
         """Give the largest epoch that is not above this one, and where it ends."""
@@ -44,4 +44,8 @@ class MetadataLog:
         offset = min(mine.offset, diverging.offset) if mine.epoch == diverging.epoch else mine.offset
         del self.records[offset:]
         del self._epochs[offset:]
+        self._note_end()
         return offset
+
+    def _note_end(self) -> None:
+        self.end = LogEnd(self._epochs[-1] if self._epochs else 0, len(self._epochs))

@@ -10,29 +10,31 @@ from collections.abc import Iterable
 from math import inf
 
 from kafka_capacity.controller.quorum.messages import NOBODY, Rpc
-from kafka_capacity.controller.quorum.replica import Replica, State
+from kafka_capacity.controller.quorum.replica import Replica
 from kafka_capacity.controller.quorum.requests import complete_parked, raise_high_watermark
 from kafka_capacity.controller.quorum.responses import give_up_pre_vote
+from kafka_capacity.controller.quorum.states import State
 
 
 def poll(replica: Replica, now: float) -> float:
     """Do what is due, and give when to come back."""
     while True:
-        if _ends(replica, now):
+        if replica.shutdown_at < inf and _ends(replica, now):
             return inf
         wake = _POLLS[replica.state](replica, now)
         if wake > now:
             break
+    if not replica.parked:
+        return wake
     _expire_parked(replica, now)
     return min([wake, *(parked.expires_at for parked in replica.parked)])
 
 
 def _ends(replica: Replica, now: float) -> bool:
     """Whether a replica that shuts down is through: somebody else leads, nobody else could, or it took too long."""
-    if replica.shutdown_at < inf:
-        has_other_leader = replica.leader not in (NOBODY, replica.node_id)
-        is_needless = has_other_leader or not replica.is_voter or not replica.others
-        replica.has_ended = is_needless or now >= replica.shutdown_at
+    has_other_leader = replica.leader not in (NOBODY, replica.node_id)
+    is_needless = has_other_leader or not replica.is_voter or not replica.others
+    replica.has_ended = is_needless or now >= replica.shutdown_at
     return replica.has_ended
 
 
@@ -53,7 +55,7 @@ def _poll_unattached(replica: Replica, now: float) -> float:
         return now
     if replica.shutdown_at < inf:
         return replica.shutdown_at
-    return min(_fetch_from_any(replica, now), replica.deadline)
+    return min(look_for_leader(replica, now), replica.deadline)
 
 
 def _poll_prospective(replica: Replica, now: float) -> float:
@@ -81,29 +83,28 @@ def _poll_follower(replica: Replica, now: float) -> float:
     if replica.is_voter and replica.deadline <= now:
         replica.become_prospective(now)
         return now
-    wake = _fetch_from_leader(replica, now)
+    wake = look_for_leader(replica, now)
     return min(wake, replica.deadline) if replica.is_voter else wake
 
 
-def _fetch_from_leader(replica: Replica, now: float) -> float:
-    """Fetch from the leader; where it does not answer, ask any voter who leads."""
+def look_for_leader(replica: Replica, now: float) -> float:
+    """Fetch from the leader; where none is known, or it does not answer, ask any voter who leads.
+
+    Returns:
+        When to come back.
+    """
     connections = replica.connections
-    if connections.has_timed_out(replica.leader, now) or connections.is_backing_off(replica.leader, now):
-        return _fetch_from_any(replica, now)
+    is_known = replica.state is State.FOLLOWER
+    is_silent = is_known and (
+        connections.has_timed_out(replica.leader, now) or connections.is_backing_off(replica.leader, now)
+    )
     in_flight_until = connections.in_flight_until(now)
     if in_flight_until is not None:
         return in_flight_until
-    return _send_all(replica, Rpc.FETCH, [replica.leader], now)
-
-
-def _fetch_from_any(replica: Replica, now: float) -> float:
-    in_flight_until = replica.connections.in_flight_until(now)
-    if in_flight_until is not None:
-        return in_flight_until
-    node = replica.connections.ready_bootstrap(now)
-    if node is None:
-        return replica.connections.earliest_bootstrap(now)
-    return _send_all(replica, Rpc.FETCH, [node], now)
+    if is_known and not is_silent:
+        return _send_all(replica, Rpc.FETCH, [replica.leader], now)
+    node = connections.ready_bootstrap(now)
+    return connections.earliest_bootstrap(now) if node is None else _send(replica, Rpc.FETCH, node, now)
 
 
 def _poll_leader(replica: Replica, now: float) -> float:
@@ -140,11 +141,13 @@ def _send_all(replica: Replica, rpc: Rpc, targets: Iterable[int], now: float) ->
     wake = inf
     for target in targets:
         until = replica.connections.busy_until(target, now)
-        if until is None:
-            replica.request(rpc, target, now)
-            until = now + replica.timeouts.request_timeout_seconds
-        wake = min(wake, until)
+        wake = min(wake, _send(replica, rpc, target, now) if until is None else until)
     return wake
+
+
+def _send(replica: Replica, rpc: Rpc, target: int, now: float) -> float:
+    replica.request(rpc, target, now)
+    return now + replica.timeouts.request_timeout_seconds
 
 
 _POLLS = {

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
+from kafka_capacity.controller.quorum.events import Outage
 from kafka_capacity.controller.quorum.safety import SafetyViolationError
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.controller.quorum.simulation import SHUTDOWN_SECONDS, Outage, QuorumSimulation
+from kafka_capacity.controller.quorum.simulation import SHUTDOWN_SECONDS, QuorumSimulation
 from kafka_capacity.controller.quorum.surroundings import Network
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS
 

@@ -6,10 +6,8 @@ Epoch, leader and vote are durable, so is the log. Everything else is gone after
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from math import inf
 from random import Random
-from typing import NamedTuple
 
 from kafka_capacity.controller.quorum.connections import Connections
 from kafka_capacity.controller.quorum.messages import (
@@ -24,34 +22,10 @@ from kafka_capacity.controller.quorum.messages import (
 )
 from kafka_capacity.controller.quorum.metadata_log import MetadataLog
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
+from kafka_capacity.controller.quorum.states import ParkedFetch, State
 
 CHECK_QUORUM_FACTOR = 1.5
 """A leader resigns when a majority has not fetched for so many fetch timeouts."""
-
-
-class State(StrEnum):
-    """The states of a replica, by Kafka's names."""
-
-    UNATTACHED = "Unattached"
-    PROSPECTIVE = "Prospective"
-    CANDIDATE = "Candidate"
-    FOLLOWER = "Follower"
-    LEADER = "Leader"
-    RESIGNED = "Resigned"
-
-
-class ParkedFetch(NamedTuple):
-    """A fetch that waits for records.
-
-    Attributes:
-        request: as it came.
-        answer: what is said when nothing comes.
-        expires_at: when that is said.
-    """
-
-    request: Request
-    answer: Response
-    expires_at: float
 
 
 class Replica:
@@ -215,19 +189,37 @@ class Replica:
     def request(self, rpc: Rpc, target: int, now: float) -> None:
         """Send a request and wait for its answer."""
         self._correlation += 1
-        asks = Request(rpc, self.node_id, target, self._correlation, self.epoch)
-        if rpc in (Rpc.VOTE, Rpc.PRE_VOTE):
-            asks = asks._replace(end=self.log.end)
-        elif rpc is Rpc.FETCH:
-            asks = asks._replace(end=self.log.end, high_watermark=self.high_watermark)
-        elif rpc is Rpc.END_QUORUM_EPOCH:
-            asks = asks._replace(successors=self.successors)
+        successors = self.successors if rpc is Rpc.END_QUORUM_EPOCH else ()
+        asks = Request(
+            rpc, self.node_id, target, self._correlation, self.epoch, self.log.end, self.high_watermark, successors
+        )
         self.connections.on_sent(target, self._correlation, now)
         self.outbox.append(asks)
 
-    def answer(self, request: Request, error: Error = Error.NONE) -> Response:
+    def answer(
+        self,
+        request: Request,
+        error: Error = Error.NONE,
+        *,
+        is_granted: bool = False,
+        records: tuple[Record, ...] = (),
+        high_watermark: int = UNKNOWN_OFFSET,
+        diverging: LogEnd | None = None,
+    ) -> Response:
         """Answer, with the epoch and the leader that this replica knows."""
-        return Response(request.rpc, self.node_id, request.source, request.correlation, error, self.epoch, self.leader)
+        return Response(
+            request.rpc,
+            self.node_id,
+            request.source,
+            request.correlation,
+            error,
+            self.epoch,
+            self.leader,
+            is_granted,
+            records,
+            high_watermark,
+            diverging,
+        )
 
     def _become_candidate_in(self, now: float) -> None:
         self._enter(State.CANDIDATE, now + self._election_timeout())

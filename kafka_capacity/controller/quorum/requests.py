@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kafka_capacity.controller.quorum.messages import NOBODY, UNKNOWN_OFFSET, Error, Request, Response, Rpc
-from kafka_capacity.controller.quorum.replica import CHECK_QUORUM_FACTOR, ParkedFetch, Replica, State
+from kafka_capacity.controller.quorum.replica import CHECK_QUORUM_FACTOR, Replica
+from kafka_capacity.controller.quorum.states import ParkedFetch, State
 
 MOST_FETCH_WAIT_SECONDS = 0.5
 """How long a fetch waits for records (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
@@ -63,7 +64,7 @@ def _on_vote(replica: Replica, request: Request, now: float) -> None:
     is_granted = replica.can_grant(request.source, request.end, is_pre_vote=is_pre_vote)
     if is_granted and not is_pre_vote and replica.voted == NOBODY:
         replica.give_vote(request.source, now)
-    replica.outbox.append(replica.answer(request)._replace(is_granted=is_granted))
+    replica.outbox.append(replica.answer(request, is_granted=is_granted))
 
 
 def _on_end(replica: Replica, request: Request, now: float) -> None:
@@ -108,10 +109,10 @@ def _fetched(replica: Replica, request: Request, now: float) -> Response:
         return replica.answer(request, Error.NOT_LEADER_OR_FOLLOWER)
     diverging = replica.log.diverging_from(request.end)
     if diverging is not None:
-        return replica.answer(request)._replace(diverging=diverging, high_watermark=replica.high_watermark)
+        return replica.answer(request, diverging=diverging, high_watermark=replica.high_watermark)
     _note_progress(replica, request, now)
     records = tuple(replica.log.records[request.end.offset :])
-    return replica.answer(request)._replace(records=records, high_watermark=replica.high_watermark)
+    return replica.answer(request, records=records, high_watermark=replica.high_watermark)
 
 
 def _note_progress(replica: Replica, request: Request, now: float) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kafka_capacity.controller.quorum.messages import NOBODY, UNKNOWN_OFFSET, Error, Response, Rpc
-from kafka_capacity.controller.quorum.replica import Replica, State
+from kafka_capacity.controller.quorum.replica import Replica
 from kafka_capacity.controller.quorum.requests import ProtocolError, accept_leader
+from kafka_capacity.controller.quorum.states import State
 
 
 def handle_response(replica: Replica, response: Response, now: float) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafka_capacity.controller.quorum.messages import UNKNOWN_OFFSET, Record
-from kafka_capacity.controller.quorum.replica import Replica, State
+from kafka_capacity.controller.quorum.replica import Replica
+from kafka_capacity.controller.quorum.states import State
 
 
 class SafetyViolationError(AssertionError):
@@ -50,7 +51,7 @@ class SafetyCheck:
             )
         self._epochs[node_id] = replica.epoch
         elected = self._on_leader(replica) if replica.state is State.LEADER else []
-        if replica.high_watermark != UNKNOWN_OFFSET:
+        if replica.high_watermark not in (UNKNOWN_OFFSET, self._checked[node_id]):
             self._on_high_watermark(replica)
         return elected
 
@@ -68,8 +69,6 @@ class SafetyCheck:
 
     def _on_high_watermark(self, replica: Replica) -> None:
         start, end = self._checked[replica.node_id], replica.high_watermark
-        if end == start:
-            return
         if end < start:
             raise SafetyViolationError(f"the high watermark of {replica.node_id} fell from {start} to {end}")
         if end > len(replica.log.records):

@@ -8,52 +8,27 @@ comes while a replica writes waits. Processors take no time, so measure the dela
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
-from itertools import count
 from math import inf
 from random import Random
-from typing import NamedTuple
 
+from kafka_capacity.controller.quorum.events import Election, Outage, Schedule
 from kafka_capacity.controller.quorum.messages import NOBODY, Error, Request, Response, Rpc
 from kafka_capacity.controller.quorum.polling import poll
-from kafka_capacity.controller.quorum.replica import Replica, State
+from kafka_capacity.controller.quorum.refusals import take_refusal
+from kafka_capacity.controller.quorum.replica import Replica
 from kafka_capacity.controller.quorum.requests import handle_request
 from kafka_capacity.controller.quorum.responses import handle_response
 from kafka_capacity.controller.quorum.safety import SafetyCheck
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
+from kafka_capacity.controller.quorum.states import State
 from kafka_capacity.controller.quorum.surroundings import Network, Storage
 from kafka_capacity.controller.quorum.voters import MOST_VOTERS
 from kafka_capacity.errors import RequestError
 
 SHUTDOWN_SECONDS = 5.0
 """How long a controller that shuts down waits for its successor (``RaftManager``)."""
-
-
-class Outage(StrEnum):
-    """How a node is gone."""
-
-    KILLED = "killed"
-    """The process is gone, its host answers that nobody listens."""
-
-    VANISHED = "vanished"
-    """The host or its network is gone: nobody answers."""
-
-
-class Election(NamedTuple):
-    """A replica that became leader.
-
-    Attributes:
-        at_seconds: when.
-        leader: node id.
-        epoch: that it leads.
-    """
-
-    at_seconds: float
-    leader: int
-    epoch: int
 
 
 class QuorumSimulation:
@@ -95,9 +70,7 @@ class QuorumSimulation:
         self.elections: list[Election] = []
         self.safety = SafetyCheck(self.replicas, self.voters)
         self._random = Random(f"{seed}/network")
-        self._events: list[tuple[float, int, int, Request | Response | None]] = []
-        self._order = count()
-        self._wakes = dict.fromkeys(ids, inf)
+        self._schedule = Schedule(ids)
         self._busy_until = dict.fromkeys(ids, 0.0)
         self._groups: tuple[frozenset[int], ...] = ()
         self._log_ends = dict.fromkeys(ids, 0)
@@ -108,14 +81,13 @@ class QuorumSimulation:
 
     def run(self, until_seconds: float) -> None:
         """Go on until then."""
-        while self._events and self._events[0][0] <= until_seconds:
-            self._next()
+        while self._goes_on(until_seconds):
+            pass
         self.now = max(self.now, until_seconds)
 
     def run_until_elected(self, above_epoch: int, until_seconds: float) -> Election | None:
         """Go on until a leader of a later epoch is elected; ``None`` where none is until then."""
-        while self._events and self._events[0][0] <= until_seconds:
-            self._next()
+        while self._goes_on(until_seconds):
             if self.elections and self.elections[-1].epoch > above_epoch:
                 return self.elections[-1]
         self.now = until_seconds
@@ -124,9 +96,8 @@ class QuorumSimulation:
     def run_until_active(self, leader: int, until_seconds: float) -> bool:
         """Go on until this leader has committed its first record, and so can act; whether it did while it led."""
         while self.leads(leader) and not self._is_active(leader):
-            if not self._events or self._events[0][0] > until_seconds:
+            if not self._goes_on(until_seconds):
                 return False
-            self._next()
         return self.leads(leader)
 
     def leads(self, node_id: int) -> bool:
@@ -174,30 +145,33 @@ class QuorumSimulation:
 
     # -- events ------------------------------------------------------------------------------------
 
-    def _next(self) -> None:
-        self.now, order, node_id, message = heapq.heappop(self._events)
+    def _goes_on(self, until_seconds: float) -> bool:
+        """Let the next event happen; whether there was one until then."""
+        event = self._schedule.next(until_seconds)
+        if event is None:
+            return False
+        self.now, _, node_id, message = event
         if node_id in self.down:
             if message is not None:
                 self._refuse(node_id, message)
         elif self.now < self._busy_until[node_id]:
             # One thread does it all: what comes while it writes waits, in its order.
-            self._wait(node_id, order, message)
+            self._schedule.put_off(event, self._busy_until[node_id])
         elif message is not None:
             self._take_in(node_id, message)
-        elif self._wakes[node_id] <= self.now:
-            self._wakes[node_id] = inf
+        elif self._schedule.wakes[node_id] <= self.now:
+            self._schedule.wakes[node_id] = inf
             self._step(node_id)
-
-    def _wait(self, node_id: int, order: int, message: Request | Response | None) -> None:
-        until = self._busy_until[node_id]
-        if message is None:
-            if self._wakes[node_id] > self.now:
-                return
-            self._wakes[node_id] = until
-        heapq.heappush(self._events, (until, order, node_id, message))
+        return True
 
     def _take_in(self, node_id: int, message: Request | Response) -> None:
         replica = self.replicas[node_id]
+        if self.now < self._schedule.wakes[node_id]:
+            wake = take_refusal(replica, message, self.now)
+            if wake is not None:
+                self._say(replica)
+                self._schedule.wake_at(node_id, wake)
+                return
         if isinstance(message, Request):
             handle_request(replica, message, self.now)
         else:
@@ -208,23 +182,20 @@ class QuorumSimulation:
         """Let a replica do what is due, look at what became of it, and send what it said once it has written."""
         replica = self.replicas[node_id]
         wake = poll(replica, self.now)
-        written = self._write_state(replica)
-        flushed = written + self._flush_log(replica)
+        written = self._write_state(replica) if replica.state_writes else 0.0
+        flushed = written
+        if replica.log.end.offset != self._log_ends[node_id]:
+            flushed += self._flush_log(replica)
         self._busy_until[node_id] = max(self._busy_until[node_id], self.now + flushed)
         for election in self.safety.on_step(replica):
             self.elections.append(Election(self.now + written, *election))
-        said, replica.outbox = replica.outbox, []
-        for message in said:
-            if isinstance(message, Request):
-                self.rpcs[message.rpc] += 1
+        if replica.outbox:
             # A leader answers fetches before it flushes what it has written to its log.
-            self._send(message, written if replica.state is State.LEADER else flushed)
+            self._say(replica, written if replica.state is State.LEADER else flushed)
         if replica.has_ended:
             self._take_down(node_id, Outage.KILLED)
-        elif wake < self._wakes[node_id]:
-            # Where it is later, the event that is queued already finds nothing to do and sets it.
-            self._wakes[node_id] = wake
-            heapq.heappush(self._events, (wake, next(self._order), node_id, None))
+        else:
+            self._schedule.wake_at(node_id, wake)
 
     def _write_state(self, replica: Replica) -> float:
         """Give how long a replica writes epoch, leader and vote: once for each change of state that Kafka keeps."""
@@ -232,18 +203,22 @@ class QuorumSimulation:
         return sum(self.storage.flush_seconds(self._random) for _ in range(writes))
 
     def _flush_log(self, replica: Replica) -> float:
-        """Give how long a replica flushes its log; nothing where it has not grown."""
-        end = replica.log.end.offset
-        if end == self._log_ends[replica.node_id]:
-            return 0.0
-        self._log_ends[replica.node_id] = end
+        """Give how long a replica flushes its log."""
+        self._log_ends[replica.node_id] = replica.log.end.offset
         return self.storage.flush_seconds(self._random)
+
+    def _say(self, replica: Replica, after_seconds: float = 0.0) -> None:
+        for message in replica.outbox:
+            if isinstance(message, Request):
+                self.rpcs[message.rpc] += 1
+            self._send(message, after_seconds)
+        replica.outbox.clear()
 
     def _send(self, message: Request | Response, after_seconds: float = 0.0) -> None:
         delay = self.network.delay_seconds(self._random) + after_seconds
         is_lost = self.network.loss_ratio > 0 and self._random.random() < self.network.loss_ratio
-        if not is_lost and self._is_connected(message.source, message.target):
-            heapq.heappush(self._events, (self.now + delay, next(self._order), message.target, message))
+        if not is_lost and (not self._groups or self._is_connected(message.source, message.target)):
+            self._schedule.plan(self.now + delay, message.target, message)
 
     def _refuse(self, node_id: int, message: Request | Response) -> None:
         if isinstance(message, Request) and self.down[node_id] is Outage.KILLED:
@@ -256,7 +231,7 @@ class QuorumSimulation:
         if node_id in self.down:
             return
         self.down[node_id] = outage
-        self._wakes[node_id] = inf
+        self._schedule.wakes[node_id] = inf
         if outage is Outage.KILLED:
             for other, replica in self.replicas.items():
                 correlation = replica.connections.awaits(node_id)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.controller.quorum import (
+    ControllerLoss,
     FailureKind,
     Network,
     Outage,
@@ -14,7 +15,9 @@ from kafka_capacity.controller.quorum import (
     QuorumTimeouts,
     Rpc,
     Storage,
+    Surroundings,
     failovers,
+    failovers_of_each,
 )
 from kafka_capacity.controller.quorum.messages import Request, Response
 from kafka_capacity.controller.quorum.requests import CHECK_QUORUM_FACTOR
@@ -195,6 +198,31 @@ def test_runs_can_be_shared_out():
     parts = [failovers(3, FailureKind.SHUT_DOWN, runs=2, first_run=first, seed=3) for first in (0, 2)]
     assert np.concatenate([one.leaderless_seconds for one in parts]).tolist() == whole.leaderless_seconds.tolist()
     assert np.concatenate([one.epochs for one in parts]).tolist() == whole.epochs.tolist()
+
+
+def as_lists(found):
+    figures = (found.leaderless_seconds, found.inactive_seconds, found.epochs)
+    return [one.tolist() for one in figures], {rpc: counts.tolist() for rpc, counts in found.rpcs.items()}
+
+
+def test_failures_of_one_quorum_give_what_each_gives_by_itself():
+    losses = [ControllerLoss(failure, lost) for lost in (1, 0, 2) for failure in FailureKind]
+    around = Surroundings(observers=1, network=NETWORK)
+    found = failovers_of_each(5, losses, runs=2, seed=7, first_run=3, around=around)
+
+    assert list(found) == losses
+    for loss in losses:
+        alone = failovers(
+            5,
+            loss.failure,
+            runs=2,
+            seed=7,
+            first_run=3,
+            voters_lost_before=loss.lost_before,
+            observers=1,
+            network=NETWORK,
+        )
+        assert as_lists(found[loss]) == as_lists(alone)
 
 
 def test_without_a_majority_the_time_has_no_end():

@@ -6,12 +6,13 @@ from random import Random
 import pytest
 
 from kafka_capacity.controller.quorum import requests
-from kafka_capacity.controller.quorum.messages import NOBODY, Request, Rpc
+from kafka_capacity.controller.quorum.messages import NOBODY, LogEnd, Request, Rpc
 from kafka_capacity.controller.quorum.random_courses import random_course
-from kafka_capacity.controller.quorum.replica import Replica, State
+from kafka_capacity.controller.quorum.replica import Replica
 from kafka_capacity.controller.quorum.requests import ProtocolError, handle_request
 from kafka_capacity.controller.quorum.safety import SafetyViolationError
 from kafka_capacity.controller.quorum.settings import QuorumTimeouts
+from kafka_capacity.controller.quorum.states import State
 
 COURSES = 200
 
@@ -71,8 +72,7 @@ def test_a_log_that_a_crash_empties_is_found_out(monkeypatch):
     start = Replica.start
 
     def forgetful(self, now):
-        self.log.records.clear()
-        self.log._epochs.clear()
+        self.log.truncate_to(LogEnd(0, 0))
         start(self, now)
 
     monkeypatch.setattr(Replica, "start", forgetful)
