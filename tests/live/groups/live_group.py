@@ -19,9 +19,10 @@ from tests.live.groups.member_process import MemberProcess
 from tests.live.groups.pauses import ownerless_seconds, tenures, unread_seconds
 from tests.live.groups.settings import GroupSettings
 
-SETTLE_SECONDS = 120
+SETTLE_SECONDS = 300
 _REST_SECONDS = 0.6
 _LOOK_SECONDS = 0.2
+_EXPELLED = re.compile(r"has failed, removing it|fenced from the group")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,12 @@ class GroupEvent:
     @property
     def expelled_seconds(self) -> float | None:
         """When the session of a member ended that is gone."""
-        return self._first(r"has failed, removing it|fenced from the group")
+        return self._first(_EXPELLED.pattern)
+
+    @property
+    def expelled_count(self) -> int:
+        """How many members' sessions ended."""
+        return sum(_EXPELLED.search(text) is not None for _, text in self.coordinator)
 
     def _first(self, pattern: str) -> float | None:
         return next((at for at, text in self.coordinator if re.search(pattern, text)), None)

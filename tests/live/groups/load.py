@@ -8,7 +8,7 @@ from types import TracebackType
 
 from kafka import KafkaProducer
 
-from tests.live.cluster import KafkaCluster
+from tests.live.cluster import START_SECONDS, KafkaCluster
 
 RECORD = b"x" * 100
 
@@ -35,7 +35,7 @@ class SteadyLoad:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._stop.set()
-        self._thread.join(30)
+        self._thread.join(START_SECONDS)
 
     def _run(self) -> None:
         servers = self._cluster.bootstrap_servers().split(",")

@@ -16,7 +16,7 @@ from tests.live.groups.settings import GroupSettings
 
 CONSUMER = "org.apache.kafka.tools.VerifiableConsumer"
 HEAP = "96m"
-END_SECONDS = 30
+END_SECONDS = 180
 
 
 @dataclass(frozen=True, slots=True)

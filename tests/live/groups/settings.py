@@ -33,7 +33,8 @@ class GroupSettings:
         is_static: whether members have a ``group.instance.id``.
         heartbeat_seconds: how often members send heartbeats. The coordinator says it to groups of the consumer
             protocol: it must be what the brokers are set to.
-        session_seconds: after how long a silent member is out, likewise.
+        session_seconds: after how long a silent member is out, likewise; see :meth:`configure`.
+        suffix: of the group id, to tell a group from an earlier one of the same kind.
     """
 
     protocol: GroupProtocol
@@ -42,11 +43,22 @@ class GroupSettings:
     is_static: bool = False
     heartbeat_seconds: float = 3.0
     session_seconds: float = 10.0
+    suffix: str = ""
 
     @property
     def name(self) -> str:
         """The group id."""
-        return f"{self.protocol}-{self.assignor}" + ("-static" if self.is_static else "")
+        return f"{self.protocol}-{self.assignor}" + ("-static" if self.is_static else "") + self.suffix
+
+    def configure(self, cluster: KafkaCluster) -> None:
+        """Have the coordinator of a group of the consumer protocol give this one its own session."""
+        if self.protocol is GroupProtocol.CONSUMER:
+            session_ms = round(self.session_seconds * 1000)
+            cluster.tool(
+                "kafka.admin.ConfigCommand",
+                *("--alter", "--entity-type", "groups", "--entity-name", self.name),
+                *("--add-config", f"consumer.session.timeout.ms={session_ms}"),
+            )
 
     def options(self, properties: Path, seat: str) -> list[str]:
         """Spell the options of Kafka's verifiable consumer; writes the rest of the settings to a file."""
