@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationError
@@ -23,12 +24,34 @@ _PLAINER = {
     "model_type": "write an object, {…}",
     "dict_type": "write an object, {…}",
     "list_type": "write a list, […]",
+    "tuple_type": "write a list, […]",
     "int_type": "write a whole number",
+    "int_parsing": "write a whole number",
+    "int_from_float": "write a whole number",
     "float_type": "write a number",
+    "float_parsing": "write a number",
     "finite_number": "write a finite number",
     "string_type": "write a text",
     "bool_type": "write true or false",
+    "bool_parsing": "write true or false",
+    "too_short": "give at least {min_length}, not {actual_length}",
+    "too_long": "give at most {max_length}, not {actual_length}",
+    "string_too_short": "write a text of at least {min_length} characters",
+    "string_too_long": "write a text of at most {max_length} characters",
 }
+
+
+def plain_words(mistake: Mapping[str, Any]) -> str:
+    """Say what is wrong and how to mend it, without pydantic's own names of types."""
+    if mistake["type"] == "string_too_short" and mistake["ctx"]["min_length"] == 1:
+        return "write a text that is not empty"
+    plainer = _PLAINER.get(mistake["type"])
+    if plainer is not None:
+        for name, value in mistake.get("ctx", {}).items():
+            plainer = plainer.replace(f"{{{name}}}", str(value))
+        return plainer
+    what = str(mistake["msg"]).removeprefix("Value error, ")
+    return f"{what[:1].lower()}{what[1:]}"
 
 
 def describe_mistakes(error: ValidationError) -> list[str]:
@@ -36,14 +59,13 @@ def describe_mistakes(error: ValidationError) -> list[str]:
     lines = []
     for mistake in error.errors(include_url=False):
         where = ".".join(str(part) for part in mistake["loc"]) or "the document"
-        what = mistake["msg"].removeprefix("Value error, ")
-        what = _PLAINER.get(mistake["type"], what)
+        what = plain_words(mistake)
         if mistake["type"] == "missing":
             lines.append(f"{where} is missing; add it")
         elif mistake["type"] == "json_invalid":
-            lines.append(f"{what[:1].lower()}{what[1:]}; mend the JSON")
+            lines.append(f"{what}; mend the JSON")
         else:
-            lines.append(f"{where} is {_shown(mistake['input'])}: {what[:1].lower()}{what[1:]}")
+            lines.append(f"{where} is {_shown(mistake['input'])}: {what}")
     return lines
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.border import plain_words
 from kafka_capacity.request.demand_parameters import DemandParameters
 from kafka_capacity.request.durability_parameters import DurabilityParameters
 from kafka_capacity.request.failure_parameters import FailureParameters
@@ -118,7 +119,17 @@ def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
     try:
         return PlanRequest.model_validate(dict(values))
     except ValidationError as error:
-        raise RequestError("\n".join(_complaint(item) for item in error.errors(include_url=False))) from None
+        mistakes = error.errors(include_url=False)
+        told = [item for item in mistakes if not _follows(item, mistakes)]
+        raise RequestError("\n".join(_complaint(item) for item in told)) from None
+
+
+def _follows(mistake: Any, mistakes: Sequence[Any]) -> bool:
+    """Whether a list is too short only because its values are refused, each by a complaint of its own."""
+    place = mistake["loc"]
+    return mistake["type"] == "too_short" and any(
+        len(other["loc"]) > len(place) and other["loc"][: len(place)] == place for other in mistakes
+    )
 
 
 def _complaint(item: Any) -> str:
@@ -128,8 +139,7 @@ def _complaint(item: Any) -> str:
         return f"{field}: there is no such parameter; the parameters are {known}"
     if item["type"] == "missing":
         return f"{field}: is missing; give it"
-    what = item["msg"].removeprefix("Value error, ")
-    return f"{field}: {item['input']!r} is refused: {what[:1].lower()}{what[1:]}"
+    return f"{field}: {item['input']!r} is refused: {plain_words(item)}"
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:

@@ -96,8 +96,8 @@ def refusal(**values):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("cluster", "", "cluster: '' is refused: string should have at least 1 character"),
-        ("cluster", 5, "cluster: 5 is refused: input should be a valid string"),
+        ("cluster", "", "cluster: '' is refused: write a text that is not empty"),
+        ("cluster", 5, "cluster: 5 is refused: write a text"),
         (
             "ds",
             "yesterday",
@@ -112,10 +112,10 @@ def refusal(**values):
         (
             "broker_counts",
             ["x"],
-            "broker_counts.0: 'x' is refused: input should be a valid integer, unable to parse string as an integer",
+            "broker_counts.0: 'x' is refused: write a whole number",
         ),
-        ("broker_counts", 12, "broker_counts: 12 is refused: input should be a valid tuple"),
-        ("new_broker_racks", [""], "new_broker_racks.0: '' is refused: string should have at least 1 character"),
+        ("broker_counts", 12, "broker_counts: 12 is refused: write a list, […]"),
+        ("new_broker_racks", [""], "new_broker_racks.0: '' is refused: write a text that is not empty"),
         (
             "placers",
             ["best"],
@@ -127,7 +127,7 @@ def refusal(**values):
             {"3": -1},
             "replaced_brokers.3: -1 is refused: input should be greater than or equal to 0",
         ),
-        ("placers", [], "placers: [] is refused: tuple should have at least 1 item after validation, not 0"),
+        ("placers", [], "placers: [] is refused: give at least 1, not 0"),
         ("replication_factor", 0, "replication_factor: 0 is refused: input should be greater than or equal to 1"),
         ("rack_rule", "three", "rack_rule: 'three' is refused: input should be 'strict', 'two-racks' or 'off'"),
         ("balance", "cpu", "balance: 'cpu' is refused: input should be 'bytes' or 'replicas'"),
@@ -149,7 +149,7 @@ def refusal(**values):
         (
             "pinned_topics",
             {"audit": []},
-            "pinned_topics.audit: [] is refused: tuple should have at least 1 item after validation, not 0",
+            "pinned_topics.audit: [] is refused: give at least 1, not 0",
         ),
         (
             "most_replicas_per_broker",
@@ -165,12 +165,12 @@ def refusal(**values):
         (
             "is_approval_required",
             "perhaps",
-            "is_approval_required: 'perhaps' is refused: input should be a valid boolean, unable to interpret input",
+            "is_approval_required: 'perhaps' is refused: write true or false",
         ),
         ("headroom_ratio", 1, "headroom_ratio: 1 is refused: input should be less than 1"),
         ("most_moves_per_broker", 0, "most_moves_per_broker: 0 is refused: input should be greater than or equal to 1"),
         ("longest_wave_hours", 0, "longest_wave_hours: 0 is refused: input should be greater than 0"),
-        ("pause_seconds", float("nan"), "pause_seconds: nan is refused: input should be a finite number"),
+        ("pause_seconds", float("nan"), "pause_seconds: nan is refused: write a finite number"),
         ("fetchers", 0, "fetchers: 0 is refused: input should be greater than or equal to 1"),
         (
             "wave_order",
@@ -205,7 +205,7 @@ def refusal(**values):
         ("lag_slo_seconds", 0, "lag_slo_seconds: 0 is refused: input should be greater than 0"),
         ("consumer_failures", -1, "consumer_failures: -1 is refused: input should be greater than or equal to 0"),
         ("partitions_factor", 1, "partitions_factor: 1 is refused: input should be greater than or equal to 2"),
-        ("poll_seconds", float("nan"), "poll_seconds: nan is refused: input should be a finite number"),
+        ("poll_seconds", float("nan"), "poll_seconds: nan is refused: write a finite number"),
         (
             "session_timeout_seconds",
             3,
@@ -390,3 +390,20 @@ def test_lists_say_what_they_hold_so_that_the_form_draws_them():
     assert all("type" in schema["items"] for schema in lists.values())
     assert lists["planned_events"]["items"]["type"] == "object"
     assert lists["topic_classes"]["items"]["type"] == "string"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("failure_kinds", ["disk"], "failure_kinds.0: 'disk' is refused: input should be 'broker', 'pair', 'rack' or "),
+        ("controllers", list("0123456789"), "is refused: give at most 9, not 10"),
+        ("controllers", ["x" * 301], "is refused: write a text of at most 300 characters"),
+        ("most_failure_sets", 2.5, "most_failure_sets: 2.5 is refused: write a whole number"),
+        ("rack_up_ratio", "often", "rack_up_ratio: 'often' is refused: write a number"),
+    ],
+)
+def test_a_mistake_is_told_once_in_plain_words(field, value, message):
+    with pytest.raises(RequestError) as refused:
+        parse_plan_request({"cluster": "payments", field: value})
+    assert message in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
