@@ -49,7 +49,7 @@ def controllers(view: FailuresView) -> dict[str, Any]:
         }
     return {
         "sentences": _sentences(asked),
-        "losses": _losses(view.quorum),
+        "losses": _losses(view.quorum, asked["voters"]),
         "times": _times(view.failovers),
     }
 
@@ -87,10 +87,20 @@ def _year(minutes: float) -> str:
     return f"{format_duration(60 * minutes)} a year" if minutes >= 1 / 60 else "less than 1 s a year"
 
 
-def _losses(quorum: Sequence[Row]) -> dict[str, Any]:
-    """List losses of voters, those that end the quorum first, and of these the smallest."""
+def _losses(quorum: Sequence[Row], voters: Sequence[Row]) -> dict[str, Any]:
+    """List losses of voters, those that end the quorum first: of these a rack by itself, then the smallest."""
+    racks = {one["rack"] for one in voters if one["rack"] is not None}
+    # A rack is one failure, however many voters stand in it.
+    together = [sorted(one["node_id"] for one in voters if one["rack"] == rack) for rack in racks]
     ranked = sorted(
-        quorum, key=lambda row: (row["has_majority"], len(row["lost"]), -len(row["racks"]), row["position"])
+        quorum,
+        key=lambda row: (
+            row["has_majority"],
+            sorted(row["lost"]) not in together,
+            len(row["lost"]),
+            -len(row["racks"]),
+            row["position"],
+        ),
     )
     fatal = sum(not row["has_majority"] for row in quorum)
     rows = [
