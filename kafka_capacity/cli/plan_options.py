@@ -237,7 +237,12 @@ def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[...
             for option in options:
                 value = typed.pop(option.field)
                 if value not in (None, []):
-                    given[option.field] = value if option.parse is None else option.parse(value)
+                    read = value if option.parse is None else option.parse(value)
+                    if read in ("", []):
+                        raise RequestError(
+                            f"{option.name}: {value!r} is refused: write a value, or leave the option out"
+                        )
+                    given[option.field] = read
             with named_as_options(names):
                 command(given=given, **typed)
 

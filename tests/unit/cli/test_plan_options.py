@@ -75,6 +75,7 @@ def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(ru
     [
         (("--throttle", "0"), "error: --throttle: 0.0 is refused: input should be greater than 0"),
         (("--placer", "best"), "error: --placer: ['best'] is refused: 'best' is no placer; choose from fewest-bytes, "),
+        (("--broker-counts", ","), "error: --broker-counts: ',' is refused: write a value, or leave the option out"),
         (("--broker-counts", "12,x"), "error: --broker-counts: 'x' is refused: write a whole number"),
         (("--disk-limit", "85"), "error: --disk-limit: 85.0 is refused: input should be less than or equal to 1"),
         (("--tolerance", "nan"), "error: --tolerance: nan is refused: "),
