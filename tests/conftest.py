@@ -35,12 +35,23 @@ def services(tmp_path_factory):
         yield found
 
 
+@pytest.fixture
+def in_one_spark(services):
+    """Jobs of DAGs share a Spark; only for tests that are not about submitting them."""
+    from tests.one_spark import one_spark
+
+    with one_spark():
+        yield
+
+
 @pytest.fixture(scope="session")
 def staged(services):
     """The example clusters, staged by the real DAG."""
     from kafka_capacity.example import EXAMPLE_DS
     from local.airflow_runs import run_dag
+    from tests.one_spark import one_spark
 
-    run = run_dag("kafka_inventory", {"ds": EXAMPLE_DS})
+    with one_spark():
+        run = run_dag("kafka_inventory", {"ds": EXAMPLE_DS})
     assert run.state == "success"
     return services

@@ -72,6 +72,7 @@ def test_a_wrong_setting_names_the_variable_and_the_field(services, monkeypatch,
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("in_one_spark")
 def test_the_dag_stages_topology_and_rates_and_describes_them(services, monkeypatch, tmp_path):
     from kafka_capacity.inventory.staging import load, load_findings
     from kafka_capacity.objects.keys import list_history_days

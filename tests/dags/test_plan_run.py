@@ -42,7 +42,7 @@ def report_folder(services, cluster, brokers):
 
 @pytest.fixture(scope="module")
 def planned(staged):
-    """One run with parameters, and what it left."""
+    """One run with parameters, each job submitted by a ``spark-submit`` of its own, and what it left."""
     from local.airflow_runs import run_dag
 
     before = len(staged.mail.messages())
@@ -123,6 +123,7 @@ def test_the_message_reached_a_real_server_with_the_verdict_first(planned):
     assert "image/png" in kinds
 
 
+@pytest.mark.usefixtures("in_one_spark")
 def test_the_same_request_again_gives_the_same_keys_and_bytes(planned):
     from local.airflow_runs import run_dag
 
@@ -142,6 +143,7 @@ def test_the_same_request_again_gives_the_same_keys_and_bytes(planned):
     assert all(len(keys) >= 1 for keys in added.values())
 
 
+@pytest.mark.usefixtures("in_one_spark")
 def test_a_run_without_a_cluster_plans_every_one_that_has_an_inventory(staged, monkeypatch):
     from local.airflow_runs import run_dag
 
@@ -181,6 +183,7 @@ def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):
     )
 
 
+@pytest.mark.usefixtures("in_one_spark")
 def test_with_an_approval_asked_for_nothing_but_an_approval_releases_the_files(staged):
     from local.airflow_runs import run_dag
 

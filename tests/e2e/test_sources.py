@@ -66,6 +66,7 @@ def test_a_live_cluster_is_staged_and_planned(deployment, tmp_path):
     assert report["verdict"]["fits"]
 
 
+@pytest.mark.usefixtures("in_one_spark")
 def test_a_snapshot_of_files_with_a_hostile_name_is_planned_and_shown_as_typed(deployment, tmp_path):
     from local.airflow_runs import run_dag
 
@@ -91,6 +92,7 @@ def test_a_snapshot_of_files_with_a_hostile_name_is_planned_and_shown_as_typed(d
     assert "49" not in message["Subject"].split(":")[0]
 
 
+@pytest.mark.usefixtures("in_one_spark")
 def test_an_inventory_with_fatal_findings_fails_and_keeps_what_was_there(deployment, tmp_path):
     import pyarrow as pa
 

@@ -15,9 +15,11 @@ from zipfile import ZipFile
 
 import pytest
 
+from kafka_capacity.objects.store import open_store
 from local.environment import QUICK_JVM
 from local.java_home import java_home
 from tests.ports import free_ports
+from tests.spark.histories import DS, stage_history
 from tests.spark.s3a_jars import JARS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,3 +162,14 @@ def submit(environment, bare_python):
         return run_job(job, environment, master, folder, plan, bare_python, *extra)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def profiled_folder(tmp_path_factory, master, submit):
+    """A store in a folder with a history and the profile that Spark makes of it, the inventory, and all hours."""
+    folder = tmp_path_factory.mktemp("profile")
+    store = open_store(str(folder))
+    raw, hours = stage_history(store)
+    done = submit("load_profile", master, folder, None, "--cluster", raw.cluster, "--ds", DS)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return store, raw, hours

@@ -8,27 +8,18 @@ import pytest
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import read_table
-from kafka_capacity.objects.store import open_store
 from kafka_capacity.workflow.load_profile import find_profile, read_profile_manifest
 from kafka_capacity.workflow.traffic import load_of_profile
-from tests.spark.histories import DAYS, DS, HOURS, PLACES, stage_history
+from tests.spark.histories import DAYS, DS, HOURS, PLACES
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
-def profile(tmp_path_factory, master, submit):
-    """The tables of a profile, made twice: from two inventories whose histories overlap."""
-    folder = tmp_path_factory.mktemp("profile")
-    store = open_store(str(folder))
-    raw, hours = stage_history(store)
-    hashes = []
-    for _ in range(2):
-        done = submit("load_profile", master, folder, None, "--cluster", raw.cluster, "--ds", DS)
-        assert done.returncode == 0, done.stderr[-4000:]
-        manifest = read_profile_manifest(store, raw.cluster, DS)
-        hashes.append(manifest.sha256)
-    assert hashes[0] == hashes[1]
+def profile(profiled_folder):
+    """The tables of a profile of two inventories whose histories overlap."""
+    store, raw, hours = profiled_folder
+    manifest = read_profile_manifest(store, raw.cluster, DS)
     return store, raw, hours, {name: read_table(store, manifest, name).to_pylist() for name in manifest.tables}
 
 

@@ -27,13 +27,9 @@ def bucket(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory, master, submit):
-    """The manifest of the same profile, made from a folder."""
-    folder = tmp_path_factory.mktemp("local")
-    store = open_store(str(folder))
-    raw, _ = stage_history(store)
-    done = submit("load_profile", master, folder, None, "--cluster", raw.cluster, "--ds", DS)
-    assert done.returncode == 0, done.stderr[-4000:]
+def expected(profiled_folder):
+    """The manifest of the same profile, made in another run and from a folder."""
+    store, raw, _ = profiled_folder
     return read_profile_manifest(store, raw.cluster, DS)
 
 

@@ -44,12 +44,11 @@ def pinned(tmp_path_factory):
     return folder, store, plan, expected
 
 
-@pytest.mark.parametrize("tasks", [1, 5])
-def test_a_standalone_cluster_gives_what_one_process_gives_whatever_the_number_of_tasks(master, pinned, submit, tasks):
+def test_a_standalone_cluster_gives_what_one_process_gives(master, pinned, submit):
     folder, store, plan, expected = pinned
     for key in store.list_keys(plan.plan_prefix):
         store.delete(key)
-    done = submit("simulate_placement", master, folder, plan, "--tasks", str(tasks))
+    done = submit("simulate_placement", master, folder, plan, "--tasks", "5")
     assert done.returncode == 0, done.stderr[-4000:]
     found = read_manifest(store, plan.plan_prefix, kind="plan_placement", share=PLACEMENT)
     assert found.sha256 == expected.sha256
