@@ -22,9 +22,8 @@ bytes of a broker over what replication can bring. Racks that fail as a whole ar
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from math import ceil, comb, inf
+from math import ceil, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,53 +94,6 @@ def loss_frequency(replicas: NDArray[np.integer], *, mttf_seconds: float, repair
         losses_per_second=float(rates[(distinct >= 0).sum(axis=1)].sum()),
         partitions_lost_per_second=float(rates[sizes].sum()),
     )
-
-
-def loss_frequency_by_topic(
-    replicas: NDArray[np.integer], topics: NDArray[np.integer], *, mttf_seconds: float, repair_seconds: float
-) -> dict[int, LossFrequency]:
-    """Give the same for each topic by itself.
-
-    Args:
-        replicas: int[P, W], broker ids, padded with -1.
-        topics: int[P], the topic of each partition.
-        mttf_seconds: as in :func:`loss_frequency`.
-        repair_seconds: as in :func:`loss_frequency`.
-
-    Raises:
-        RequestError: as :func:`loss_frequency`, or topics and partitions are not of one length.
-    """
-    if len(topics) != len(replicas):
-        raise RequestError(f"topics has {len(topics)} entries for {len(replicas)} partitions; give one each")
-    order = np.argsort(topics, kind="stable")
-    names, starts = np.unique(topics[order], return_index=True)
-    return {
-        int(name): loss_frequency(replicas[rows], mttf_seconds=mttf_seconds, repair_seconds=repair_seconds)
-        for name, rows in zip(names, np.split(order, starts[1:]), strict=True)
-    }
-
-
-def loss_chance_at_once(replicas: NDArray[np.integer], brokers: int, failed: int) -> float:
-    """Give the chance that so many brokers, chosen at random, hold all replicas of a partition.
-
-    Exact where copysets have as many brokers as fail; an upper bound, at most 1, where they have fewer.
-
-    Raises:
-        RequestError: more brokers fail than there are, or fewer than none.
-    """
-    if not 0 <= failed <= brokers:
-        raise RequestError(f"failed must be from 0 to the {brokers} brokers, not {failed}")
-    sizes = Counter((copysets_of(replicas) >= 0).sum(axis=1).tolist()) if len(replicas) else Counter()
-    hit = sum(count * comb(brokers - size, failed - size) for size, count in sizes.items() if size <= failed)
-    return min(1.0, hit / comb(brokers, failed))
-
-
-def expected_random_copysets(brokers: int, replication_factor: int, partitions: int) -> float:
-    """Give how many distinct copysets partitions have that are spread at random without regard to racks."""
-    possible = comb(brokers, replication_factor)
-    if possible == 0:
-        raise RequestError(f"{brokers} brokers cannot hold {replication_factor} replicas of a partition")
-    return possible * -float(np.expm1(partitions * np.log1p(-1 / possible))) if possible > 1 else min(partitions, 1)
 
 
 def copyset_aware_copysets(brokers: int, replication_factor: int, scatter_width: int) -> int:
