@@ -39,7 +39,7 @@ check: .venv/.development  ## quick: lint, types, import rule, unit tests, prope
 	@$(PYTHON_BIN)/ruff format --check -q .
 	@$(PYTHON_BIN)/mypy
 	@PYTHONPATH=.:plugins $(PYTHON_BIN)/lint-imports --no-cache > .state/lint-imports.log 2>&1 || { cat .state/lint-imports.log; exit 1; }
-	@$(PYTHON_BIN)/python -m pytest -q -n 2 tests/unit tests/properties tests/golden tests/docker
+	@$(PYTHON_BIN)/python -m pytest -q -n 2 --dist worksteal tests/unit tests/properties tests/golden tests/docker
 
 format: .venv/.development  ## put the sources in shape
 	@$(PYTHON_BIN)/ruff check --fix -q . ; $(PYTHON_BIN)/ruff format -q .

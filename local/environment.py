@@ -51,6 +51,9 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
+        # Of little data, planning again after each stage and compiling whole stages take longer than the work.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.pyspark.python": sys.executable,
         "spark.driver.bindAddress": "127.0.0.1",

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Sequence
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-BESIDE = ("tests/live", "tests/report", "tests/e2e")
+BESIDE = ("tests/live", "tests/e2e")
 """These take about as long as all that is left."""
 CHECKED = ("unit", "properties", "golden", "docker")
 """Folders that ``make check`` has run."""

@@ -43,6 +43,7 @@ def deployment(services, monkeypatch):
     return configure
 
 
+@pytest.mark.usefixtures("in_one_spark")
 def test_a_live_cluster_is_staged_and_planned(deployment, tmp_path):
     from local.airflow_runs import run_dag
 
