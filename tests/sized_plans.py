@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from kafka_capacity.objects.dataset import Manifest
-from kafka_capacity.objects.store import ObjectStore
+import pyarrow as pa
+
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import Manifest, read_document, read_table
+from kafka_capacity.objects.store import LocalStore, ObjectStore
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
 from kafka_capacity.workflow.failure_evaluation import failure_pieces, merged_tables, piece_tables
@@ -19,6 +25,19 @@ from kafka_capacity.workflow.plan_dataset import seal_plan
 from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
 from kafka_capacity.workflow.sizing_evaluation import placement_results, simulate_sizing
 from kafka_capacity.workflow.sizing_simulation import load_sizing, write_sizing
+
+
+def pinned_inventory(raw: RawInventory, request: Mapping[str, Any], folder: Path) -> tuple[ObjectStore, PinnedPlan]:
+    """Stage an inventory in a folder, and pin a request on it."""
+    store = LocalStore(folder)
+    stage(raw, store)
+    return store, pin_plan(store, parse_plan_request(request), run_date=datetime.date(2026, 11, 25))
+
+
+def read_share(store: ObjectStore, manifest: Manifest, document: str) -> tuple[dict[str, pa.Table], Any]:
+    """Read what a share of a plan has: its tables, and its document."""
+    tables = {name: read_table(store, manifest, name) for name in manifest.tables}
+    return tables, json.loads(read_document(store, manifest, document))
 
 
 def write_sizing_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1) -> Manifest:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime
-import json
 
 import numpy as np
 import pytest
@@ -10,10 +9,7 @@ import pytest
 from kafka_capacity.controller.quorum import FailureKind, failovers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.dataset import read_document, read_table
 from kafka_capacity.objects.failure_tables import FAILURE_TABLES
-from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.request import parse_plan_request
 from kafka_capacity.sizing.capacity.workload import PeakBasis, Traffic
 from kafka_capacity.sizing.failures.standing import Standing, shared_traffic
@@ -25,7 +21,7 @@ from kafka_capacity.workflow.failure_simulation import find_failures
 from kafka_capacity.workflow.pinned import pin_plan
 from kafka_capacity.workflow.plan_dataset import FAILURES_DOCUMENT
 from tests.builders import cluster, topic
-from tests.sized_plans import write_failures_share
+from tests.sized_plans import pinned_inventory, read_share, write_failures_share
 
 REQUEST = {
     "cluster": "payments",
@@ -63,17 +59,14 @@ def inventory():
 
 @pytest.fixture(scope="module")
 def pinned(tmp_path_factory):
-    store = LocalStore(tmp_path_factory.mktemp("objects"))
-    stage(inventory(), store)
-    return store, pin_plan(store, parse_plan_request(REQUEST), run_date=datetime.date(2026, 11, 25))
+    return pinned_inventory(inventory(), REQUEST, tmp_path_factory.mktemp("objects"))
 
 
 @pytest.fixture(scope="module")
 def share(pinned):
     store, plan = pinned
     manifest = write_failures_share(store, plan)
-    tables = {name: read_table(store, manifest, name) for name in manifest.tables}
-    return manifest, tables, json.loads(read_document(store, manifest, FAILURES_DOCUMENT))
+    return manifest, *read_share(store, manifest, FAILURES_DOCUMENT)
 
 
 def rows(tables, name, **wanted):

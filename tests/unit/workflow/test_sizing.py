@@ -8,7 +8,7 @@ import pytest
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.dataset import read_document, read_table
+from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.request import parse_plan_request
@@ -17,7 +17,7 @@ from kafka_capacity.workflow.pinned import pin_plan
 from kafka_capacity.workflow.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
 from tests.builders import cluster, topic
-from tests.sized_plans import write_sizing_share
+from tests.sized_plans import pinned_inventory, read_share, write_sizing_share
 
 REQUEST = {
     "cluster": "payments",
@@ -39,17 +39,14 @@ def inventory(**options):
 
 @pytest.fixture(scope="module")
 def pinned(tmp_path_factory):
-    store = LocalStore(tmp_path_factory.mktemp("objects"))
-    stage(inventory(), store)
-    return store, pin_plan(store, parse_plan_request(REQUEST), run_date=datetime.date(2026, 11, 25))
+    return pinned_inventory(inventory(), REQUEST, tmp_path_factory.mktemp("objects"))
 
 
 @pytest.fixture(scope="module")
 def sized(pinned):
     store, plan = pinned
     manifest = write_sizing_share(store, plan)
-    tables = {name: read_table(store, manifest, name) for name in manifest.tables}
-    return manifest, tables, json.loads(read_document(store, manifest, SIZING_DOCUMENT))
+    return manifest, *read_share(store, manifest, SIZING_DOCUMENT)
 
 
 def test_the_order_in_which_work_is_done_leaves_no_trace(pinned, sized):
