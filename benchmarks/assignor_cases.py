@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kafka_capacity.groups import Group, GroupProtocol, Member, Topic, TopicPartitions, UserData, assignor
+from kafka_capacity.kafka.groups import Group, GroupProtocol, Member, Topic, TopicPartitions, UserData, assignor
 
 EQUAL_ASSIGNORS = (
     (GroupProtocol.CLASSIC, "range"),

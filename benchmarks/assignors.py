@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.assignor_cases import Case, Shape, cases_of, write_case
 from benchmarks.java_side import JavaSide, TooSlowError, compile_driver, resolve_class_path
-from kafka_capacity.groups import Assignment, GroupProtocol, assignor
+from kafka_capacity.kafka.groups import Assignment, GroupProtocol, assignor
 
 SHAPES = (
     Shape(name="10 topics × 10,000", members=1000, topics=10, partitions=10_000),

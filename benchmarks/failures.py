@@ -17,12 +17,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from kafka_capacity.cluster.assignment import Partitions
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
-from kafka_capacity.controller.failing import ElectionRules, losses
-from kafka_capacity.controller.partition_states import PartitionStates
-from kafka_capacity.sizing.failures import FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
+from kafka_capacity.kafka.controller.failing import ElectionRules, losses
+from kafka_capacity.kafka.controller.partition_states import PartitionStates
+from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
 
 FACTOR = 3
 PARTITIONS_OF_A_TOPIC = 100

@@ -21,11 +21,11 @@ from kafka_capacity.example import shapes
 from kafka_capacity.example.generator import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.request import parse_plan_request
-from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
-from kafka_capacity.workflow.group_simulation import load_groups, write_groups
-from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import GROUPS
+from kafka_capacity.plan.group_simulation import load_groups, write_groups
+from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import GROUPS
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
 from spark_jobs import simulate_rebalance
 
 CLUSTER = "many-groups"

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.java_side import HERE, OPTIONS, compile_driver, resolve_class_path
-from kafka_capacity.producer.compiled_hashing import compiled
-from kafka_capacity.producer.key_hashing import Keys, murmur2_of_keys
+from kafka_capacity.kafka.producer.compiled_hashing import compiled
+from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys
 
 LENGTHS = {"8 bytes": (8, 8), "16 bytes": (16, 16), "36 bytes": (36, 36), "1 to 64 bytes": (1, 64)}
 

@@ -24,7 +24,7 @@ from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.workflow.load_profile import read_profile_manifest
+from kafka_capacity.plan.load_profile import read_profile_manifest
 from spark_jobs import load_profile
 
 CLUSTER, DS = "many-partitions", datetime.date(2026, 6, 30)

@@ -21,10 +21,10 @@ import numpy as np
 
 from benchmarks.java_side import OPTIONS, compile_driver, resolve_class_path
 from benchmarks.placement_cases import PARTITIONS_A_TOPIC, Case
-from kafka_capacity.cluster.diff import diff_assignments
-from kafka_capacity.placement import Balance, PlacementProblem, placer
-from kafka_capacity.placement.bounds import lower_bound
-from kafka_capacity.placement.shares import balance_limits, broker_loads, narrow_partitions
+from kafka_capacity.kafka.cluster.diff import diff_assignments
+from kafka_capacity.kafka.placement import Balance, PlacementProblem, placer
+from kafka_capacity.kafka.placement.bounds import lower_bound
+from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads, narrow_partitions
 
 JAVA = Path(__file__).parent / "placement_java"
 FLOW = Path(__file__).parent / "placement_flow.py"

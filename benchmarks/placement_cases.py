@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.cluster.assignment import Partitions
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.placement import Balance, PlacementProblem, RackRule
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.placement import Balance, PlacementProblem, RackRule
 
 PARTITIONS_A_TOPIC = 50
 

@@ -12,11 +12,11 @@ import time
 
 import numpy as np
 
-from kafka_capacity.cluster.diff import diff_assignments
-from kafka_capacity.placement import Balance, PlacementProblem, placer
-from kafka_capacity.placement.bounds import lower_bound
-from kafka_capacity.placement.shares import balance_limits, broker_loads
-from tests.unit.placement.optimum import proven_bytes, random_problem
+from kafka_capacity.kafka.cluster.diff import diff_assignments
+from kafka_capacity.kafka.placement import Balance, PlacementProblem, placer
+from kafka_capacity.kafka.placement.bounds import lower_bound
+from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads
+from tests.unit.kafka.placement.optimum import proven_bytes, random_problem
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from benchmarks.placement_cases import Case
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.placement import Balance
+from kafka_capacity.kafka.placement import Balance
 
 CASES = (
     Case(partitions=10_000, brokers=30, change=3, racks=3, balance=Balance.BYTES, tolerance_ratio=0.02),

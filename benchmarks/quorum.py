@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
-from kafka_capacity.controller.quorum import FailureKind, Network, Rpc, failovers
-from kafka_capacity.controller.quorum.random_courses import random_course
+from kafka_capacity.kafka.controller.quorum import FailureKind, Network, Rpc, failovers
+from kafka_capacity.kafka.controller.quorum.random_courses import random_course
 
 
 def main() -> None:

@@ -17,14 +17,14 @@ from pathlib import Path
 
 from benchmarks.through_spark import add_cores, beside_one_process
 from kafka_capacity.example.generator import make_example
+from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.request import parse_plan_request
-from kafka_capacity.request.shape_catalogue import read_shapes
-from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import SIZING
-from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import load_sizing, write_sizing
+from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import SIZING
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.sizing_simulation import load_sizing, write_sizing
+from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
 from spark_jobs import simulate_sizing as job
 
 CLUSTER = "shop-eu"

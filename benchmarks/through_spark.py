@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.workflow.pinned import PinnedPlan
+from kafka_capacity.plan.pinned import PinnedPlan
 from spark_jobs.spread import build_parser
 
 if TYPE_CHECKING:

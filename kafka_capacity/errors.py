@@ -10,7 +10,7 @@
     │   └── MissingManifestError   a folder without a complete manifest: it is not data yet
     └── RenderError         a report could not be drawn
 
-An option that does not fit is not an error: it is an :class:`kafka_capacity.sizing.excuse.Excuse`.
+An option that does not fit is not an error: it is an :class:`kafka_capacity.proposal.excuse.Excuse`.
 """
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.request import parse_plan_request
+from kafka_capacity.plan.request import parse_plan_request
 from local.services import DEFAULT_STATE, Services, running
 
 CONSOLE = Console(highlight=False)

@@ -16,14 +16,8 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.workflow.load_profile import (
-    DEFAULT_DAYS,
-    ProfileInputs,
-    history_table,
-    profile_inputs,
-    write_profile,
-)
-from kafka_capacity.workflow.profile_rows import profile_tables
+from kafka_capacity.plan.load_profile import DEFAULT_DAYS, ProfileInputs, history_table, profile_inputs, write_profile
+from kafka_capacity.plan.profile_rows import profile_tables
 from spark_jobs.profiling import daily_totals, newest_hour, partitions_profile
 from spark_jobs.spread import run_job
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from kafka_capacity import __version__
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.workflow.failure_evaluation import failure_pieces, merged_tables, piece_tables
-from kafka_capacity.workflow.failure_simulation import load_failures, write_failures
-from kafka_capacity.workflow.pinned import read_plan_inputs
+from kafka_capacity.plan.failure_simulation import load_failures, write_failures
+from kafka_capacity.plan.pinned import read_plan_inputs
+from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
 from spark_jobs.spread import build_parser, run_job, spread
 
 if TYPE_CHECKING:

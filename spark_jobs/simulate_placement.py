@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from kafka_capacity import __version__
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
-from kafka_capacity.workflow.pinned import read_plan_inputs
-from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.plan.pinned import read_plan_inputs
+from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.questions.change.evaluate import placement_pieces, placement_tables
 from spark_jobs.spread import build_parser, run_job, spread
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from kafka_capacity import __version__
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.workflow.group_evaluation import GroupWork, simulate_groups, work_tables
-from kafka_capacity.workflow.group_simulation import load_groups, write_groups
-from kafka_capacity.workflow.pinned import read_plan_inputs
+from kafka_capacity.plan.group_simulation import load_groups, write_groups
+from kafka_capacity.plan.pinned import read_plan_inputs
+from kafka_capacity.questions.consumers.evaluate import GroupWork, simulate_groups, work_tables
 from spark_jobs.spread import build_parser, run_job, spread
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ import pyarrow as pa
 
 from kafka_capacity import __version__
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.sizing.capacity.results import PlacementKey
-from kafka_capacity.workflow.pinned import read_plan_inputs
-from kafka_capacity.workflow.sizing_evaluation import SizingInputs, placement_results, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import load_sizing, write_sizing
+from kafka_capacity.plan.pinned import read_plan_inputs
+from kafka_capacity.plan.sizing_simulation import load_sizing, write_sizing
+from kafka_capacity.questions.capacity.results import PlacementKey
+from kafka_capacity.questions.capacity.simulate import SizingInputs, placement_results, simulate_sizing
 from spark_jobs.spread import build_parser, run_job, spread
 
 if TYPE_CHECKING:

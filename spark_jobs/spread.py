@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from kafka_capacity.workflow.packing import pack_tables, unpack_table
+from kafka_capacity.plan.packing import pack_tables, unpack_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from kafka_capacity.groups.model import Member, Topic, TopicPartitions
-from kafka_capacity.groups.registry import GroupProtocol
-from kafka_capacity.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.rebalance.settings import GroupSettings
-from kafka_capacity.sizing.excuse import Excuse
-from kafka_capacity.sizing.group_scenario import (
+from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,
     GroupMetrics,
     GroupResult,

@@ -14,17 +14,17 @@ from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import Manifest, read_document, read_table
 from kafka_capacity.objects.store import LocalStore, ObjectStore
-from kafka_capacity.request import parse_plan_request
-from kafka_capacity.workflow.evaluation import placement_pieces, placement_tables
-from kafka_capacity.workflow.failure_evaluation import failure_pieces, merged_tables, piece_tables
-from kafka_capacity.workflow.failure_simulation import load_failures, write_failures
-from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
-from kafka_capacity.workflow.group_simulation import load_groups, write_groups
-from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import seal_plan
-from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
-from kafka_capacity.workflow.sizing_evaluation import placement_results, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import load_sizing, write_sizing
+from kafka_capacity.plan.failure_simulation import load_failures, write_failures
+from kafka_capacity.plan.group_simulation import load_groups, write_groups
+from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import seal_plan
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.plan.sizing_simulation import load_sizing, write_sizing
+from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
+from kafka_capacity.questions.change.evaluate import placement_pieces, placement_tables
+from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
+from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
 
 
 def pinned_inventory(raw: RawInventory, request: Mapping[str, Any], folder: Path) -> tuple[ObjectStore, PinnedPlan]:

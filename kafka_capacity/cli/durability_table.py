@@ -6,12 +6,12 @@ from typing import Any
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.durable import Durable
-from kafka_capacity.durability import Acks, Outcome
-from kafka_capacity.durability.traces import trace
 from kafka_capacity.inventory.findings import counted
-from kafka_capacity.report.formats import NOTHING, format_bytes, format_duration
-from kafka_capacity.sizing.durability.courses import COURSES
-from kafka_capacity.sizing.durability.plain import placement_row, topic_rows, worst_first
+from kafka_capacity.kafka.durability import Acks, Outcome
+from kafka_capacity.kafka.durability.traces import trace
+from kafka_capacity.questions.failures.durability.courses import COURSES
+from kafka_capacity.questions.failures.durability.plain import placement_row, topic_rows, worst_first
+from kafka_capacity.text import NOTHING, format_bytes, format_duration
 
 _TOPICS: tuple[tuple[str, Align], ...] = (
     ("topic", "left"),

@@ -10,10 +10,16 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
 from kafka_capacity.errors import RequestError
-from kafka_capacity.sizing.capacity.plain import plain_fields
-from kafka_capacity.sizing.durability import DurabilityResult, DurabilityScenario, evaluate_durability
-from kafka_capacity.sizing.durability.checking import FormulaCheck, check_formula
-from kafka_capacity.sizing.durability.plain import assumed, outcome_rows, placement_row, topic_rows, worst_first
+from kafka_capacity.hardware.plain import plain_fields
+from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
+from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
+from kafka_capacity.questions.failures.durability.plain import (
+    assumed,
+    outcome_rows,
+    placement_row,
+    topic_rows,
+    worst_first,
+)
 
 SCHEMA_VERSION = 1
 DURABILITY = "durability.json"

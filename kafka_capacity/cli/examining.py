@@ -9,11 +9,11 @@ from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
 from kafka_capacity.cli.plan_options import split_names
-from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.findings import Finding, counted
-from kafka_capacity.sizing.doctor import Diagnosis, Seriousness, Voter, examine
-from kafka_capacity.sizing.failures.question import ControllerQuestion
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.questions.failures.doctor import Diagnosis, Seriousness, Voter, examine
+from kafka_capacity.questions.failures.question import ControllerQuestion
 
 SCHEMA_VERSION = 1
 DOCTOR = "doctor.json"

@@ -10,16 +10,16 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
 from kafka_capacity.cli.plan_options import named_as_options, split_names
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.controller.failing import ElectionRules
 from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.plain import plain_fields, plain_number
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
-from kafka_capacity.sizing.capacity.plain import plain_fields, plain_number
-from kafka_capacity.sizing.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
-from kafka_capacity.sizing.failures.given import lost_together
-from kafka_capacity.sizing.failures.plain import set_row, survivor_rows, topic_rows
-from kafka_capacity.sizing.failures.sets import rack_members
-from kafka_capacity.sizing.pins import RACK_PREFIX
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.proposal.pins import RACK_PREFIX
+from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.questions.failures.given import lost_together
+from kafka_capacity.questions.failures.plain import set_row, survivor_rows, topic_rows
+from kafka_capacity.questions.failures.sets import rack_members
 
 SCHEMA_VERSION = 1
 FAILURES = "failures.json"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kafka_capacity.cli.plan_options import FieldOption, split_names, split_pairs
-from kafka_capacity.controller.failing import ElectionRules
-from kafka_capacity.durability import Acks
+from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.kafka.durability import Acks
 
 _TIMEOUTS = "--controller-timeout"
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.cli.size_files import SizeFiles
-from kafka_capacity.request.durability_parameters import DurabilityParameters
-from kafka_capacity.request.failure_parameters import FailureParameters
-from kafka_capacity.request.plan_request import PlanRequest
-from kafka_capacity.workflow.failure_evaluation import simulate_here
-from kafka_capacity.workflow.failure_simulation import failures_document, find_failures
+from kafka_capacity.plan.failure_simulation import failures_document, find_failures
+from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
+from kafka_capacity.questions.failures.parameters import FailureParameters
+from kafka_capacity.questions.failures.simulate import simulate_here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,11 +7,11 @@ from typing import Any
 
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.failing import Failed
+from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.inventory.findings import counted, some
-from kafka_capacity.report.formats import NOTHING, format_bytes, format_duration, format_rate
-from kafka_capacity.sizing.capacity.workload import PeakBasis
-from kafka_capacity.sizing.failures import SetKind
-from kafka_capacity.sizing.failures.plain import hurt_groups, overloads, topic_rows
+from kafka_capacity.questions.failures import SetKind
+from kafka_capacity.questions.failures.plain import hurt_groups, overloads, topic_rows
+from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_rate
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("lost", "left"),

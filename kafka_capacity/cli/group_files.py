@@ -1,7 +1,7 @@
 """What came of consumer groups, as files: for scripts and spreadsheets.
 
     groups.json           for each group the advice, its figures and every scenario with its events
-    group_….parquet       the tables of :mod:`kafka_capacity.objects.group_tables`; or .csv, with lists as JSON
+    group_….parquet       the tables of :mod:`kafka_capacity.questions.consumers.tables`; or .csv, with lists as JSON
 
 The same input gives the same bytes. Everything is worked out before the first byte is written.
 """
@@ -20,10 +20,10 @@ import pyarrow as pa
 from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
-from kafka_capacity.objects.group_tables import GROUP_TABLES
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.sizing.group_advice import GroupAdvice, Row
-from kafka_capacity.sizing.group_grid import group_request_to_json
+from kafka_capacity.questions.consumers.advice import GroupAdvice, Row
+from kafka_capacity.questions.consumers.grid import group_request_to_json
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 
 SCHEMA_VERSION = 1
 GROUPS = "groups.json"

@@ -12,12 +12,12 @@ import pyarrow as pa
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
 from kafka_capacity.cli.plan_options import request_of
-from kafka_capacity.request.plan_request import PlanRequest
-from kafka_capacity.sizing.group_advice import GroupAdvice, advise
-from kafka_capacity.sizing.group_grid import GroupGridRequest
-from kafka_capacity.workflow.group_evaluation import GroupWork, simulate_groups, work_tables
-from kafka_capacity.workflow.group_simulation import find_groups
-from kafka_capacity.workflow.pinned import check_groups
+from kafka_capacity.plan.group_simulation import find_groups
+from kafka_capacity.plan.pinned import check_groups
+from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.questions.consumers.advice import GroupAdvice, advise
+from kafka_capacity.questions.consumers.evaluate import GroupWork, simulate_groups, work_tables
+from kafka_capacity.questions.consumers.grid import GroupGridRequest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +28,7 @@ class PlannedGroups:
         cluster: its name.
         ds: the day of the snapshot.
         request: what was tried.
-        tables: of :mod:`kafka_capacity.objects.group_tables`.
+        tables: of :mod:`kafka_capacity.questions.consumers.tables`.
         skipped: groups that are not simulated, each with ``group_id`` and ``reason``.
         warnings: how many things about the snapshot are doubtful.
     """

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.inventory.findings import counted, some
-from kafka_capacity.rebalance.model import Event
-from kafka_capacity.report.formats import format_duration, format_rate
+from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.questions.consumers.advice import GroupAdvice, Row, judged_lag
 from kafka_capacity.report.groups import catch_up
-from kafka_capacity.report.partition_ranges import by_topic, runs
-from kafka_capacity.sizing.group_advice import GroupAdvice, Row, judged_lag
+from kafka_capacity.text import format_duration, format_rate
+from kafka_capacity.text.partition_ranges import by_topic, runs
 
 MOST_REASONS = 10
 """Of groups that could be better, so many are explained; those at risk all are."""

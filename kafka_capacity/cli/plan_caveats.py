@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_capacity.cli.planning import Planned
-from kafka_capacity.objects.plan_tables import merge_tables, result_tables
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 from kafka_capacity.report.caveats import cluster_caveats, move_caveats
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.options import view_plan
@@ -31,7 +32,8 @@ def plan_caveats(planned: Planned) -> PlanCaveats:
     view = view_plan(
         ReportInputs(
             tables=merge_tables(
-                {**result_tables(one.result, snapshot, has_moves=False), **one.wave_tables} for one in planned.judged
+                ({**result_tables(one.result, snapshot, has_moves=False), **one.wave_tables} for one in planned.judged),
+                PLAN_TABLES,
             ),
             cluster=snapshot.cluster,
             ds=snapshot.ds,

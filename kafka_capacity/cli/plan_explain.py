@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from kafka_capacity.cli.planning import Judged, Planned
-from kafka_capacity.placement.relaxing import LimitState
-from kafka_capacity.reassignment.schedule import Band, OrderOutcome, Schedule, Wave
-from kafka_capacity.report.formats import (
+from kafka_capacity.kafka.placement.relaxing import LimitState
+from kafka_capacity.kafka.reassignment.schedule import Band, OrderOutcome, Schedule, Wave
+from kafka_capacity.proposal.scenario import PlacementMetrics
+from kafka_capacity.questions.change.move_schedule import SCHEDULED_UP_TO
+from kafka_capacity.text import (
     format_bytes,
     format_duration,
     format_percent,
@@ -17,8 +19,6 @@ from kafka_capacity.report.formats import (
     format_throttle_above,
     plural,
 )
-from kafka_capacity.sizing.move_schedule import SCHEDULED_UP_TO
-from kafka_capacity.sizing.scenario import PlacementMetrics
 
 _BOUNDS = {
     "counting": "replicas that must be made anew whatever the balance",

@@ -30,18 +30,18 @@ import pyarrow as pa
 from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.planning import Judged, Planned
-from kafka_capacity.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
+from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.objects.plan_tables import new_partitions_table, scenario_table
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.reassignment.kafka_json import reassignment_json
-from kafka_capacity.reassignment.runbook import WAVES_FOLDER
+from kafka_capacity.plan.runbook_page import RUNBOOK
+from kafka_capacity.plan.wave_documents import schedule_facts, wave_documents
+from kafka_capacity.proposal.grid import scenario_to_json
+from kafka_capacity.proposal.log_dirs import joining_dirs
+from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
+from kafka_capacity.questions.change.tables import new_partitions_table, scenario_table
 from kafka_capacity.report.options import read_options
-from kafka_capacity.sizing.grid import scenario_to_json
-from kafka_capacity.sizing.log_dirs import joining_dirs
-from kafka_capacity.sizing.scenario import BrokerLoads, PlacementMetrics, PlacementResult
-from kafka_capacity.workflow.runbook_page import RUNBOOK
-from kafka_capacity.workflow.wave_documents import schedule_facts, wave_documents
 
 SCHEMA_VERSION = 1
 PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.checks.brokers import check_brokers
@@ -16,8 +14,10 @@ from kafka_capacity.inventory.files import read_snapshot_files
 from kafka_capacity.inventory.findings import Findings
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.inventory.text_files import read_text_file
 from kafka_capacity.inventory.validation import validate
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.text.files import read_text_file
 
 _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 

@@ -18,10 +18,10 @@ from typing import Annotated, Any
 import typer
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.placement import Balance, RackRule
-from kafka_capacity.request.plan_request import PlanRequest, parse_plan_request
-from kafka_capacity.sizing.group_grid import StaticMembership
-from kafka_capacity.sizing.move_schedule import WaveOrder
+from kafka_capacity.kafka.placement import Balance, RackRule
+from kafka_capacity.plan.request import PlanRequest, parse_plan_request
+from kafka_capacity.questions.change.move_schedule import WaveOrder
+from kafka_capacity.questions.consumers.grid import StaticMembership
 
 
 def split_names(text: str) -> list[str]:

@@ -11,11 +11,11 @@ from kafka_capacity.cli.plan_explain import band, explanation_lines
 from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
 from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.inventory.findings import counted
-from kafka_capacity.reassignment.schedule import Schedule
+from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.plan.runbook_page import RUNBOOK
+from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.report.formats import format_bytes, format_duration, format_percent, format_percent_change
-from kafka_capacity.sizing.scenario import PlacementMetrics, PlacementResult
-from kafka_capacity.workflow.runbook_page import RUNBOOK
+from kafka_capacity.text import format_bytes, format_duration, format_percent, format_percent_change
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("brokers", "right"),

@@ -14,19 +14,19 @@ import pyarrow as pa
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
 from kafka_capacity.cli.plan_options import request_of
-from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.errors import RequestError
-from kafka_capacity.objects.move_tables import schedule_tables
-from kafka_capacity.reassignment.schedule import Schedule
-from kafka_capacity.request.plan_request import PlanRequest
-from kafka_capacity.sizing.evaluate import evaluate_placement
-from kafka_capacity.sizing.grid import placement_grid, placement_key, target_scenarios
-from kafka_capacity.sizing.growing import partition_counts
-from kafka_capacity.sizing.move_schedule import MoveSettings, scheduled
-from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
-from kafka_capacity.sizing.topology import topology_warnings
-from kafka_capacity.workflow.pinned import DELIVERY_FIELDS, check_brokers, check_changes
-from kafka_capacity.workflow.simulation import inventory_facts
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.plan.pinned import DELIVERY_FIELDS, check_brokers, check_changes
+from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.plan.simulation import inventory_facts
+from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.grid import placement_grid, placement_key, target_scenarios
+from kafka_capacity.proposal.growing import partition_counts
+from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
+from kafka_capacity.proposal.topology import topology_warnings
+from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
+from kafka_capacity.questions.change.move_tables import schedule_tables
 
 BROKER_FIELDS = ("broker_counts", "new_broker_racks", "removed_brokers", "replaced_brokers", "rack_names")
 """Parameters that a list of all brokers stands instead of."""

@@ -16,24 +16,25 @@ from kafka_capacity.cli.failure_planning import PlannedFailures, failure_paramet
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.cli.size_files import SizeFiles
-from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.objects.plan_tables import merge_tables, result_tables
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.plan.found_sizing import find_sizing
+from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.plan.sizing_document import sizing_document
+from kafka_capacity.plan.sizing_simulation import sizing_tables
+from kafka_capacity.proposal.grid import scenario_to_json
+from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
+from kafka_capacity.questions.capacity.parameters import SizingParameters
+from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
+from kafka_capacity.questions.change.evaluate import wants_moves
+from kafka_capacity.questions.change.move_schedule import move_settings_to_json
+from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
+from kafka_capacity.questions.consumers.grid import group_request_to_json
 from kafka_capacity.report.data import ReportInputs
-from kafka_capacity.request.demand_parameters import DemandParameters
-from kafka_capacity.request.plan_request import PlanRequest
-from kafka_capacity.request.sizing_parameters import SizingParameters
-from kafka_capacity.sizing.grid import scenario_to_json
-from kafka_capacity.sizing.group_grid import group_request_to_json
-from kafka_capacity.sizing.move_schedule import move_settings_to_json
-from kafka_capacity.sizing.scenario import PlacementScenario
-from kafka_capacity.workflow.evaluation import wants_moves
-from kafka_capacity.workflow.found_sizing import find_sizing
-from kafka_capacity.workflow.sizing_document import sizing_document
-from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import sizing_tables
 
 if TYPE_CHECKING:
     from kafka_capacity.report.render import RenderedReport
@@ -124,7 +125,7 @@ def report_inputs(
     plan_id = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
     return ReportInputs(
         tables={
-            **merge_tables(_tables(one, found.snapshot, scenarios) for one in planned.judged),
+            **merge_tables((_tables(one, found.snapshot, scenarios) for one in planned.judged), PLAN_TABLES),
             **groups.tables,
             **sizing.tables,
             **failures.tables,

@@ -6,11 +6,11 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_capacity.inventory.text_files import read_text_file
-from kafka_capacity.request.cpu_samples import read_cpu_samples
-from kafka_capacity.request.plan_request import PlanRequest
-from kafka_capacity.request.shape_catalogue import chosen_shapes, shapes_beside
-from kafka_capacity.sizing.capacity.cpu import CpuCalibration
+from kafka_capacity.hardware.cpu import CpuCalibration
+from kafka_capacity.hardware.cpu_samples import read_cpu_samples
+from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
+from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.text.files import read_text_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ import typer
 
 from kafka_capacity.cli.plan_options import ALL_OPTIONS, FieldOption, split_counts, split_names
 from kafka_capacity.errors import RequestError
-from kafka_capacity.placement import Balance, RackRule
-from kafka_capacity.sizing.capacity.limits import FailureTolerance
+from kafka_capacity.hardware.limits import FailureTolerance
+from kafka_capacity.kafka.placement import Balance, RackRule
 
 _COMMAS = "Here with commas between them."
 

@@ -15,11 +15,11 @@ from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.cli.size_files import read_size_files
 from kafka_capacity.inventory.findings import Findings
-from kafka_capacity.sizing.capacity.reconcile import Waterfall
-from kafka_capacity.sizing.capacity.results import CapacityResult, PlacementKey
-from kafka_capacity.workflow.found_sizing import FoundSizing, find_sizing
-from kafka_capacity.workflow.sizing_document import reconciled, sizing_document
-from kafka_capacity.workflow.sizing_evaluation import Sized, SizingInputs, placement_results, simulate_sizing
+from kafka_capacity.plan.found_sizing import FoundSizing, find_sizing
+from kafka_capacity.plan.sizing_document import reconciled, sizing_document
+from kafka_capacity.questions.capacity.reconcile import Waterfall
+from kafka_capacity.questions.capacity.results import CapacityResult, PlacementKey
+from kafka_capacity.questions.capacity.simulate import Sized, SizingInputs, placement_results, simulate_sizing
 
 SCHEMA_VERSION = 1
 SIZE = "size.json"

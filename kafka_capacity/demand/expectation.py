@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.demand.calendar_days import outlook_dates
 from kafka_capacity.demand.class_forecast import WEEK_DAYS, ClassForecast, forecast_class
 from kafka_capacity.demand.folding import fold_events
@@ -17,6 +16,7 @@ from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.planned import planned_events
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
 CLUSTER = "cluster"
 REFERENCE_DAYS = 28

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
 from kafka_capacity.demand.growth import ExpectedPath
 from kafka_capacity.demand.outlook import Basis, ClassBasis, DemandOutlook
 from kafka_capacity.demand.planned import PlannedEvents
 from kafka_capacity.demand.topic_classes import TopicClasses
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 _Key = tuple[int, tuple[int, ...], float]
 """The class of a topic, the events that name it, and its retention where one of them changes that."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.demand.calendar_days import days_between, days_later, months_later
 from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange, full_log_date
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.topic_classes import matching
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

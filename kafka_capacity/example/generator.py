@@ -13,17 +13,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.assignment import Partitions
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.errors import RequestError
 from kafka_capacity.example.groups import Logs, group_tables
 from kafka_capacity.example.history import WEEKDAY_FACTOR, WEEKEND_FACTOR, history_table
 from kafka_capacity.example.shapes import SHAPES, ExampleShape, TopicKind
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.placement.problem import Balance, PlacementProblem, RackRule
-from kafka_capacity.placement.registry import placer
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
+from kafka_capacity.kafka.placement.registry import placer
 
 EXAMPLES = {name: shape.about for name, shape in SHAPES.items()}
 """The examples there are: cluster name to what it is."""

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.assignment import Partitions
-from kafka_capacity.cluster.topic_ids import made_up_topic_id
-from kafka_capacity.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
 from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
 
 _PURPOSES = ("etl", "fraud", "search-index", "billing", "dashboards", "archive", "alerts", "features")
 _ASSIGNORS = ("range", "cooperative-sticky", "range", "sticky", "roundrobin")

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
 from kafka_capacity.inventory.column_values import floats
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.sizing.capacity.cpu import CpuCalibration, calibrate
 
 MEASURES = ("cpu_cores_used", "leader_in_bytes_per_second", "follower_in_bytes_per_second", "out_bytes_per_second")
 

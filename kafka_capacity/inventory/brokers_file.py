@@ -16,14 +16,14 @@ from typing import Any
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kafka_capacity.cluster.brokers import Brokers
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.border import Text, describe_mistakes
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.cruise_control import CapacityFile, is_capacity_file, parse_capacity_file
 from kafka_capacity.inventory.findings import Findings
 from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.text.validation_errors import Text, describe_mistakes
 
 
 class BrokerEntry(BaseModel):

@@ -21,9 +21,9 @@ import pyarrow as pa
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.border import check_text, describe_mistakes
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.text.validation_errors import check_text, describe_mistakes
 
 DEFAULT_BROKER_ID = -1
 _DISK_UNIT_BYTES = 1024 * 1024

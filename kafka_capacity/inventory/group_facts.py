@@ -20,10 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.cluster.topic_ids import made_up_topic_id
-from kafka_capacity.groups.model import Member, Topic, TopicPartitions
-from kafka_capacity.groups.registry import GroupProtocol
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints, known, values
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
@@ -31,8 +27,12 @@ from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.replica_columns import PartitionIndex
 from kafka_capacity.inventory.snapshot import partition_load
-from kafka_capacity.rebalance.model import NOBODY, GroupFacts
-from kafka_capacity.storage.page_cache import HEAP_BYTES, page_caches
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
+from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, page_caches
 
 __all__ = [
     "DEFAULT_ASSIGNORS",

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.snapshot import Group, Member, Snapshot
-from kafka_capacity.groups.registry import GroupProtocol
 from kafka_capacity.inventory.column_values import Ints
+from kafka_capacity.kafka.cluster.snapshot import Group, Member, Snapshot
+from kafka_capacity.kafka.groups.registry import GroupProtocol
 
 _CONSUMER_TYPE = "consumer"
 

@@ -20,13 +20,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import Ints, encode, ints
 from kafka_capacity.inventory.replica_columns import pairs_of_keys, partition_keys
-from kafka_capacity.objects.dataset import (
-    Manifest,
-    has_manifest,
-    read_manifest,
-    read_table,
-    write_dataset,
-)
+from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import history_prefix
 from kafka_capacity.objects.store import ObjectStore
 

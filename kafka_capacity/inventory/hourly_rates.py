@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.snapshot import Snapshot
 from kafka_capacity.inventory.column_values import Flags, Ints
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

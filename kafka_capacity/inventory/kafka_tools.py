@@ -19,13 +19,13 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.border import Text, describe_mistakes
 from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.findings import Finding, counted, info, some, warning
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.inventory.text_files import read_text_file
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
+from kafka_capacity.text.files import read_text_file
+from kafka_capacity.text.validation_errors import Text, describe_mistakes
 
 ANY_LOG_DIR = "any"
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})

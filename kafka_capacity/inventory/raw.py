@@ -11,9 +11,9 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.border import Text, describe_mistakes
 from kafka_capacity.inventory.findings import Finding, finding_from_json, finding_to_json
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
+from kafka_capacity.text.validation_errors import Text, describe_mistakes
 
 CLUSTER_DOCUMENT = "cluster.json"
 """The file of a snapshot that says which cluster and which day it is of; a snapshot without it is not complete."""

@@ -15,14 +15,14 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES
 from kafka_capacity.demand.outlook import DemandOutlook
+from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
 from kafka_capacity.inventory.column_values import floats
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.sizing.capacity.disk import DEFAULT_SEGMENT_BYTES
-from kafka_capacity.sizing.capacity.workload import Lags, PeakBasis, Traffic, Workload
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
 LEAST_HOURS = 24
 """A day: with less, the hours say nothing of which partitions peak together."""

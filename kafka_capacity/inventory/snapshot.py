@@ -9,23 +9,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.cluster.assignment import NO_BROKER, Partitions
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.snapshot import (
-    Group,
-    LogDirs,
-    Member,
-    PartitionLag,
-    PartitionLoad,
-    Snapshot,
-    Topics,
-)
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.column_values import Ints, flags, floats, ints, values
 from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.replica_columns import PartitionIndex, ReplicaColumns
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
 NO_OFFSET = -1  # a group that has committed nothing on a partition, as on Kafka's wire

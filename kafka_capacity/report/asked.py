@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import format_throttle, plural
+from kafka_capacity.text import format_throttle, plural
 
 _MOST_NAMED = 6
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.report.change import TOP_ROWS, broker_rows, largest_moves, largest_topics, moves_of, rack_rows
-from kafka_capacity.report.formats import format_bytes, plural
 from kafka_capacity.report.options import Option
 from kafka_capacity.report.tables import column, table
+from kafka_capacity.text import format_bytes, plural
 
 _BROKERS = (
     column("broker", "Broker", "id"),

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.formats import format_bytes, iec_unit
-from kafka_capacity.report.names import clipped, visible
 from kafka_capacity.report.palette import LIGHT
 from kafka_capacity.report.png import smaller_png
+from kafka_capacity.text import format_bytes, iec_unit
+from kafka_capacity.text.names import clipped, visible
 
 WIDE = 1000
 HALF = 520

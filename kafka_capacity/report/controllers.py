@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.controller.quorum import TrapKind
+from kafka_capacity.kafka.controller.quorum import TrapKind
 from kafka_capacity.report.failures import FailuresView, Row
-from kafka_capacity.report.formats import format_duration, plural
 from kafka_capacity.report.tables import column, table
+from kafka_capacity.text import format_duration, plural
 
 MOST_LOSSES = 15
 

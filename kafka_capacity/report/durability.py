@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.failures import Row, placement_rows
-from kafka_capacity.report.formats import format_bytes, format_duration, format_rate, plural
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.tables import NOTE, column, table
-from kafka_capacity.sizing.failures.scenario import TODAY
-from kafka_capacity.sizing.wording import few_names
+from kafka_capacity.text import format_bytes, format_duration, format_rate, plural
+from kafka_capacity.text.wording import few_names
 
 MOST_TOPICS = 20
 _COURSES = {

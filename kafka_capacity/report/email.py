@@ -23,11 +23,11 @@ from kafka_capacity.errors import RenderError
 from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
 from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
 from kafka_capacity.report.groups import SECTION as GROUPS_SECTION
-from kafka_capacity.report.names import clipped, slug, visible
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 from kafka_capacity.report.waves import SECTION as WAVES_SECTION
+from kafka_capacity.text.names import clipped, slug, visible
 
 MAX_CAVEATS = 4
 """Caveats that an e-mail shows, and however many more are serious."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.report.failures import KINDS, FailuresView, PlacementFailures, Row
-from kafka_capacity.report.formats import NOTHING, format_percent, plural
 from kafka_capacity.report.sizing_words import resource_name
 from kafka_capacity.report.tables import column, table
+from kafka_capacity.text import NOTHING, format_percent, plural
 
 MOST_SURVIVORS = 12
 MOST_GROUPS = 12

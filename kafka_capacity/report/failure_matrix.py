@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.report.failure_words import KIND_NAMES, change_word
 from kafka_capacity.report.failures import KINDS, FailuresView, PlacementFailures, Row
-from kafka_capacity.report.formats import format_count, format_duration, format_percent
+from kafka_capacity.text import format_count, format_duration, format_percent
 
 MOST_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
 """Losses of a kind that are listed, the worst first; the others are counted."""

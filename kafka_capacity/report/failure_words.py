@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.report.failures import FailuresView, PlacementFailures, Row
-from kafka_capacity.report.formats import format_percent, format_rate, format_throttle, plural
 from kafka_capacity.report.sizing_words import resource_name
-from kafka_capacity.sizing.capacity.limits import Resource
-from kafka_capacity.sizing.capacity.workload import PeakBasis
+from kafka_capacity.text import format_percent, format_rate, format_throttle, plural
 
 KIND_NAMES = {
     "broker": "One broker",

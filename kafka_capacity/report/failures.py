@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.sizing.failures.scenario import TODAY
 
 Row = Mapping[str, Any]
 

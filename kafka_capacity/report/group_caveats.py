@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kafka_capacity.questions.consumers.advice import Row
 from kafka_capacity.report.caveats import WEEK_HOURS
-from kafka_capacity.report.formats import format_bytes, format_duration, format_rate, format_wait, plural
 from kafka_capacity.report.groups import GroupsView, GroupView
-from kafka_capacity.sizing.group_advice import Row
+from kafka_capacity.text import format_bytes, format_duration, format_rate, format_wait, plural
 
 
 def group_caveats(group: GroupView) -> list[dict[str, str]]:

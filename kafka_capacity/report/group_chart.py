@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.report.formats import axis_time_unit, format_duration, plural
+from kafka_capacity.questions.consumers.advice import Row
 from kafka_capacity.report.group_details import scenario_word
 from kafka_capacity.report.group_words import event_phrase, short, variant_name
 from kafka_capacity.report.groups import GroupView
 from kafka_capacity.report.tables import chart, column, table
-from kafka_capacity.sizing.group_advice import Row
+from kafka_capacity.text import axis_time_unit, format_duration, plural
 
 MAX_POINTS = 32
 """Of one curve: what is drawn, and what stands in the table under the chart."""

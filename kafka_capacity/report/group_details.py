@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.report.formats import format_duration, plural
+from kafka_capacity.questions.consumers.advice import Row, WorstLag
 from kafka_capacity.report.group_words import (
     behaviour,
     event_name,
@@ -15,9 +15,9 @@ from kafka_capacity.report.group_words import (
     variant_name,
 )
 from kafka_capacity.report.groups import GroupsView, GroupView, catch_up, endless
-from kafka_capacity.report.partition_ranges import partition_ranges
 from kafka_capacity.report.tables import ANCHOR, NOTE, column, table
-from kafka_capacity.sizing.group_advice import Row, WorstLag
+from kafka_capacity.text import format_duration, plural
+from kafka_capacity.text.partition_ranges import partition_ranges
 
 MAX_LISTED = 400
 """Groups in the overview; those at risk come first."""

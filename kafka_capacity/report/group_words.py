@@ -6,18 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from kafka_capacity.report.formats import (
-    ENDLESS,
-    format_bytes,
-    format_count,
-    format_duration,
-    format_rate,
-    format_wait,
-    plural,
-)
+from kafka_capacity.questions.consumers.advice import Row
 from kafka_capacity.report.groups import GroupsView, GroupView, catch_up
-from kafka_capacity.report.names import clipped
-from kafka_capacity.sizing.group_advice import Row
+from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
+from kafka_capacity.text.names import clipped
 
 MAX_NAMED = 3
 """Groups at risk that a line names; further ones are counted."""

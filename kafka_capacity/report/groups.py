@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.report.formats import ENDLESS
+from kafka_capacity.questions.consumers.advice import GroupAdvice, Row, WorstLag, advise, worst_lag
+from kafka_capacity.questions.consumers.events import JUDGED_EVENTS
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.sizing.group_advice import GroupAdvice, Row, WorstLag, advise, worst_lag
-from kafka_capacity.sizing.group_events import JUDGED_EVENTS
+from kafka_capacity.text import ENDLESS
 
 SKIPPED = "skipped_groups"
 """Among the facts about an inventory: groups that were left out, each with ``group_id`` and ``reason``."""

@@ -14,10 +14,7 @@ class ReportInputs:
     """Everything a report shows comes from here; no clock and no environment is read.
 
     Attributes:
-        tables: ``scenarios``, ``moves`` and ``broker_load`` of one plan (:mod:`kafka_capacity.objects.plan_tables`),
-            and, where it tried consumer groups, those of :mod:`kafka_capacity.objects.group_tables`, and where it sized
-            the cluster, those of :mod:`kafka_capacity.objects.sizing_tables`, and where it simulated failures, those of
-            :mod:`kafka_capacity.objects.failure_tables`.
+        tables: of one plan, by name, those of each question that it answers (``tables.py`` of its folder).
         cluster: its name.
         ds: the day of the inventory, ``YYYY-MM-DD``.
         plan_id: the plan's name.

@@ -20,11 +20,11 @@ import pyarrow as pa
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.failures import FailuresView, read_failures
-from kafka_capacity.report.formats import format_throttle, plural
 from kafka_capacity.report.groups import GroupsView, read_groups
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.sizing import SizingView, read_sizing
 from kafka_capacity.report.waves import MoveView, read_move, read_schedules
+from kafka_capacity.text import format_throttle, plural
 
 BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
 """Placers that know nothing of what is where, so that nobody would choose them to move less."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.sizing.capacity.limits import RESOURCES
-from kafka_capacity.sizing.capacity.workload import PeakBasis
 
 Row = Mapping[str, Any]
 

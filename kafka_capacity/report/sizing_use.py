@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from kafka_capacity.report.formats import format_percent
 from kafka_capacity.report.sizing import Row, SizingView
 from kafka_capacity.report.sizing_words import resource_name
 from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.text import format_percent
 
 MAX_RESOURCES_DRAWN = 3
 """Those that are used most; the others are in a table."""

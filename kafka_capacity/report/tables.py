@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import FORMATS
+from kafka_capacity.text import FORMATS
 
 NOTE = "note"
 """A row may carry a sentence under this key; it stands below the row, across all columns."""

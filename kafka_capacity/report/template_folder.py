@@ -11,8 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.formats import FORMATS, is_figure, shown
-from kafka_capacity.report.names import prose, slug, visible
+from kafka_capacity.text import FORMATS, is_figure, shown
+from kafka_capacity.text.names import prose, slug, visible
 
 TEMPLATES_VARIABLE = "KAFKA_CAPACITY_TEMPLATES"
 

@@ -7,7 +7,12 @@ from typing import Any
 
 from kafka_capacity.report.caveats import caveats
 from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
-from kafka_capacity.report.formats import (
+from kafka_capacity.report.options import Option, PlanView, counts_by_fit
+from kafka_capacity.report.sizing_verdict import sizing_verdict
+from kafka_capacity.report.sizing_words import subject_words
+from kafka_capacity.report.tables import key_figure
+from kafka_capacity.report.waves import MoveView
+from kafka_capacity.text import (
     format_bytes,
     format_count,
     format_duration,
@@ -17,12 +22,7 @@ from kafka_capacity.report.formats import (
     format_throttle_above,
     plural,
 )
-from kafka_capacity.report.names import clipped, visible
-from kafka_capacity.report.options import Option, PlanView, counts_by_fit
-from kafka_capacity.report.sizing_verdict import sizing_verdict
-from kafka_capacity.report.sizing_words import subject_words
-from kafka_capacity.report.tables import key_figure
-from kafka_capacity.report.waves import MoveView
+from kafka_capacity.text.names import clipped, visible
 
 SUBJECT_NAME_LENGTH = 60
 """A longer cluster name is cut in the subject, where the verdict must stay in sight."""

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import axis_time_unit, format_duration, format_percent, plural
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.report.waves import MoveView, Row, chunks
+from kafka_capacity.text import axis_time_unit, format_duration, format_percent, plural
 
 MAX_BARS = 60
 """Of the Gantt chart; of more waves, those that follow each other share a bar."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.report.formats import format_percent, plural
-from kafka_capacity.report.names import clipped
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.report.waves import MoveView
+from kafka_capacity.text import format_percent, plural
+from kafka_capacity.text.names import clipped
 
 MAX_ROWS = 60
 _PATH_LENGTH = 60

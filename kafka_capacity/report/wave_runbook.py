@@ -9,7 +9,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kafka_capacity.report.formats import (
+from kafka_capacity.report.waves import MoveView, Row
+from kafka_capacity.text import (
     format_bytes,
     format_duration,
     format_percent,
@@ -17,7 +18,6 @@ from kafka_capacity.report.formats import (
     format_throttle_above,
     plural,
 )
-from kafka_capacity.report.waves import MoveView, Row
 
 FOLDER = "reassignment/"
 """Where commands are run, beside the report; the files are in ``waves`` there."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_capacity.report.formats import (
+from kafka_capacity.report.waves import SECTION, MoveView, Row
+from kafka_capacity.text import (
     format_duration,
     format_limit,
     format_percent,
@@ -11,7 +12,6 @@ from kafka_capacity.report.formats import (
     format_time_band,
     plural,
 )
-from kafka_capacity.report.waves import SECTION, MoveView, Row
 
 _RESOURCES = {"disk": "disk", "network_in": "network in", "network_out": "network out"}
 

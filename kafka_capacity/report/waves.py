@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.report.formats import format_throttle
+from kafka_capacity.text import format_throttle
 
 SECTION = "waves"
 """The section's name, which is its anchor too."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow.sdk import Param
 
-from kafka_capacity.request.plan_request import PlanRequest, parameter_schemas, parse_plan_request
+from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
 
 
 def _plain(value: Any) -> Any:

@@ -29,8 +29,8 @@ class RenderReportOperator(BaseOperator):
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Render and publish; gives the verdict."""
-        from kafka_capacity.workflow.pinned import PinnedPlan
-        from kafka_capacity.workflow.publish import publish_report
+        from kafka_capacity.plan.pinned import PinnedPlan
+        from kafka_capacity.plan.publish import publish_report
         from kafka_capacity_airflow.settings import browser_url
         from kafka_capacity_airflow.store import airflow_store
 

@@ -85,7 +85,7 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
     def _own_arguments(self) -> list[str]:
         from airflow.sdk.exceptions import AirflowSkipException
 
-        from kafka_capacity.workflow.pinned import PinnedPlan
+        from kafka_capacity.plan.pinned import PinnedPlan
 
         if self.pinned is not None:
             return ["--request-key", PinnedPlan(**self.pinned).request_key]

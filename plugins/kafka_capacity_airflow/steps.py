@@ -11,11 +11,11 @@ from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
 from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters
-from kafka_capacity.workflow.pinned import PinnedPlan, pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import seal_plan
-from kafka_capacity.workflow.publish import mail_report, release_plan_files, withdraw_plan_files
-from kafka_capacity.workflow.scoreboard import score_cluster
-from kafka_capacity.workflow.stored_scores import read_score_document
+from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import seal_plan
+from kafka_capacity.plan.publish import mail_report, release_plan_files, withdraw_plan_files
+from kafka_capacity.plan.scoreboard import score_cluster
+from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.params import plan_request

@@ -79,7 +79,7 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
 
 
 def test_the_form_has_every_parameter_of_the_request_with_its_default(bag):
-    from kafka_capacity.request import PlanRequest
+    from kafka_capacity.plan.request import PlanRequest
 
     params = bag.dags["kafka_capacity_plan"].params
     assert set(params) == set(PlanRequest.model_fields)

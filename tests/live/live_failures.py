@@ -12,14 +12,14 @@ import numpy as np
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.controller.failing import ElectionRules, fail_brokers
-from kafka_capacity.controller.partition_states import PartitionStates
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.sizing.failures import FailureScenario, evaluate_failures
-from kafka_capacity.sizing.failures.ground import states_of
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
+from kafka_capacity.kafka.controller.partition_states import PartitionStates
+from kafka_capacity.questions.failures import FailureScenario, evaluate_failures
+from kafka_capacity.questions.failures.ground import states_of
 from tests.live.cluster import START_SECONDS, KafkaCluster
 from tests.live.experiments import Mistimed, again_where_mistimed
 

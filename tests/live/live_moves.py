@@ -17,17 +17,17 @@ from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from kafka_capacity.cluster.assignment import replica_lists, replica_matrix
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.reassignment.kafka_json import wave_files
-from kafka_capacity.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
-from kafka_capacity.reassignment.runbook import WAVES_FOLDER, RunbookStep, runbook_page
-from kafka_capacity.reassignment.schedule import Schedule, Wave
-from kafka_capacity.reassignment.waves import plan_waves
+from kafka_capacity.kafka.cluster.assignment import replica_lists, replica_matrix
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
+from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER, RunbookStep, runbook_page
+from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
+from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.live.clients import produce
 from tests.live.cluster import START_SECONDS, KafkaCluster
 

@@ -17,9 +17,9 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaTimeoutError
 from kafka.producer.future import FutureRecordMetadata
 
-from kafka_capacity.controller.failing import ElectionRules
-from kafka_capacity.durability import Acks, Bounds, Configuration, FailureKind, Outcome, explore
-from kafka_capacity.durability.traces import trace
+from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.kafka.durability import Acks, Bounds, Configuration, FailureKind, Outcome, explore
+from kafka_capacity.kafka.durability.traces import trace
 from tests.live.cluster import START_SECONDS, KafkaCluster
 from tests.live.experiments import Mistimed, again_where_mistimed
 from tests.live.live_failures import Fate, Key, LiveFailures, LiveTopic, predicted_fates

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from kafka.admin import ConfigResource
 
-from kafka_capacity.controller.failing import ElectionRules
+from kafka_capacity.kafka.controller.failing import ElectionRules
 from tests.live.clients import produce
 from tests.live.cluster import KafkaCluster
 from tests.live.live_failures import COUNTS, LiveFailures, LiveTopic, Outcome

@@ -6,7 +6,7 @@
 
 Writes ``OUT/<group>.json``, every event with all that members and coordinator said, and ``OUT/groups.md``, a table of
 all that is in ``OUT``.
-Fails where an assignment or a number of rebalances is not what :mod:`kafka_capacity.groups` says.
+Fails where an assignment or a number of rebalances is not what :mod:`kafka_capacity.kafka.groups` says.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_capacity.groups import GroupProtocol
+from kafka_capacity.kafka.groups import GroupProtocol
 from tests.live.clients import make_topics
 from tests.live.cluster import KafkaCluster
 from tests.live.groups.bands import band_of

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafka_capacity.reassignment.problem import WaveSettings
+from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from tests.live.cluster import KafkaCluster
 from tests.live.live_moves import SMALL_FETCHES, LiveMoves, SteadyWriter, WaveRun, make_topic
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from kafka_capacity.controller.quorum import Failovers, FailureKind, Network, Storage, failovers
+from kafka_capacity.kafka.controller.quorum import Failovers, FailureKind, Network, Storage, failovers
 from tests.live.quorum_kills import Kill, kill_leaders, running_quorum
 from tests.live.quorum_probe import measure_network, measure_storage
 

@@ -8,7 +8,7 @@ import struct
 import time
 from pathlib import Path
 
-from kafka_capacity.controller.quorum import Network, Storage
+from kafka_capacity.kafka.controller.quorum import Network, Storage
 from tests.live.cluster import KafkaCluster
 
 _API_VERSIONS, _RECORD = 18, b"x" * 120

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_capacity.controller.failing import ElectionRules
+from kafka_capacity.kafka.controller.failing import ElectionRules
 from tests.live.cluster import KafkaCluster
 from tests.live.live_failures import LiveFailures, LiveTopic
 from tests.live.live_tail import SESSION, TAIL_RECORDS, Tail, explored_loss, kill_with_tail, tail_topics

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from kafka_capacity.groups import GroupProtocol
+from kafka_capacity.kafka.groups import GroupProtocol
 from tests.live.clients import make_topics
 from tests.live.cluster import KafkaCluster
 from tests.live.experiments import Mistimed, again_where_mistimed

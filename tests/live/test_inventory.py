@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from kafka import TopicPartition
 
-from kafka_capacity.groups import GroupProtocol
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.kafka.groups import GroupProtocol
 from tests.live.clients import consumer, make_topics, produce
 from tests.live.cluster import TOOL_SECONDS, KafkaCluster
 from tests.live.conftest import RACKS

@@ -13,18 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafka_capacity.cluster.assignment import replica_lists
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.validation import validate
-from kafka_capacity.placement.problem import Balance, RackRule
-from kafka_capacity.reassignment.kafka_json import reassignment_json
-from kafka_capacity.sizing.evaluate import evaluate_placement
-from kafka_capacity.sizing.scenario import PlacementResult, PlacementScenario
+from kafka_capacity.kafka.cluster.assignment import replica_lists
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
+from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 from tests.live.clients import make_topics, produce
 from tests.live.cluster import KafkaCluster
 from tests.live.conftest import RACKS

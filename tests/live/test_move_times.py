@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from kafka_capacity.cluster.assignment import replica_lists
-from kafka_capacity.cluster.snapshot import Snapshot
-from kafka_capacity.reassignment.problem import WaveSettings
-from kafka_capacity.reassignment.schedule import Schedule, WaveKind
+from kafka_capacity.kafka.cluster.assignment import replica_lists
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.reassignment.problem import WaveSettings
+from kafka_capacity.kafka.reassignment.schedule import Schedule, WaveKind
 from tests.live.cluster import KafkaCluster
 from tests.live.conftest import RACKS
 from tests.live.experiments import Mistimed, again_where_mistimed

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 
-from kafka_capacity.cluster.assignment import Partitions, replica_lists, replica_matrix
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.snapshot import LogDirs
-from kafka_capacity.reassignment.problem import MoveProblem, Order, Throttle, WaveSettings
-from kafka_capacity.reassignment.schedule import Schedule, Wave
+from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replica_matrix
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.kafka.reassignment.problem import MoveProblem, Order, Throttle, WaveSettings
+from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
 
 
 def move_problem_of(

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kafka_capacity.cluster.assignment import Partitions, replica_matrix
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.placement import Balance, PlacementProblem, RackRule
+from kafka_capacity.kafka.cluster.assignment import Partitions, replica_matrix
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.placement import Balance, PlacementProblem, RackRule
 
 
 def repeatable(examples: int) -> settings:

@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from kafka_capacity.cluster.assignment import replica_lists
-from kafka_capacity.placement import Balance, RackRule, placer
-from kafka_capacity.placement.bounds import lower_bound
-from kafka_capacity.placement.shares import balance_limits
+from kafka_capacity.kafka.cluster.assignment import replica_lists
+from kafka_capacity.kafka.placement import Balance, RackRule, placer
+from kafka_capacity.kafka.placement.bounds import lower_bound
+from kafka_capacity.kafka.placement.shares import balance_limits
 from tests.properties import exhaustive
 from tests.properties.strategies import Case
 

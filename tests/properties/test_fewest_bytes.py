@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.cluster.assignment import replica_lists
-from kafka_capacity.cluster.diff import diff_assignments
-from kafka_capacity.placement import Balance, RackRule, placer
-from kafka_capacity.placement.bounds import lower_bound
-from kafka_capacity.placement.shares import balance_limits, broker_loads, narrow_partitions
+from kafka_capacity.kafka.cluster.assignment import replica_lists
+from kafka_capacity.kafka.cluster.diff import diff_assignments
+from kafka_capacity.kafka.placement import Balance, RackRule, placer
+from kafka_capacity.kafka.placement.bounds import lower_bound
+from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads, narrow_partitions
 from tests.properties import exhaustive
 from tests.properties.strategies import Case, cases, repeatable
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from kafka_capacity.groups.registry import GroupProtocol, assignor_names
-from kafka_capacity.rebalance.model import Event
-from kafka_capacity.rebalance.plain import plain_group, plain_scenario, with_fresh_assignment
-from kafka_capacity.rebalance.settings import GroupSettings
-from kafka_capacity.rebalance.simulate import GroupSimulation
+from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
+from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario, with_fresh_assignment
+from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 
 KINDS = [(p, a) for p in (GroupProtocol.CLASSIC, GroupProtocol.CONSUMER) for a in assignor_names(p)]
 

@@ -5,12 +5,12 @@ import json
 import pytest
 from hypothesis import given
 
-from kafka_capacity.cluster.assignment import replica_lists
-from kafka_capacity.objects.move_tables import MOVE_TABLES, schedule_tables
-from kafka_capacity.objects.plan_tables import merge_tables
-from kafka_capacity.reassignment.kafka_json import wave_files
-from kafka_capacity.reassignment.waves import plan_waves
-from kafka_capacity.workflow.wave_documents import wave_documents
+from kafka_capacity.kafka.cluster.assignment import replica_lists
+from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.waves import plan_waves
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.plan.wave_documents import wave_documents
+from kafka_capacity.questions.change.move_tables import MOVE_TABLES, schedule_tables
 from tests.properties.move_problems import move_problem_of, move_problems
 from tests.properties.strategies import repeatable
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kafka_capacity.cluster.assignment import replica_lists
-from kafka_capacity.cluster.diff import diff_assignments
-from kafka_capacity.reassignment.duration import move_duration
-from kafka_capacity.reassignment.problem import Order
-from kafka_capacity.reassignment.schedule import WaveKind
-from kafka_capacity.reassignment.waves import plan_waves
+from kafka_capacity.kafka.cluster.assignment import replica_lists
+from kafka_capacity.kafka.cluster.diff import diff_assignments
+from kafka_capacity.kafka.reassignment.duration import move_duration
+from kafka_capacity.kafka.reassignment.problem import Order
+from kafka_capacity.kafka.reassignment.schedule import WaveKind
+from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.properties.move_problems import Replayed, move_problems, replayed
 from tests.properties.strategies import repeatable
 

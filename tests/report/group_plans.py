@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.groups.registry import GroupProtocol
-from kafka_capacity.objects.group_tables import GROUP_TABLES, group_facts_table, group_result_tables
-from kafka_capacity.objects.plan_tables import merge_tables
-from kafka_capacity.rebalance.model import Event
-from kafka_capacity.sizing.excuse import Excuse
-from kafka_capacity.sizing.group_scenario import GroupResult, LagCurve, MemberChange
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.consumers.scenario import GroupResult, LagCurve, MemberChange
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_facts_table, group_result_tables
 from tests.made_up_groups import facts, refused, result
 
 MIB = 2**20

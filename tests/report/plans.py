@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.cluster.assignment import Partitions
-from kafka_capacity.cluster.brokers import Brokers
-from kafka_capacity.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
-from kafka_capacity.objects.plan_tables import merge_tables, result_tables
-from kafka_capacity.placement import Balance, PlacementProblem, RackRule, placer
-from kafka_capacity.reassignment.problem import WaveSettings
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
+from kafka_capacity.kafka.placement import Balance, PlacementProblem, RackRule, placer
+from kafka_capacity.kafka.reassignment.problem import WaveSettings
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.proposal import evaluate_all
+from kafka_capacity.proposal.grid import GridRequest, placement_grid
+from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, schedule_of
+from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 from kafka_capacity.report.data import ReportInputs
-from kafka_capacity.sizing import evaluate_all
-from kafka_capacity.sizing.grid import GridRequest, placement_grid
-from kafka_capacity.sizing.move_schedule import SCHEDULED_PLACER, MoveSettings, schedule_of
 from tests.report.group_plans import many_groups
 
 GIB = 2**30
@@ -160,15 +161,18 @@ def make_inputs(
     given: dict[str, Any] = {
         "tables": {
             **merge_tables(
-                result_tables(
-                    result,
-                    snapshot,
-                    has_moves=True,
-                    schedule=schedule_of(snapshot, load, result, MoveSettings(waves=waves))
-                    if waves is not None and result.scenario.placer == SCHEDULED_PLACER
-                    else None,
-                )
-                for result in results
+                (
+                    result_tables(
+                        result,
+                        snapshot,
+                        has_moves=True,
+                        schedule=schedule_of(snapshot, load, result, MoveSettings(waves=waves))
+                        if waves is not None and result.scenario.placer == SCHEDULED_PLACER
+                        else None,
+                    )
+                    for result in results
+                ),
+                PLAN_TABLES,
             ),
             **(groups or {}),
         },

@@ -8,15 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.plan.failure_simulation import failures_document, find_failures
+from kafka_capacity.plan.found_sizing import find_sizing
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.sizing_document import sizing_document
+from kafka_capacity.plan.sizing_simulation import sizing_tables
+from kafka_capacity.proposal.grid import placement_grid
+from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
+from kafka_capacity.questions.failures.simulate import simulate_here
 from kafka_capacity.report.data import ReportInputs
-from kafka_capacity.request import parse_plan_request
-from kafka_capacity.sizing.grid import placement_grid
-from kafka_capacity.workflow.failure_evaluation import simulate_here
-from kafka_capacity.workflow.failure_simulation import failures_document, find_failures
-from kafka_capacity.workflow.found_sizing import find_sizing
-from kafka_capacity.workflow.sizing_document import sizing_document
-from kafka_capacity.workflow.sizing_evaluation import run_here, simulate_sizing
-from kafka_capacity.workflow.sizing_simulation import sizing_tables
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.report.plans import make_inputs
 

@@ -8,8 +8,8 @@ import pytest
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import read_table
-from kafka_capacity.workflow.load_profile import find_profile, read_profile_manifest
-from kafka_capacity.workflow.traffic import load_of_profile
+from kafka_capacity.plan.load_profile import find_profile, read_profile_manifest
+from kafka_capacity.plan.traffic import load_of_profile
 from tests.spark.histories import DAYS, DS, HOURS, PLACES
 
 pytestmark = pytest.mark.spark

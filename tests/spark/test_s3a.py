@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.workflow.load_profile import read_profile_manifest
+from kafka_capacity.plan.load_profile import read_profile_manifest
 from local.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, LocalS3
 from tests.spark.conftest import run_job
 from tests.spark.histories import DS, stage_history

@@ -15,11 +15,11 @@ from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.request import parse_plan_request
-from kafka_capacity.workflow.evaluation import evaluate_tables
-from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import PLACEMENT
-from kafka_capacity.workflow.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import PLACEMENT
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.questions.change.evaluate import evaluate_tables
 from tests.spark.conftest import JOB_SECONDS
 
 pytestmark = pytest.mark.spark

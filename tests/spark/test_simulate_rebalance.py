@@ -9,16 +9,16 @@ import pytest
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, read_manifest, read_table
-from kafka_capacity.objects.failure_tables import FAILURE_TABLES
-from kafka_capacity.objects.plan_tables import PLAN_TABLES
-from kafka_capacity.objects.sizing_tables import SIZING_TABLES
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.request import parse_plan_request
-from kafka_capacity.workflow import group_evaluation
-from kafka_capacity.workflow.group_evaluation import simulate_groups, work_tables
-from kafka_capacity.workflow.group_simulation import load_groups, write_groups
-from kafka_capacity.workflow.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.workflow.plan_dataset import FAILURES, GROUPS, SHARES, SIZING, seal_plan
+from kafka_capacity.plan.group_simulation import load_groups, write_groups
+from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import FAILURES, GROUPS, SHARES, SIZING, seal_plan
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.questions.capacity.tables import SIZING_TABLES
+from kafka_capacity.questions.change.tables import PLAN_TABLES
+from kafka_capacity.questions.consumers import evaluate as group_evaluation
+from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
+from kafka_capacity.questions.failures.tables import FAILURE_TABLES
 from tests.sized_plans import write_failures_share, write_sizing_share
 
 pytestmark = pytest.mark.spark

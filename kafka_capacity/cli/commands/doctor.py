@@ -10,7 +10,7 @@ from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
 from kafka_capacity.cli.options import OutFolder
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.sizing.doctor.diagnosis import Seriousness
+from kafka_capacity.questions.failures.doctor.diagnosis import Seriousness
 
 _HELP = """Say what is wrong with a cluster before anything fails, with the figure at stake and the mend.
 

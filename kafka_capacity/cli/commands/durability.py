@@ -10,9 +10,9 @@ from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import progress_bar
 from kafka_capacity.cli.options import OutFolder, Quiet
 from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.controller.failing import ElectionRules
-from kafka_capacity.durability import Acks
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.kafka.durability import Acks
 from kafka_capacity.objects.dataset import canonical_json
 
 _MOST_DAYS, _MOST_HOURS, _MOST_SECONDS, _MOST_BYTES = 1e6, 1e5, 1e6, 1e15
@@ -91,8 +91,8 @@ def durability(
     from kafka_capacity.cli.documents import write_document
     from kafka_capacity.cli.durability_table import print_durability
     from kafka_capacity.cli.durable import DURABILITY, durability_document, find_durability
-    from kafka_capacity.sizing.durability import DurabilityScenario
-    from kafka_capacity.sizing.durability.scenario import DAY
+    from kafka_capacity.questions.failures.durability import DurabilityScenario
+    from kafka_capacity.questions.failures.durability.scenario import DAY
 
     for option, value, most in (
         ("--mttf", mttf_days, _MOST_DAYS),

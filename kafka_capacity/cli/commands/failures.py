@@ -11,8 +11,8 @@ from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import progress_bar
 from kafka_capacity.cli.options import OutFolder, Quiet
 from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.controller.failing import ElectionRules
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.objects.dataset import canonical_json
 
 _HELP = """Work out what breaks when brokers or racks die: what is offline, what refuses writes, who is overloaded.

@@ -155,7 +155,7 @@ def import_(
 
 def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
     from kafka_capacity.inventory.brokers_file import parse_brokers_file
-    from kafka_capacity.inventory.text_files import read_text_file
+    from kafka_capacity.text.files import read_text_file
 
     found = parse_brokers_file(read_text_file(file), str(file)).capacities
     if found is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_capacity.conformance.registry import Case
-from kafka_capacity.controller.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
+from kafka_capacity.kafka.controller.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
 
 
 def read_assignment(given: Case) -> ReplicaAssignment:

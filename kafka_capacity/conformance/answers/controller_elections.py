@@ -1,4 +1,4 @@
-"""Answers of :mod:`kafka_capacity.controller` to the recorded elections of the ZooKeeper-era controller."""
+"""Answers of :mod:`kafka_capacity.kafka.controller` to the recorded elections of the ZooKeeper-era controller."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kafka_capacity.conformance.answers.controller_cases import (
     write_leader_and_isr,
 )
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.controller.states import PartitionState, ReplicaState
-from kafka_capacity.controller.zk_election import (
+from kafka_capacity.kafka.controller.states import PartitionState, ReplicaState
+from kafka_capacity.kafka.controller.zk_election import (
     BrokerView,
     Strategy,
     controlled_shutdown_leader,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_capacity.conformance.registry import Case
-from kafka_capacity.groups import Assignment, Group, Member, Topic, TopicPartitions, UserData
+from kafka_capacity.kafka.groups import Assignment, Group, Member, Topic, TopicPartitions, UserData
 
 
 def client_group(given: Case) -> Group:

@@ -1,10 +1,10 @@
-"""Answers of :mod:`kafka_capacity.groups` to the recorded cases of the client's assignors."""
+"""Answers of :mod:`kafka_capacity.kafka.groups` to the recorded cases of the client's assignors."""
 
 from __future__ import annotations
 
 from kafka_capacity.conformance.answers.group_cases import client_group, client_output
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.groups import assignor
+from kafka_capacity.kafka.groups import assignor
 
 
 @answers_to("consumer_range")

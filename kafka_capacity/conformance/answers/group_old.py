@@ -1,4 +1,4 @@
-"""Answers of :mod:`kafka_capacity.groups` to the recorded cases of the old Scala consumer's assignors."""
+"""Answers of :mod:`kafka_capacity.kafka.groups` to the recorded cases of the old Scala consumer's assignors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_capacity.conformance.answers.group_cases import client_topics
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.groups import Group, GroupProtocol, Member, assignor
+from kafka_capacity.kafka.groups import Group, GroupProtocol, Member, assignor
 
 
 @answers_to("scala_range")

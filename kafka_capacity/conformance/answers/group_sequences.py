@@ -1,11 +1,11 @@
-"""Answers of :mod:`kafka_capacity.groups.life` to the recorded lives of groups."""
+"""Answers of :mod:`kafka_capacity.kafka.groups.life` to the recorded lives of groups."""
 
 from __future__ import annotations
 
 from kafka_capacity.conformance.answers.group_cases import client_group, client_output, server_group, server_output
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.groups import GroupProtocol, assignor
-from kafka_capacity.groups.life import ClassicLife, ServerLife
+from kafka_capacity.kafka.groups import GroupProtocol, assignor
+from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
 
 
 @answers_to("group_consumer_sequence")

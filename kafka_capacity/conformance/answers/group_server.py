@@ -1,10 +1,10 @@
-"""Answers of :mod:`kafka_capacity.groups` to the recorded cases of the group coordinator's assignors."""
+"""Answers of :mod:`kafka_capacity.kafka.groups` to the recorded cases of the group coordinator's assignors."""
 
 from __future__ import annotations
 
 from kafka_capacity.conformance.answers.group_cases import server_group, server_output
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.groups import GroupProtocol, assignor
+from kafka_capacity.kafka.groups import GroupProtocol, assignor
 
 
 @answers_to("server_uniform")

@@ -1,4 +1,4 @@
-"""Answers of :mod:`kafka_capacity.java` to the recorded cases of the JDK."""
+"""Answers of :mod:`kafka_capacity.kafka.java` to the recorded cases of the JDK."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.java.hash_map import JavaHashMap
-from kafka_capacity.java.hashing import (
+from kafka_capacity.kafka.java.hash_map import JavaHashMap
+from kafka_capacity.kafka.java.hashing import (
     integer_hash,
     optional_string_hash,
     string_hash,
@@ -15,7 +15,7 @@ from kafka_capacity.java.hashing import (
     topic_partition_hash,
     uuid_hash,
 )
-from kafka_capacity.java.random import JavaRandom
+from kafka_capacity.kafka.java.random import JavaRandom
 
 HASHES: dict[str, Callable[[Any], int]] = {
     "int": integer_hash,

@@ -1,14 +1,14 @@
-"""Answers of :mod:`kafka_capacity.placement.generate` to the recorded cases of ``--generate``."""
+"""Answers of :mod:`kafka_capacity.kafka.placement.generate` to the recorded cases of ``--generate``."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.java.hashing import utf16_key
-from kafka_capacity.java.random import JavaRandom
-from kafka_capacity.placement.generate import generate_order
-from kafka_capacity.placement.striped import StripedReplicaPlacer
+from kafka_capacity.kafka.java.hashing import utf16_key
+from kafka_capacity.kafka.java.random import JavaRandom
+from kafka_capacity.kafka.placement.generate import generate_order
+from kafka_capacity.kafka.placement.striped import StripedReplicaPlacer
 
 
 @answers_to("reassign_generate")

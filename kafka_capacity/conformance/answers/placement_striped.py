@@ -1,10 +1,10 @@
-"""Answers of :mod:`kafka_capacity.placement.striped` to the recorded cases of ``StripedReplicaPlacer``."""
+"""Answers of :mod:`kafka_capacity.kafka.placement.striped` to the recorded cases of ``StripedReplicaPlacer``."""
 
 from __future__ import annotations
 
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.java.random import JavaRandom
-from kafka_capacity.placement.striped import StripedReplicaPlacer
+from kafka_capacity.kafka.java.random import JavaRandom
+from kafka_capacity.kafka.placement.striped import StripedReplicaPlacer
 
 
 @answers_to("striped_replica_placer")

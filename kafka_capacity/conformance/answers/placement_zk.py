@@ -1,12 +1,12 @@
-"""Answers of :mod:`kafka_capacity.placement.zk` to the recorded cases of ``AdminUtils``."""
+"""Answers of :mod:`kafka_capacity.kafka.placement.zk` to the recorded cases of ``AdminUtils``."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.java.random import JavaRandom
-from kafka_capacity.placement.zk import ZkRelease, zk_placement
+from kafka_capacity.kafka.java.random import JavaRandom
+from kafka_capacity.kafka.placement.zk import ZkRelease, zk_placement
 
 
 @answers_to("admin_assign_replicas")

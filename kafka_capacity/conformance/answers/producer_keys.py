@@ -1,11 +1,11 @@
-"""Answers of :mod:`kafka_capacity.producer` to the recorded cases of hashing keys and of going round."""
+"""Answers of :mod:`kafka_capacity.kafka.producer` to the recorded cases of hashing keys and of going round."""
 
 from __future__ import annotations
 
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_keys
-from kafka_capacity.producer.roundrobin import RoundRobinPartitioner
-from kafka_capacity.producer.topic import TopicMetadata
+from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_keys
+from kafka_capacity.kafka.producer.roundrobin import RoundRobinPartitioner
+from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 
 @answers_to("murmur2")

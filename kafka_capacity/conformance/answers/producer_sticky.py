@@ -1,12 +1,12 @@
-"""Answers of :mod:`kafka_capacity.producer` to the recorded cases of sticky partitions."""
+"""Answers of :mod:`kafka_capacity.kafka.producer` to the recorded cases of sticky partitions."""
 
 from __future__ import annotations
 
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.producer.builtin import BuiltInPartitioner, load_stats
-from kafka_capacity.producer.sticky_cache import StickyPartitionCache
-from kafka_capacity.producer.thread_random import ThreadRandom
-from kafka_capacity.producer.topic import TopicMetadata
+from kafka_capacity.kafka.producer.builtin import BuiltInPartitioner, load_stats
+from kafka_capacity.kafka.producer.sticky_cache import StickyPartitionCache
+from kafka_capacity.kafka.producer.thread_random import ThreadRandom
+from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 _TOPIC = "topic"
 

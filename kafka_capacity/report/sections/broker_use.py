@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.report.formats import format_limit
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.sizing_use import WARN_RATIO, broker_tables
+from kafka_capacity.text import format_limit
 
 
 @section("broker_use", title="Each broker at the horizon", order=6)

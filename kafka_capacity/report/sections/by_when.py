@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import format_limit, format_rate
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.sizing import BY_WHEN_SECTION, Row, SizingView
@@ -18,6 +17,7 @@ from kafka_capacity.report.sizing_words import (
     resource_name,
 )
 from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.text import format_limit, format_rate
 
 _STEPS = (
     column("from_day", "Needed by", "day"),

@@ -7,10 +7,10 @@ from typing import Any
 
 from kafka_capacity.report.change import broker_rows
 from kafka_capacity.report.change_tables import broker_table, change_tables
-from kafka_capacity.report.formats import format_bytes, format_limit, format_percent
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.text import format_bytes, format_limit, format_percent
 
 MAX_BROKERS = 60
 """A chart of more brokers than these cannot be read, so it shows :data:`WORST_BROKERS` only."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.report.formats import format_bytes, format_throttle, plural
 from kafka_capacity.report.options import Option, PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, chart, column, table
 from kafka_capacity.report.waves import BAND
+from kafka_capacity.text import format_bytes, format_throttle, plural
 
 MAX_ROWS = 200
 MAX_BARS = 24

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.report.formats import format_duration, format_limit, format_rate, plural
+from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.sizing import GROWTH_SECTION, SizingView
 from kafka_capacity.report.sizing_words import CONDITION_WORDS
 from kafka_capacity.report.tables import NOTE, column, table
-from kafka_capacity.sizing.capacity.shapes import TODAY
+from kafka_capacity.text import format_duration, format_limit, format_rate, plural
 
 MAX_CLASSES = 60
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import format_throttle_above, format_usd, plural
+from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.sizing import COSTS_SECTION, Row, SizingView
 from kafka_capacity.report.sizing_words import cost_sentence, days_words, idle_brokers, tightest_phrase
 from kafka_capacity.report.tables import NOTE, column, table
-from kafka_capacity.sizing.capacity.shapes import TODAY
+from kafka_capacity.text import format_throttle_above, format_usd, plural
 
 MAX_FRONT = 8
 """Rows of the Pareto front that are not folded away."""

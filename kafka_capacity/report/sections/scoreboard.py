@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.report.formats import format_bytes, format_duration, format_percent, format_rate
+from kafka_capacity.questions.accuracy.scores import TRAFFIC
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import column, table
-from kafka_capacity.sizing.scores import TRAFFIC
+from kafka_capacity.text import format_bytes, format_duration, format_percent, format_rate
 
 MAX_ROWS = 24
 

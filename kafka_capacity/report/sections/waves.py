@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.report.formats import NOTHING, format_percent, format_throttle, plural
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, column, table
@@ -22,6 +21,7 @@ from kafka_capacity.report.wave_words import (
     throttle_sentence,
 )
 from kafka_capacity.report.waves import SECTION, MoveView, Row
+from kafka_capacity.text import NOTHING, format_percent, format_throttle, plural
 
 MAX_ROWS = 120
 """Waves in the table; further ones are in the files only."""

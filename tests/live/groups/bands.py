@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from kafka_capacity.groups import GroupProtocol
-from kafka_capacity.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.rebalance.plain import plain_group, plain_scenario
-from kafka_capacity.rebalance.settings import GroupSettings as Timings
-from kafka_capacity.rebalance.simulate import GroupSimulation
+from kafka_capacity.kafka.groups import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
+from kafka_capacity.kafka.rebalance.settings import GroupSettings as Timings
+from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from tests.live.groups.live_group import GroupEvent
 
 DRAWS = 200

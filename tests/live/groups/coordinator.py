@@ -11,8 +11,8 @@ from typing import Any
 
 from kafka.admin import KafkaAdminClient
 
-from kafka_capacity.groups import GroupProtocol, TopicPartition
 from kafka_capacity.inventory.kafka_admin_messages import ConsumerGroupDescribeRequest
+from kafka_capacity.kafka.groups import GroupProtocol, TopicPartition
 from tests.live.cluster import KafkaCluster
 
 _LINE = re.compile(r"^(\d{13}) \S+ +(?:\[GroupCoordinator [^]]*\] )?(.*) \(\S+\)$")

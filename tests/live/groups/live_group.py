@@ -12,7 +12,7 @@ from types import TracebackType
 
 from kafka.errors import KafkaError
 
-from kafka_capacity.groups import TopicPartition
+from kafka_capacity.kafka.groups import TopicPartition
 from tests.live.cluster import KafkaCluster
 from tests.live.groups.coordinator import DescribedGroup, coordinator_lines, describe
 from tests.live.groups.member_process import MemberProcess

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_capacity.groups import TopicPartition
+from kafka_capacity.kafka.groups import TopicPartition
 from tests.live.cluster import KafkaCluster
 from tests.live.groups.settings import GroupSettings
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kafka_capacity.groups import TopicPartition
+from kafka_capacity.kafka.groups import TopicPartition
 from tests.live.groups.member_process import MemberEvent
 
 

@@ -1,4 +1,4 @@
-"""What :mod:`kafka_capacity.groups` says an event leads to, for the members that a live group really had."""
+"""What :mod:`kafka_capacity.kafka.groups` says an event leads to, for the members that a live group really had."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_capacity.groups import GroupProtocol, Member, Topic, TopicPartition, TopicPartitions, assignor
-from kafka_capacity.groups.life import ClassicLife, ServerLife
-from kafka_capacity.java.hashing import string_hash
+from kafka_capacity.kafka.groups import GroupProtocol, Member, Topic, TopicPartition, TopicPartitions, assignor
+from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
+from kafka_capacity.kafka.java.hashing import string_hash
 from tests.live.groups.live_group import GroupEvent
 from tests.live.groups.settings import GroupSettings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_capacity.groups import GroupProtocol
+from kafka_capacity.kafka.groups import GroupProtocol
 from tests.live.cluster import KafkaCluster
 
 LOG4J = Path(__file__).with_name("log4j2.xml")

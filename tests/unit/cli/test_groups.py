@@ -9,8 +9,8 @@ import pytest
 from kafka_capacity.cli.group_table import in_ranges
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.objects.group_tables import GROUP_TABLES
-from kafka_capacity.request.plan_request import PlanRequest
+from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 
 GROUP = "app-stock-dashboards"
 QUICK = ("--group", GROUP, "--protocols", "classic", "--events", "scale,rolling-restart", "--static", "as-is")

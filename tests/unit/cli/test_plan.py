@@ -4,9 +4,9 @@ import dataclasses
 
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.report.formats import format_percent
-from kafka_capacity.sizing import PlacementMetrics, evaluate_placement
-from kafka_capacity.sizing.grid import scenario_from_json
+from kafka_capacity.proposal import PlacementMetrics, evaluate_placement
+from kafka_capacity.proposal.grid import scenario_from_json
+from kafka_capacity.text import format_percent
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FILES, NINE, all_names, names, read
 

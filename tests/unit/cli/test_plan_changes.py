@@ -7,10 +7,10 @@ import pytest
 from kafka_capacity.cli import planning
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.objects.plan_tables import moves_table
-from kafka_capacity.sizing import evaluate_placement
-from kafka_capacity.sizing.grid import scenario_from_json, scenario_to_json
-from kafka_capacity.workflow.publish import plan_files
+from kafka_capacity.plan.publish import plan_files
+from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.grid import scenario_from_json, scenario_to_json
+from kafka_capacity.questions.change.tables import moves_table
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.cli.plan_folders import read
 

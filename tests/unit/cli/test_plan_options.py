@@ -7,7 +7,7 @@ import pytest
 
 from kafka_capacity.cli import planning
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.workflow.simulation import inventory_facts
+from kafka_capacity.plan.simulation import inventory_facts
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FEWEST_AS_NOW, FILES, MOVES, NINE, all_names, read
 

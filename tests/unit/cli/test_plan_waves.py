@@ -6,7 +6,8 @@ import json
 import pytest
 
 from kafka_capacity.cli import planning
-from kafka_capacity.sizing import evaluate_placement, move_schedule
+from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.questions.change import move_schedule
 from tests.unit.cli.plan_folders import NINE, all_names, read
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.demand.calendar_days import months_later, outlook_dates
+from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.outlook import AddedTopic, Basis
@@ -21,7 +22,6 @@ from kafka_capacity.demand.settings import (
 )
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.sizing.capacity.disk import date_seconds
 from tests.builders import cluster, topic
 
 DAY = 86_400.0

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafka_capacity.cluster.assignment import replication_factors
 from kafka_capacity.errors import RequestError
 from kafka_capacity.example import EXAMPLE_DS, EXAMPLES, make_example
-from kafka_capacity.groups import Group, GroupProtocol, assignor
-from kafka_capacity.groups.model import NO_PARTITIONS
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.validation import validate
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.groups import Group, GroupProtocol, assignor
+from kafka_capacity.kafka.groups.model import NO_PARTITIONS
 from kafka_capacity.objects.dataset import parquet_bytes
 
 

@@ -9,10 +9,10 @@ import pytest
 from kafka_capacity.demand.events import Launch
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.settings import DemandSettings
+from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.sizing.capacity.workload import PeakBasis
 from tests.builders import cluster, rows_of, topic, with_rows
 
 
@@ -98,7 +98,7 @@ def test_lags_are_those_of_the_groups():
 
 @pytest.mark.parametrize("field", ["bytes_in", "bytes_out"])
 def test_peaks_of_one_partition_are_those_of_the_load(field):
-    from kafka_capacity.sizing.capacity.flows import percentile
+    from kafka_capacity.hardware.flows import percentile
 
     work = made(make_example("metrics-uneven"))
     peak = getattr(work.load, f"{field}_peak_bytes_per_second")

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from kafka_capacity.cluster.snapshot import PartitionLag
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.kafka.cluster.snapshot import PartitionLag
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 
 

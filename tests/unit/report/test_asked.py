@@ -1,7 +1,7 @@
 """What was asked, in one line."""
 
+from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.request import parse_plan_request
 
 
 def asked(**values):

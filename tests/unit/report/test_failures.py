@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from kafka_capacity.controller.quorum import Voter
-from kafka_capacity.objects.quorum_tables import QUORUM_FAILOVERS, quorum_table
+from kafka_capacity.kafka.controller.quorum import Voter
+from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.report.controllers import controllers
 from kafka_capacity.report.data import build_report
 from kafka_capacity.report.failure_details import MOST_GROUPS, diagnoses, groups_table, survivors_table

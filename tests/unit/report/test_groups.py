@@ -12,8 +12,8 @@ from kafka_capacity.report.data import build_report
 from kafka_capacity.report.group_chart import MAX_POINTS, thinned
 from kafka_capacity.report.group_details import MAX_LISTED, MAX_MEMBERS, MAX_MEMBERS_FOLDED
 from kafka_capacity.report.options import view_plan
-from kafka_capacity.report.partition_ranges import partition_ranges
 from kafka_capacity.report.sections.groups import MAX_DETAILED, MAX_FULL
+from kafka_capacity.text.partition_ranges import partition_ranges
 from tests.made_up_groups import result
 from tests.report.group_plans import (
     EVENTS,

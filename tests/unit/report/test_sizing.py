@@ -9,7 +9,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.objects.sizing_tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
+from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
 from kafka_capacity.report.data import build_report
 from kafka_capacity.report.options import view_plan
 from kafka_capacity.report.sections.options_costs import _row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_capacity.reassignment.problem import Throttle
+from kafka_capacity.kafka.reassignment.problem import Throttle
 from kafka_capacity.report.wave_runbook import pages, wave_page
 from tests.unit.report.test_waves import MB, move_of, two_waves
 

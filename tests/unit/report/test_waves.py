@@ -9,9 +9,9 @@ from functools import lru_cache
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.objects.move_tables import MOVE_TABLES, schedule_tables
-from kafka_capacity.reassignment.problem import Throttle, WaveSettings
-from kafka_capacity.reassignment.waves import plan_waves
+from kafka_capacity.kafka.reassignment.problem import Throttle, WaveSettings
+from kafka_capacity.kafka.reassignment.waves import plan_waves
+from kafka_capacity.questions.change.move_tables import MOVE_TABLES, schedule_tables
 from kafka_capacity.report.charts import draw_charts
 from kafka_capacity.report.data import build_report
 from kafka_capacity.report.email import render_email_text

@@ -1,0 +1,122 @@
+"""How large each partition is at each date.
+
+A log holds what was written since its oldest segment. What is asked of it may change: traffic grows, and a planned
+change of retention moves the line behind which segments go. With the ratio r(t) of traffic over today's (1 before
+today, straight between two dates) and today's size S0:
+
+* The log of today reaches back A0: as far as its retention R lets it where it is full, else as far as its size is worth
+  at its mean rate w, A0 = S0 / w. Where it holds less than :data:`FULL_RATIO` of w·R it is still filling.
+* At t it reaches back to the latest of: where it begins today, and every t' - R(t') until t. What was deleted does not
+  come back when retention is made longer; it fills up again. The day of a change within a step between two dates is
+  not told: a longer retention is taken to hold from the start of the step, a shorter one from its end, so that the log
+  is rather too large.
+* Its size is (S0 / A0) × ∫ r over that time. So what the log takes beyond its records, an index, half an active
+  segment, is in today's size and grows with it.
+* A log that is still filling, once retention begins to bite, may hold one more segment than its retention says, since
+  Kafka deletes whole segments.
+* ``retention.bytes`` caps it, likewise with one more segment.
+* A log without any limit reaches back to where it begins and grows by all that is written.
+* A compacted log is taken to grow as its traffic does, whatever its retention: as many more keys as records.
+* A partition whose rate is not known keeps its size, times what growth and retention do to a full one.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.workload import Workload
+
+FULL_RATIO = 0.8
+"""A log with this share of what its mean rate would fill is full: rates of the last weeks are no exact history."""
+
+DEFAULT_SEGMENT_BYTES = 1024.0**3
+"""Kafka's own default of ``log.segment.bytes``."""
+
+_DAY_SECONDS = 86_400.0
+
+
+def date_seconds(dates: tuple[str, ...]) -> NDArray[np.float64]:
+    """Give float64[D], seconds from the first date on.
+
+    >>> date_seconds(("2026-11-20", "2026-11-22")).tolist()
+    [0.0, 172800.0]
+    """
+    days = [datetime.date.fromisoformat(date).toordinal() for date in dates]
+    return (np.array(days, dtype=np.float64) - days[0]) * _DAY_SECONDS
+
+
+def time_shares(dates: tuple[str, ...]) -> NDArray[np.float64]:
+    """Give float64[D], the weight of each date in an average over the time between them, on straight lines.
+
+    >>> time_shares(("2026-11-20", "2026-11-22", "2026-11-30")).tolist()
+    [0.1, 0.5, 0.4]
+    """
+    if len(dates) < 2:
+        return np.ones(len(dates))
+    half = np.diff(date_seconds(dates)) / 2
+    weights = np.concatenate([[0.0], half]) + np.concatenate([half, [0.0]])
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+def partition_sizes(workload: Workload) -> NDArray[np.float64]:
+    """Give float64[P, 2, D], the bytes of one replica of each partition, by estimate and date."""
+    times = date_seconds(workload.outlook.dates)
+    ratios, row_class = workload.rate_ratios(), workload.outlook.class_of
+    rate = workload.load.bytes_in_mean_bytes_per_second
+    size = workload.size_bytes.astype(np.float64)
+    retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
+    reach, is_full = _reach_today(size, rate, retention)
+    # What the log takes for each second that it reaches back, at today's traffic.
+    density = np.divide(size, reach, out=np.where(is_full, 0.0, rate), where=(reach > 0) & np.isfinite(reach))
+    allowance = np.where(is_full, 0.0, workload.segment_bytes)
+    can_grow = np.isfinite(reach)
+    begins = np.where(can_grow, -reach, 0.0)
+    found = np.empty((len(size), 2, len(times)))
+    for estimate in range(2):
+        ratio = ratios[:, estimate, :]
+        before = _integral(ratio, times, begins, row_class)
+        start = begins
+        for place, now in enumerate(times.tolist()):
+            start = np.maximum(start, now - retention * workload.outlook.retention_ratio[row_class, place])
+            until = _integral(ratio, times, now, row_class)
+            kept = density * (until - _integral(ratio, times, start, row_class)) + allowance
+            found[:, estimate, place] = np.minimum(kept, density * (until - before))
+    found = np.where(can_grow[:, None, None], found, size[:, None, None])
+    cap = np.maximum(workload.retention_bytes + workload.segment_bytes, size)
+    compacted = size[:, None, None] * ratios[row_class]
+    return np.where(workload.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
+
+
+def _reach_today(
+    size: NDArray[np.float64], rate: NDArray[np.float64], retention: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Give how far back each log reaches, and whether its retention bites; infinite where nothing can be said."""
+    asked = np.multiply(rate, retention, out=np.zeros_like(rate), where=rate > 0)
+    is_full = np.isfinite(retention) & (size >= FULL_RATIO * asked)
+    filled = np.divide(size, rate, out=np.full_like(size, np.inf), where=rate > 0)
+    return np.where(is_full, retention, filled), is_full
+
+
+def _integral(
+    ratio: NDArray[np.float64],
+    times: NDArray[np.float64],
+    until: NDArray[np.float64] | float,
+    row_class: NDArray[np.int32],
+) -> NDArray[np.float64]:
+    """Give float64[P], the integral of the ratio of a partition's class from the first date; negative before it."""
+    step = np.diff(times)
+    pieces = (ratio[:, :-1] + ratio[:, 1:]) / 2 * step
+    whole = np.concatenate([np.zeros((len(ratio), 1)), np.cumsum(pieces, axis=1)], axis=1)
+    at = np.broadcast_to(np.asarray(until, dtype=np.float64), row_class.shape)
+    at = np.where(np.isfinite(at), at, 0.0)
+    place = np.clip(np.searchsorted(times, at, side="right") - 1, 0, max(0, len(times) - 2))
+    inside = at - times[place]
+    if len(times) > 1:
+        slope = (ratio[row_class, place + 1] - ratio[row_class, place]) / step[place]
+    else:
+        slope = np.zeros(len(row_class))
+    after = whole[row_class, place] + inside * (ratio[row_class, place] + slope * inside / 2)
+    return np.asarray(np.where(at < 0, at * ratio[row_class, 0], after), dtype=np.float64)

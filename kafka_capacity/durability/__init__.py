@@ -1,6 +1,0 @@
-"""What can be lost, doubled or put out of order: every course of a small set of replicas and its producer."""
-
-from kafka_capacity.durability.explore import Explored, explore
-from kafka_capacity.durability.settings import Acks, Bounds, Configuration, FailureKind, Outcome, Truncation
-
-__all__ = ["Acks", "Bounds", "Configuration", "Explored", "FailureKind", "Outcome", "Truncation", "explore"]

@@ -1,8 +1,0 @@
-"""``python -m kafka_capacity.durability``: print the table of outcomes."""
-
-import sys
-
-from kafka_capacity.durability.outcome_table import outcome_table
-
-if __name__ == "__main__":
-    sys.stdout.write("\n".join(outcome_table()) + "\n")

@@ -1,0 +1,187 @@
+"""Whether the figures that a plan reckoned with still hold: what traffic costs of processors, and of disks.
+
+Both are measured anew on later days. A figure has drifted when it is off by :data:`TOLERANCE_RATIO` or more and by more
+than :data:`LEAST_ERRORS` standard errors of the difference: the one asks whether it matters, the other whether it is
+more than chance.
+
+Single CPU figures hang together, as what is produced is also replicated and sent, so that one may rise as another
+falls. What is judged is what they come to together: the cores of a broker with the mean traffic of the later days.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafka_capacity.hardware.cpu import CpuCalibration, CpuCosts
+from kafka_capacity.hardware.overhead import TopicOverhead
+
+CPU, DISK = "cpu", "disk"
+TOLERANCE_RATIO = 0.1
+LEAST_ERRORS = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoefficientScore:
+    """What a plan reckoned with, against what later days say.
+
+    Attributes:
+        figure: :data:`CPU` or :data:`DISK`.
+        plan_id: of the plan.
+        made_on: the day of its inventory.
+        scored_on: the day of the later one.
+        used: by the plan's figures: cores of a broker with the later days' traffic, or stored bytes per produced byte.
+        now: the same, measured on later days.
+        error: standard error of the difference; ``None`` where one topic alone tells.
+        change_ratio: how much more that is.
+        has_drifted: whether it is more than tolerance and chance.
+        sentence: all that in words.
+    """
+
+    figure: str
+    plan_id: str
+    made_on: str
+    scored_on: str
+    used: float
+    now: float
+    error: float | None
+    change_ratio: float
+    has_drifted: bool
+    sentence: str
+
+
+def score_cpu(
+    plan_id: str,
+    made_on: str,
+    scored_on: str,
+    used: CpuCosts,
+    covariance: Sequence[Sequence[float]],
+    later: CpuCalibration,
+) -> CoefficientScore | None:
+    """Hold a plan's CPU figures against those fitted to later days.
+
+    Args:
+        plan_id: of the plan.
+        made_on: the day of its inventory.
+        scored_on: the day of the later one.
+        used: by the plan.
+        covariance: of these; empty for figures that were not fitted.
+        later: fitted to the days in between.
+
+    Returns:
+        ``None`` where the later days do not explain what processors do.
+    """
+    if not later.is_used:
+        return None
+    at = np.array([1.0, *later.mean_mib_per_second])
+    old, new = _figures(used), _figures(later.costs)
+    spread = np.array(later.covariance) + (np.array(covariance) if len(covariance) else 0.0)
+    before, now = float(at @ old), float(at @ new)
+    error = math.sqrt(max(0.0, float(at @ spread @ at)))
+    change = now / before - 1.0 if before > 0 else math.inf
+    has_drifted = _has_drifted(before, now, error)
+    said = (
+        f"The traffic of later days takes {now:.2f} cores of a broker (± {error:.2f}); by the figures of the plan of "
+        f"{made_on} it would be {before:.2f}: {_changed(change)}"
+    )
+    if has_drifted:
+        names = ("produced", "replicated", "sent")
+        parts = [f"{name} {a * 1e3:.1f} → {b * 1e3:.1f}" for name, a, b in zip(names, old[1:], new[1:], strict=True)]
+        said += (
+            f". Milliseconds of a core per MiB: {', '.join(parts)}; cores without traffic {old[0]:.2f} → {new[0]:.2f}"
+        )
+        said += ". Plans fit these figures to their own inventory: sizes of that plan are to be made anew."
+    else:
+        said += ", within tolerance or chance."
+    return CoefficientScore(
+        figure=CPU,
+        plan_id=plan_id,
+        made_on=made_on,
+        scored_on=scored_on,
+        used=before,
+        now=now,
+        error=error,
+        change_ratio=change,
+        has_drifted=has_drifted,
+        sentence=said,
+    )
+
+
+def score_disk(
+    plan_id: str, made_on: str, scored_on: str, used: Sequence[TopicOverhead], later: Sequence[TopicOverhead]
+) -> CoefficientScore | None:
+    """Hold stored bytes per produced byte against those of a later day, by the topics that both tell of.
+
+    A topic counts whose logs were full for the plan and whose retention is the same.
+
+    Returns:
+        ``None`` where no topic counts.
+    """
+    by_name = {one.topic: one for one in later}
+    pairs = [
+        (one, by_name[one.topic])
+        for one in used
+        if one.is_full
+        and one.topic in by_name
+        and math.isclose(one.retention_seconds, by_name[one.topic].retention_seconds)
+    ]
+    if not pairs:
+        return None
+    weight = np.array([after.produced_bytes for _, after in pairs])
+    weight /= weight.sum()
+    before = np.array([one.ratio for one, _ in pairs])
+    now = np.array([after.ratio for _, after in pairs])
+    change = float(weight @ now) / float(weight @ before) - 1.0
+    error = None
+    if len(pairs) > 1:
+        # Topics are what varies independently; of a ratio of sums the residuals are taken about the common change.
+        residual = now - (1.0 + change) * before
+        error = math.sqrt(float((weight**2 * residual**2).sum()) * len(pairs) / (len(pairs) - 1))
+    old, new = float(weight @ before), float(weight @ now)
+    has_drifted = _has_drifted(old, new, error or 0.0)
+    topics = "1 topic" if len(pairs) == 1 else f"{len(pairs):,} topics"
+    chance = "" if error is None else f" (± {error:.3f})"
+    said = (
+        f"Logs of {topics} hold {new:.3f} bytes{chance} for each byte produced within their retention; on {made_on} it "
+        f"was {old:.3f}: {_changed(change)}"
+    )
+    said += (
+        ". Plans take sizes as they are in their own inventory: the disks of that plan are to be sized anew."
+        if has_drifted
+        else ", within tolerance or chance."
+    )
+    return CoefficientScore(
+        figure=DISK,
+        plan_id=plan_id,
+        made_on=made_on,
+        scored_on=scored_on,
+        used=old,
+        now=new,
+        error=error,
+        change_ratio=change,
+        has_drifted=has_drifted,
+        sentence=said,
+    )
+
+
+def _figures(costs: CpuCosts) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array(
+        [
+            costs.base_cores,
+            costs.leader_in_seconds_per_mib,
+            costs.follower_in_seconds_per_mib,
+            costs.out_seconds_per_mib,
+        ]
+    )
+
+
+def _has_drifted(before: float, now: float, error: float) -> bool:
+    off = abs(now - before)
+    return off >= TOLERANCE_RATIO * before and off > LEAST_ERRORS * error
+
+
+def _changed(ratio: float) -> str:
+    return f"{abs(ratio):.1%} {'more' if ratio >= 0 else 'less'}"

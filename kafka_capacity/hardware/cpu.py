@@ -1,0 +1,188 @@
+"""How much processor time traffic costs: stated figures, or the user's own.
+
+    cores = base + leader_in × MiB/s produced + follower_in × MiB/s replicated to it + out × MiB/s sent
+
+The stated figures (:data:`STATED`) are per MiB: 30 ms of a core for what is produced and 40 ms for what is sent, the
+middle values of Netflix's Kafka model (service-capacity-modeling, ``models/org/netflix/kafka.py``: 20/30/75 and
+20/40/75), and for a follower 0.15 ÷ 0.70 of a leader's, the weights of LinkedIn's Cruise Control
+(``ModelParameters.java``). With replication factor 3 and fan-out 3 that is 243 ms a produced MiB; AKalculator's rule of
+thumb, 5 MiB/s produced and 15 read per vCPU, is 200 ms. Such figures differ three to five times between users (message
+sizes, compression, TLS), which is why one's own samples are worth a lot.
+
+Worked example: one leader that takes in 100 MiB/s and sends 500
+    >>> round(float(cores(STATED, 100 * MIB, 0.0, 500 * MIB)), 6)
+    23.0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.hardware.shapes import MIB
+
+LEAST_SAMPLES = 50
+"""Four figures are fitted: fewer samples say little."""
+
+LEAST_R_SQUARED = 0.8
+"""Below that, traffic does not explain the processor time, and the stated figures are the better guess."""
+
+DAY_HOURS = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuCosts:
+    """Core-seconds, and where they are from.
+
+    Attributes:
+        base_cores: used without any traffic.
+        leader_in_seconds_per_mib: for what is produced to it.
+        follower_in_seconds_per_mib: for what it replicates.
+        out_seconds_per_mib: for what it sends to consumers and followers.
+        source: of the figures.
+    """
+
+    base_cores: float
+    leader_in_seconds_per_mib: float
+    follower_in_seconds_per_mib: float
+    out_seconds_per_mib: float
+    source: str
+
+
+STATED = CpuCosts(
+    base_cores=0.0,
+    leader_in_seconds_per_mib=0.030,
+    follower_in_seconds_per_mib=0.030 * 0.15 / 0.70,
+    out_seconds_per_mib=0.040,
+    source="stated: Netflix' Kafka model for leaders, Cruise Control's weights for followers",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuCalibration:
+    """What came of fitting the user's samples.
+
+    Attributes:
+        costs: to be used: the fitted ones where they are good, else the stated ones.
+        fitted: what the fit gave; ``None`` where it was not tried.
+        is_used: whether :attr:`costs` are the fitted ones.
+        samples: how many there were.
+        r_squared: share of the variance that the fit explains; NaN where there was none.
+        error_cores: root mean square of what the fit leaves over.
+        reason: why it is used or not, with the figures.
+        covariance: 4 × 4, of the fitted figures' errors, base first and then in the order of :class:`CpuCosts`; empty
+            where there was no fit. Hours of a day hang together, so that errors are summed up by day.
+        mean_mib_per_second: of the samples: produced, replicated, sent; empty likewise.
+    """
+
+    costs: CpuCosts
+    fitted: CpuCosts | None
+    is_used: bool
+    samples: int
+    r_squared: float
+    error_cores: float
+    reason: str
+    covariance: tuple[tuple[float, ...], ...] = ()
+    mean_mib_per_second: tuple[float, ...] = ()
+
+
+def cores(
+    costs: CpuCosts,
+    leader_in: NDArray[np.float64] | float,
+    follower_in: NDArray[np.float64] | float,
+    out: NDArray[np.float64] | float,
+) -> NDArray[np.float64]:
+    """Give the cores that traffic takes; rates in bytes per second."""
+    used = (
+        costs.leader_in_seconds_per_mib * np.asarray(leader_in)
+        + costs.follower_in_seconds_per_mib * np.asarray(follower_in)
+        + costs.out_seconds_per_mib * np.asarray(out)
+    )
+    return np.asarray(costs.base_cores + used / MIB, dtype=np.float64)
+
+
+def calibrate(
+    used_cores: NDArray[np.float64],
+    leader_in: NDArray[np.float64],
+    follower_in: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> CpuCalibration:
+    """Fit the costs to samples, none below zero, and say whether they are to be trusted.
+
+    Args:
+        used_cores: float64[N], what a broker used.
+        leader_in: float64[N], bytes per second produced to it at the same time.
+        follower_in: float64[N], replicated to it.
+        out: float64[N], sent by it.
+
+    Samples of one broker stand together, ascending by hour.
+    """
+    count = len(used_cores)
+    if count < LEAST_SAMPLES:
+        few = "1 sample is" if count == 1 else f"{count} samples are"
+        return _not_fitted(count, f"{few} too few to fit four figures; {LEAST_SAMPLES} are needed")
+    if not np.ptp(used_cores) > 0:
+        return _not_fitted(
+            count,
+            f"all {count:,} samples use {used_cores[0]:g} cores, which says nothing of what traffic costs, so the "
+            "stated figures are used; look at what measures the processors",
+        )
+    from scipy.optimize import nnls
+
+    columns = np.stack([np.ones(count), leader_in / MIB, follower_in / MIB, out / MIB], axis=1)
+    # Columns of very different size make the active-set method stop early.
+    scale = np.where(np.abs(columns).max(axis=0) > 0, np.abs(columns).max(axis=0), 1.0)
+    solved, _ = nnls(columns / scale, used_cores)
+    solved = solved / scale
+    left = used_cores - columns @ solved
+    spread = float(((used_cores - used_cores.mean()) ** 2).sum())
+    r_squared = 1.0 - float((left**2).sum()) / spread
+    error = float(np.sqrt((left**2).mean()))
+    fitted = CpuCosts(
+        base_cores=float(solved[0]),
+        leader_in_seconds_per_mib=float(solved[1]),
+        follower_in_seconds_per_mib=float(solved[2]),
+        out_seconds_per_mib=float(solved[3]),
+        source=f"fitted to {count:,} samples, R² {r_squared:.3f}",
+    )
+    is_good = bool(r_squared >= LEAST_R_SQUARED and solved[1:].any())
+    figures = f"the fit explains {r_squared:.0%} of the variance and leaves {error:.2f} cores"
+    wanted = f"at least {LEAST_R_SQUARED:.0%} is wanted, so the stated figures are used"
+    return CpuCalibration(
+        costs=fitted if is_good else STATED,
+        fitted=fitted,
+        is_used=is_good,
+        samples=count,
+        r_squared=r_squared,
+        error_cores=error,
+        reason=figures if is_good else f"{figures}; {wanted}",
+        covariance=tuple(tuple(row) for row in _covariance(columns, left, solved > 0).tolist()),
+        mean_mib_per_second=tuple(columns[:, 1:].mean(axis=0).tolist()),
+    )
+
+
+def _covariance(
+    columns: NDArray[np.float64], left: NDArray[np.float64], is_free: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Give float64[4, 4], the variance of a fit whose errors hang together within a day; zero for figures at zero.
+
+    The sandwich of Liang and Zeger (*Longitudinal data analysis using generalized linear models*, 1986), with the usual
+    factor for few days.
+    """
+    free = columns[:, is_free]
+    days = np.arange(len(left)) // DAY_HOURS
+    scores = np.stack([np.bincount(days, weights=column) for column in (free * left[:, None]).T], axis=1)
+    bread = np.linalg.pinv(free.T @ free)
+    count = len(scores)
+    found = np.zeros((columns.shape[1], columns.shape[1]))
+    found[np.ix_(is_free, is_free)] = bread @ (scores.T @ scores) @ bread * count / max(1, count - 1)
+    return found
+
+
+def _not_fitted(count: int, reason: str) -> CpuCalibration:
+    nan = float("nan")
+    return CpuCalibration(
+        costs=STATED, fitted=None, is_used=False, samples=count, r_squared=nan, error_cores=nan, reason=reason
+    )

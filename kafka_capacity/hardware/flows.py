@@ -1,0 +1,206 @@
+"""Hourly traffic of every broker, as it is and after each loss, and its peaks at each date.
+
+A broker's peak is the 99th percentile of its own hourly totals. The totals of an hour are linear in the traffic of the
+partitions, and traffic grows by class; so the hours are summed once by (broker, class), and each date weighs the
+classes anew. After a loss only the partitions that had a replica there change: their difference is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.profile import PEAK_QUANTILE
+from kafka_capacity.demand.workload import Traffic
+from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.roles import Roles, roles
+from kafka_capacity.hardware.shapes import MIB
+
+_MOST_CELLS = 1 << 24
+"""How many hourly figures of one flow are held at once: 64 MiB."""
+
+_CLIENT_IN, _FOLLOWER_IN, _CLIENT_OUT, _REPLICATION_OUT = range(4)
+
+Hourly = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Placed:
+    """Replicas on brokers, ready to be summed.
+
+    Attributes:
+        replicas: int32[P, W], positions of brokers, -1 for padding.
+        rack_of: int32[B].
+        class_of: int32[P].
+        class_count: how many classes there are.
+        is_read_in_rack: whether consumers read from followers in their rack.
+    """
+
+    replicas: NDArray[np.int32]
+    rack_of: NDArray[np.int32]
+    class_of: NDArray[np.int32]
+    class_count: int
+    is_read_in_rack: bool
+
+    @property
+    def broker_count(self) -> int:
+        """How many brokers there are."""
+        return len(self.rack_of)
+
+    def roles(self, rows: NDArray[np.int64] | slice, alive: NDArray[np.bool_]) -> Roles:
+        """Share out the traffic of some partitions."""
+        return roles(self.replicas[rows], alive, self.rack_of if self.is_read_in_rack else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Peaks:
+    """Peaks of each broker, float64[..., 2, D, B].
+
+    Attributes:
+        network_in: what is written on it.
+        network_out: what it sends.
+        client_in: what is produced to it.
+        client_out: what consumers read from it.
+        cores: processor cores that this takes.
+    """
+
+    network_in: NDArray[np.float64]
+    network_out: NDArray[np.float64]
+    client_in: NDArray[np.float64]
+    client_out: NDArray[np.float64]
+    cores: NDArray[np.float64]
+
+
+def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
+    """Give float32[4, B, C, H]: produced, replicated to it, read by consumers, sent to followers."""
+    everything = slice(None)
+    shares = placed.roles(everything, placed.replicas >= 0)
+    state = np.zeros(len(placed.replicas), dtype=np.int64)
+    return _summed(placed, traffic, np.arange(len(placed.replicas)), state, [(shares, 1.0)], 1)[:, 0]
+
+
+def flows_after_losses(
+    placed: Placed, traffic: Traffic, normal: Hourly, unit_of: NDArray[np.int32]
+) -> Iterator[tuple[int, Hourly]]:
+    """Give, for the loss of each unit, the flows as in :func:`normal_flows`, those of what is lost being 0.
+
+    Args:
+        placed: who holds what.
+        traffic: the hours.
+        normal: what :func:`normal_flows` gave.
+        unit_of: int32[B], what is lost together: each broker for itself, or racks.
+    """
+    units = int(unit_of.max(initial=-1)) + 1
+    held = np.where(placed.replicas >= 0, unit_of[placed.replicas.clip(min=0)], -1)
+    at_once = max(1, _MOST_CELLS // max(1, int(np.prod(normal.shape[1:]))))
+    for start in range(0, units, at_once):
+        group = range(start, min(units, start + at_once))
+        rows = [np.nonzero((held == unit).any(axis=1))[0] for unit in group]
+        row = np.concatenate(rows)
+        state = np.repeat(np.arange(len(rows)), [len(one) for one in rows])
+        had = placed.replicas[row] >= 0
+        alive = had & (held[row] != (state + start)[:, None])
+        change = _summed(
+            placed,
+            traffic,
+            row,
+            state,
+            [(placed.roles(row, alive), 1.0), (placed.roles(row, had), -1.0)],
+            len(rows),
+        )
+        for place, unit in enumerate(group):
+            after = normal + change[:, place]
+            after[:, unit_of == unit] = 0.0
+            # What was taken away again may leave a rounding error below zero.
+            yield unit, np.maximum(after, 0.0, out=after)
+
+
+def _summed(
+    placed: Placed,
+    traffic: Traffic,
+    row: NDArray[np.int64],
+    state: NDArray[np.int64],
+    parts: list[tuple[Roles, float]],
+    states: int,
+) -> Hourly:
+    """Give float32[4, S, B, C, H]: the traffic of partitions, shared out by their roles, one state after another."""
+    from scipy.sparse import csr_matrix
+
+    brokers, classes = placed.broker_count, placed.class_count
+    cell = placed.replicas[row].astype(np.int64)
+    key = ((state * brokers)[:, None] + cell) * classes + placed.class_of[row].astype(np.int64)[:, None]
+    column = np.broadcast_to(row[:, None], cell.shape)
+    hours = traffic.bytes_in.shape[1]
+    shape = (states * brokers * classes, len(placed.replicas))
+    found = np.empty((4, states, brokers, classes, hours), dtype=np.float32)
+    for flow, (name, rates) in enumerate(
+        (
+            ("leader_in", traffic.bytes_in),
+            ("follower_in", traffic.bytes_in),
+            ("consumer_out", traffic.bytes_out),
+            ("replication_out", traffic.bytes_in),
+        )
+    ):
+        weight = np.zeros(cell.shape, dtype=np.float32)
+        for shares, sign in parts:
+            weight += np.float32(sign) * getattr(shares, name)
+        is_used = (weight != 0) & (cell >= 0)
+        matrix = csr_matrix((weight[is_used], (key[is_used], column[is_used])), shape=shape)
+        found[flow] = (matrix @ rates).reshape(states, brokers, classes, hours)
+    return found
+
+
+def peaks(flows: Hourly, ratios: NDArray[np.float64], costs: CpuCosts) -> Peaks:
+    """Give the peaks of each broker at each date.
+
+    Args:
+        flows: float32[4, B, C, H].
+        ratios: float64[C, 2, D], traffic over today's.
+        costs: of processor time.
+    """
+    written = flows[_CLIENT_IN] + flows[_FOLLOWER_IN]
+    sent = flows[_CLIENT_OUT] + flows[_REPLICATION_OUT]
+    busy = (
+        np.float32(costs.leader_in_seconds_per_mib / MIB) * flows[_CLIENT_IN]
+        + np.float32(costs.follower_in_seconds_per_mib / MIB) * flows[_FOLLOWER_IN]
+        + np.float32(costs.out_seconds_per_mib / MIB) * sent
+    )
+    return Peaks(
+        network_in=_peak(written, ratios),
+        network_out=_peak(sent, ratios),
+        client_in=_peak(flows[_CLIENT_IN], ratios),
+        client_out=_peak(flows[_CLIENT_OUT], ratios),
+        cores=costs.base_cores + _peak(busy, ratios),
+    )
+
+
+def _peak(hourly: Hourly, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give float64[2, D, B], the percentile of each broker's hourly totals."""
+    classes, estimates, dates = ratios.shape
+    if classes == 1:
+        today = percentile(hourly[:, 0])
+        return np.asarray(ratios[0][:, :, None] * today, dtype=np.float64)
+    weights, back = np.unique(ratios.reshape(classes, -1), axis=1, return_inverse=True)
+    totals = np.einsum("bch,ce->beh", hourly, weights.astype(np.float32))
+    found = percentile(totals)
+    return np.ascontiguousarray(found[:, back.reshape(-1)].T.reshape(estimates, dates, len(hourly)))
+
+
+def percentile(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Give the 99th percentile over the last axis, as numpy's ``linear`` one does; 0 where there are no values.
+
+    >>> percentile(np.arange(201, dtype=np.float32)[None]).tolist()
+    [198.0]
+    """
+    count = values.shape[-1]
+    if not count:
+        return np.zeros(values.shape[:-1])
+    place = (count - 1) * PEAK_QUANTILE
+    low = int(place)
+    high = min(low + 1, count - 1)
+    ordered = np.partition(values, [low, high], axis=-1)
+    below, above = ordered[..., low].astype(np.float64), ordered[..., high].astype(np.float64)
+    return np.asarray(below + (above - below) * (place - low), dtype=np.float64)

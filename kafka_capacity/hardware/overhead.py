@@ -1,0 +1,91 @@
+"""Stored bytes per produced byte: what a log takes on disk over what was produced to it within its retention.
+
+Around 1 where brokers store what producers send; less where they compress it anew, more for what waits to be deleted
+with its segment. Sizing carries it on as it is today (:mod:`kafka_capacity.demand.disk`), so that a change of
+it is a change of what disks need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.disk import FULL_RATIO
+from kafka_capacity.demand.workload import PeakBasis, Traffic
+from kafka_capacity.kafka.cluster.assignment import Partitions
+
+MOST_TOPICS = 500
+"""So many topics are told of, those that produce most first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicOverhead:
+    """One topic whose logs only hold what their retention lets them.
+
+    Attributes:
+        topic: its name.
+        ratio: stored bytes per produced byte.
+        produced_bytes: within the retention, to all its partitions.
+        retention_seconds: of its logs.
+    """
+
+    topic: str
+    ratio: float
+    produced_bytes: float
+    retention_seconds: float
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the logs reach back as far as their retention, rather than still to fill."""
+        return self.ratio >= FULL_RATIO
+
+
+def topic_overheads(
+    partitions: Partitions,
+    traffic: Traffic,
+    size_bytes: NDArray[np.int64],
+    retention_seconds: NDArray[np.float64],
+    retention_bytes: NDArray[np.float64],
+    is_compacted: NDArray[np.bool_],
+) -> tuple[TopicOverhead, ...]:
+    """Measure the topics whose logs are limited by time alone and by no more than the hours that are known.
+
+    Args:
+        partitions: the P partitions.
+        traffic: their hours, the newest last.
+        size_bytes: int64[P], of one replica.
+        retention_seconds: float64[P], infinite or NaN for no limit.
+        retention_bytes: float64[P], likewise.
+        is_compacted: bool[P].
+
+    Returns:
+        Those with traffic, the ones that produce most first, at most :data:`MOST_TOPICS`.
+    """
+    if traffic.basis is not PeakBasis.SAME_HOURS:
+        return ()
+    hours = traffic.bytes_in
+    kept_hours = np.round(np.where(np.isfinite(retention_seconds), retention_seconds, np.inf) / 3600)
+    is_limited = ~is_compacted & ~np.isfinite(retention_bytes) & (kept_hours >= 1) & (kept_hours <= hours.shape[1])
+    produced = np.zeros(len(size_bytes))
+    for kept in np.unique(kept_hours[is_limited]).astype(int).tolist():
+        rows = is_limited & (kept_hours == kept)
+        produced[rows] = hours[rows, -kept:].sum(axis=1, dtype=np.float64) * 3600.0
+    found = []
+    order = np.argsort(partitions.topic, kind="stable")
+    topics, first = np.unique(partitions.topic[order], return_index=True)
+    for topic, rows in zip(topics.tolist(), np.split(order, first[1:]), strict=True):
+        total = float(produced[rows].sum())
+        if not (is_limited[rows].all() and total > 0):
+            continue
+        found.append(
+            TopicOverhead(
+                topic=partitions.topics[topic],
+                ratio=float(size_bytes[rows].sum()) / total,
+                produced_bytes=total,
+                retention_seconds=float(retention_seconds[rows][0]),
+            )
+        )
+    found.sort(key=lambda one: (-one.produced_bytes, one.topic))
+    return tuple(found[:MOST_TOPICS])

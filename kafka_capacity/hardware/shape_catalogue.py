@@ -1,0 +1,220 @@
+"""The catalogue of shapes: what ships with the package, and a user's own file of the same form.
+
+    {"offers": [{"name": "our-racks", "provider": "us", "priced_on": "2026-11-01", "source": "finance", "disk": "own"}],
+     "shapes": [{"name": "r740", "offer": "our-racks", "vcpu": 32, "memory_gib": 192, "network_mbit_per_second": 10000,
+                 "disk_gib": 14000, "disk_mib_per_second": 900, "usd_per_hour": 0.71}]}
+
+A shape of a user's file takes the place of the shipped one of the same name; offers likewise.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.resources
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
+from kafka_capacity.text.files import read_text_file
+from kafka_capacity.text.validation_errors import describe_mistakes
+
+_SHIPPED = "shapes.json"
+_MBIT = 1e6 / 8
+
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+Positive = Annotated[float, Field(gt=0.0, le=1e15, allow_inf_nan=False)]
+Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _VolumeEntry(_Entry):
+    name: Name
+    largest_gib: Positive
+    usd_per_gib_month: Price
+    included_mib_per_second: Positive
+    largest_mib_per_second: Positive
+    usd_per_mib_per_second_month: Price | None = None
+
+    def volume(self) -> Volume:
+        return Volume(
+            name=self.name,
+            largest_bytes=self.largest_gib * GIB,
+            usd_per_gib_month=self.usd_per_gib_month,
+            included_bytes_per_second=self.included_mib_per_second * MIB,
+            largest_bytes_per_second=self.largest_mib_per_second * MIB,
+            usd_per_mib_per_second_month=_or_nan(self.usd_per_mib_per_second_month),
+        )
+
+
+class _OfferEntry(_Entry):
+    name: Name
+    provider: Name
+    priced_on: datetime.date
+    source: Annotated[str, Field(min_length=1, max_length=2000)]
+    disk: DiskKind
+    volume: _VolumeEntry | None = None
+    usd_per_gib_month: Price | None = None
+    usd_per_gib_in: Price = 0.0
+    usd_per_gib_between_racks: Price | None = None
+    is_replication_free: bool = False
+
+    @model_validator(mode="after")
+    def _has_what_its_disk_needs(self) -> _OfferEntry:
+        if (self.disk is DiskKind.ATTACHED) != (self.volume is not None):
+            msg = "give a volume where the disk is attached, and only there"
+            raise ValueError(msg)
+        if self.disk is not DiskKind.MANAGED and self.usd_per_gib_month is not None:
+            msg = "usd_per_gib_month is for managed disks; leave it out, or say it of the volume"
+            raise ValueError(msg)
+        return self
+
+
+class _ShapeEntry(_Entry):
+    name: Name
+    offer: Name
+    vcpu: Positive | None = None
+    memory_gib: Positive | None = None
+    network_mbit_per_second: Positive | None = None
+    network_mib_per_second: Positive | None = None
+    disk_mib_per_second: Positive | None = None
+    disk_gib: Positive | None = None
+    client_in_mib_per_second: Positive | None = None
+    client_out_mib_per_second: Positive | None = None
+    replica_limit: Positive | None = None
+    usd_per_hour: Price | None = None
+
+    @model_validator(mode="after")
+    def _is_clear(self) -> _ShapeEntry:
+        if self.network_mbit_per_second is not None and self.network_mib_per_second is not None:
+            msg = "give the network in Mbit/s or in MiB/s, not both"
+            raise ValueError(msg)
+        if self.name == TODAY:
+            msg = f"{TODAY!r} names the brokers there are; choose another name"
+            raise ValueError(msg)
+        return self
+
+    def shape(self, offer: _OfferEntry) -> Shape:
+        volume = None if offer.volume is None else offer.volume.volume()
+        network = _or_nan(self.network_mib_per_second) * MIB
+        if self.network_mbit_per_second is not None:
+            network = self.network_mbit_per_second * _MBIT
+        disk_bytes, disk_rate = _or_nan(self.disk_gib) * GIB, _or_nan(self.disk_mib_per_second) * MIB
+        if volume is not None:
+            disk_bytes = volume.largest_bytes
+        return Shape(
+            name=self.name,
+            provider=offer.provider,
+            vcpu=_or_nan(self.vcpu),
+            memory_bytes=_or_nan(self.memory_gib) * GIB,
+            network_bytes_per_second=network,
+            disk_bytes_per_second=disk_rate,
+            disk_kind=offer.disk,
+            disk_bytes=disk_bytes,
+            volume=volume,
+            client_in_bytes_per_second=_or_nan(self.client_in_mib_per_second) * MIB,
+            client_out_bytes_per_second=_or_nan(self.client_out_mib_per_second) * MIB,
+            replica_limit=_or_nan(self.replica_limit),
+            usd_per_hour=_or_nan(self.usd_per_hour),
+            usd_per_gib_month=_or_nan(offer.usd_per_gib_month) if offer.disk is DiskKind.MANAGED else 0.0,
+            usd_per_gib_in=offer.usd_per_gib_in,
+            usd_per_gib_between_racks=_or_nan(offer.usd_per_gib_between_racks),
+            is_replication_free=offer.is_replication_free,
+            priced_on=offer.priced_on.isoformat(),
+            source=offer.source,
+        )
+
+
+class _Catalogue(_Entry):
+    about: str = ""
+    offers: tuple[_OfferEntry, ...] = ()
+    shapes: tuple[_ShapeEntry, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_each_name_once(self) -> _Catalogue:
+        for what, names in (("offer", [o.name for o in self.offers]), ("shape", [s.name for s in self.shapes])):
+            for name in names:
+                if names.count(name) > 1:
+                    msg = f"the {what} {name!r} is listed {names.count(name)} times; keep one"
+                    raise ValueError(msg)
+        return self
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def read_shapes(own_file: Path | None = None) -> dict[str, Shape]:
+    """Give every shape by its name: the shipped ones, and those of a user's file in their place or beside them.
+
+    Raises:
+        RequestError: the file is wrong, with a line for each mistake.
+        InventoryError: the file cannot be read.
+    """
+    return shapes_beside("", "") if own_file is None else shapes_beside(read_text_file(own_file), str(own_file))
+
+
+def shapes_beside(own: str, name: str) -> dict[str, Shape]:
+    """Give the shipped shapes, and those of a user's own text in their place or beside them.
+
+    Args:
+        own: JSON in the form of the shipped catalogue; empty for none.
+        name: of where the text is from, for messages.
+
+    Raises:
+        RequestError: the text is wrong, with a line for each mistake.
+    """
+    shipped = importlib.resources.files("kafka_capacity.hardware").joinpath(_SHIPPED).read_text(encoding="utf-8")
+    found = [_parse(shipped, _SHIPPED)]
+    if own:
+        found.append(_parse(own, name))
+    offers = {offer.name: offer for one in found for offer in one.offers}
+    for shape in found[-1].shapes:
+        if shape.offer not in offers:
+            raise RequestError(
+                f"{name}: shape {shape.name!r} is of the offer {shape.offer!r}, which is not listed; "
+                f"add it to offers, or name one of {', '.join(sorted(offers))}"
+            )
+    return {shape.name: shape.shape(offers[shape.offer]) for one in found for shape in one.shapes}
+
+
+def _parse(text: str, file: str) -> _Catalogue:
+    try:
+        return _Catalogue.model_validate_json(text)
+    except ValidationError as error:
+        raise RequestError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from None
+
+
+def chosen_shapes(
+    shapes: dict[str, Shape], names: Iterable[str], *, field: str = "shapes", others: tuple[str, ...] = ()
+) -> tuple[Shape, ...]:
+    """Give shapes by name, in the order asked; a family such as ``m7g.*`` stands for all of its sizes.
+
+    Args:
+        shapes: by name.
+        names: that are asked for.
+        field: they were given in, for messages.
+        others: names that this field takes besides.
+
+    Raises:
+        RequestError: there is no such shape.
+    """
+    chosen: dict[str, Shape] = {}
+    for name in names:
+        family = [s for s in shapes if name.endswith(".*") and s.startswith(name[:-1])]
+        if not family and name not in shapes:
+            known = ", ".join(sorted({s.rpartition(".")[0] + ".*" if "." in s else s for s in shapes}))
+            if name == TODAY:
+                raise RequestError(f"{field}: {name!r} is always tried and no shape of the catalogue; leave it out")
+            choice = ", ".join((*others, known))
+            raise RequestError(f"{field}: {name!r} is not in the catalogue; choose from {choice}")
+        for one in family or [name]:
+            chosen[one] = shapes[one]
+    return tuple(chosen.values())

@@ -1,0 +1,227 @@
+"""Kinds of machines that brokers may run on, and what a list of brokers can do.
+
+A figure that is not known is NaN: what it would limit is then not judged, and the result says so; a price that is not
+known makes the cost not known. Nothing is made up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.kafka.cluster.brokers import Brokers
+
+MIB = 1024.0**2
+GIB = 1024.0**3
+TODAY = "today"
+"""Names the hardware of the observed brokers."""
+
+
+class DiskKind(StrEnum):
+    """Where a broker's log is."""
+
+    OWN = "own"
+    """Disks that come with the machine: they go with it, so a broker on another machine copies everything."""
+    ATTACHED = "attached"
+    """A network volume of any size up to a limit, paid for apart; it can be attached to another machine."""
+    MANAGED = "managed"
+    """The provider's affair; what is stored is paid for once, whatever the replication factor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """A kind of network volume and what it costs.
+
+    Attributes:
+        name: such as ``gp3``.
+        largest_bytes: of one volume.
+        usd_per_gib_month: of its size.
+        included_bytes_per_second: throughput that comes with it.
+        largest_bytes_per_second: throughput that can be had.
+        usd_per_mib_per_second_month: of throughput above what is included, NaN where none can be bought.
+    """
+
+    name: str
+    largest_bytes: float
+    usd_per_gib_month: float
+    included_bytes_per_second: float
+    largest_bytes_per_second: float
+    usd_per_mib_per_second_month: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """One kind of machine; rates are what it sustains, not bursts.
+
+    Attributes:
+        name: as people know it, such as ``m7g.2xlarge``.
+        provider: who rents it out, such as ``aws-ec2``; brokers of one provider can change their shape in place when
+            their disks are attached.
+        vcpu: how many, NaN where it is not known.
+        memory_bytes: of the whole machine.
+        network_bytes_per_second: in each direction.
+        disk_bytes_per_second: between machine and disk, reads and writes together; a volume may give less.
+        disk_kind: where the log is.
+        disk_bytes: how much a broker can store.
+        volume: what is attached, ``None`` for other disks.
+        client_in_bytes_per_second: what clients may produce to one broker, NaN where that is no limit of its own.
+        client_out_bytes_per_second: what clients may read from one broker, likewise.
+        replica_limit: how many replicas one broker should hold.
+        usd_per_hour: of one machine.
+        usd_per_gib_month: of what is stored, for managed disks.
+        usd_per_gib_in: of what clients produce.
+        usd_per_gib_between_racks: of client traffic between racks, both ends together.
+        is_replication_free: whether replication between racks costs nothing.
+        priced_on: the day of the prices, ``YYYY-MM-DD``.
+        source: of the figures.
+    """
+
+    name: str
+    provider: str
+    vcpu: float
+    memory_bytes: float
+    network_bytes_per_second: float
+    disk_bytes_per_second: float
+    disk_kind: DiskKind
+    disk_bytes: float
+    volume: Volume | None
+    client_in_bytes_per_second: float
+    client_out_bytes_per_second: float
+    replica_limit: float
+    usd_per_hour: float
+    usd_per_gib_month: float
+    usd_per_gib_in: float
+    usd_per_gib_between_racks: float
+    is_replication_free: bool
+    priced_on: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hardware:
+    """What each broker of a list can do; float64[B] each, NaN where it is not known.
+
+    Attributes:
+        vcpu: processor cores.
+        memory_bytes: of the whole machine.
+        network_in_bytes_per_second, network_out_bytes_per_second: of its network.
+        client_in_bytes_per_second, client_out_bytes_per_second: what clients may produce and read.
+        disk_bytes: how much it can store.
+        disk_bytes_per_second: reads and writes together.
+        replica_limit: how many replicas it should hold.
+    """
+
+    vcpu: NDArray[np.float64]
+    memory_bytes: NDArray[np.float64]
+    network_in_bytes_per_second: NDArray[np.float64]
+    network_out_bytes_per_second: NDArray[np.float64]
+    client_in_bytes_per_second: NDArray[np.float64]
+    client_out_bytes_per_second: NDArray[np.float64]
+    disk_bytes: NDArray[np.float64]
+    disk_bytes_per_second: NDArray[np.float64]
+    replica_limit: NDArray[np.float64]
+
+    def by_resource(self) -> dict[Resource, NDArray[np.float64]]:
+        """Give what there is of each resource, float64[B]."""
+        return {
+            Resource.NETWORK_IN: self.network_in_bytes_per_second,
+            Resource.NETWORK_OUT: self.network_out_bytes_per_second,
+            Resource.CLIENT_IN: self.client_in_bytes_per_second,
+            Resource.CLIENT_OUT: self.client_out_bytes_per_second,
+            Resource.CPU: self.vcpu,
+            Resource.DISK: self.disk_bytes,
+            Resource.DISK_IO: self.disk_bytes_per_second,
+            Resource.REPLICAS: self.replica_limit,
+        }
+
+
+def observed_shape(
+    brokers: Brokers,
+    *,
+    vcpu: float = math.nan,
+    disk_bytes_per_second: float = math.nan,
+    usd_per_hour: float = math.nan,
+    usd_per_gib_between_racks: float = math.nan,
+    replica_limit: float = math.nan,
+) -> Shape:
+    """Describe today's hardware: the medians of the observed brokers, and what the user adds.
+
+    Args:
+        brokers: the observed ones.
+        vcpu: of one broker.
+        disk_bytes_per_second: of one broker's disks.
+        usd_per_hour: of one broker with its disks.
+        usd_per_gib_between_racks: of traffic between racks.
+        replica_limit: how many replicas one broker should hold.
+    """
+
+    def median(values: NDArray[np.float64]) -> float:
+        known = values[np.isfinite(values)]
+        return float(np.median(known)) if len(known) else math.nan
+
+    network = np.fmin(brokers.network_in_bytes_per_second, brokers.network_out_bytes_per_second)
+    return Shape(
+        name=TODAY,
+        provider=TODAY,
+        vcpu=vcpu,
+        memory_bytes=median(brokers.memory_bytes),
+        network_bytes_per_second=median(network),
+        disk_bytes_per_second=disk_bytes_per_second,
+        disk_kind=DiskKind.OWN,
+        disk_bytes=median(brokers.disk_capacity_bytes),
+        volume=None,
+        client_in_bytes_per_second=math.nan,
+        client_out_bytes_per_second=math.nan,
+        replica_limit=replica_limit,
+        usd_per_hour=usd_per_hour,
+        usd_per_gib_month=0.0,
+        usd_per_gib_in=0.0,
+        usd_per_gib_between_racks=usd_per_gib_between_racks,
+        is_replication_free=False,
+        priced_on="",
+        source="the inventory and the request",
+    )
+
+
+def hardware(shape: Shape, brokers: Brokers) -> Hardware:
+    """Say what each broker can do when it runs on a shape.
+
+    Args:
+        shape: of every broker; for today's hardware the figures of ``brokers`` come first, broker by broker.
+        brokers: the list, with the figures of observed brokers.
+    """
+
+    def all_alike(value: float) -> NDArray[np.float64]:
+        return np.full(len(brokers), value)
+
+    def own_first(own: NDArray[np.float64], value: float) -> NDArray[np.float64]:
+        if shape.name != TODAY:
+            return all_alike(value)
+        return np.where(np.isfinite(own), own, value)
+
+    network, disk_rate = shape.network_bytes_per_second, shape.disk_bytes_per_second
+    if shape.volume is not None and not math.isnan(disk_rate):
+        disk_rate = min(disk_rate, shape.volume.largest_bytes_per_second)
+    return Hardware(
+        vcpu=all_alike(shape.vcpu),
+        memory_bytes=own_first(brokers.memory_bytes, shape.memory_bytes),
+        network_in_bytes_per_second=own_first(brokers.network_in_bytes_per_second, network),
+        network_out_bytes_per_second=own_first(brokers.network_out_bytes_per_second, network),
+        client_in_bytes_per_second=all_alike(shape.client_in_bytes_per_second),
+        client_out_bytes_per_second=all_alike(shape.client_out_bytes_per_second),
+        disk_bytes=own_first(brokers.disk_capacity_bytes, shape.disk_bytes),
+        disk_bytes_per_second=all_alike(disk_rate),
+        replica_limit=all_alike(shape.replica_limit),
+    )
+
+
+def is_changed_in_place(now: Shape, then: Shape) -> bool:
+    """Say whether a broker can go from one shape to the other with its disk, so that nothing is copied."""
+    if now.name == then.name:
+        return True
+    return now.provider == then.provider and now.disk_kind == then.disk_kind and now.disk_kind is not DiskKind.OWN

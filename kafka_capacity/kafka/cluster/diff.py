@@ -1,0 +1,145 @@
+"""What changes between two assignments of the same partitions.
+
+Goals (ordered)
+    1. Count what Kafka will do: a replica *moves* when a broker that did not hold it must copy it whole.
+    2. Say from whom to whom: the source of every copy is the partition's current leader (a reassignment is fetched
+       from the leader, never from the replica that goes away).
+
+Worked example:
+    >>> import numpy as np
+    >>> before = np.array([[1, 2], [2, 3]], dtype=np.int32)
+    >>> after = np.array([[1, 4], [3, 2]], dtype=np.int32)
+    >>> diff = diff_assignments(before, after)
+    >>> diff.added.tolist(), diff.removed.tolist()
+    ([[False, True], [False, False]], [[False, True], [False, False]])
+    >>> diff.moved_replicas, diff.changed_partitions, diff.preferred_leaders_changed
+    (1, 2, 1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.brokers import Brokers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AssignmentDiff:
+    """The difference of two replica matrices with the same rows.
+
+    Attributes:
+        before: int32[P, W].
+        after: int32[P, V].
+        added: bool[P, V], this replica of ``after`` is on a broker that holds none in ``before``.
+        removed: bool[P, W], this replica of ``before`` is on a broker that holds none in ``after``.
+        is_changed: bool[P], the replica list differs, be it only in its order.
+        leader_changed: bool[P], the preferred leader (the first replica) differs.
+    """
+
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    added: NDArray[np.bool_]
+    removed: NDArray[np.bool_]
+    is_changed: NDArray[np.bool_]
+    leader_changed: NDArray[np.bool_]
+
+    @property
+    def moved_replicas(self) -> int:
+        """How many replicas must be copied."""
+        return int(self.added.sum())
+
+    @property
+    def dropped_replicas(self) -> int:
+        """How many replicas go away."""
+        return int(self.removed.sum())
+
+    @property
+    def changed_partitions(self) -> int:
+        """How many replica lists differ."""
+        return int(self.is_changed.sum())
+
+    @property
+    def preferred_leaders_changed(self) -> int:
+        """How many preferred leaders differ."""
+        return int(self.leader_changed.sum())
+
+    def moved_bytes(self, size_bytes: NDArray[np.int64]) -> int:
+        """Sum what must be copied; ``size_bytes`` is int64[P], the size of one replica."""
+        return int((self.added.sum(axis=1) * size_bytes).sum())
+
+    def in_bytes(self, brokers: Brokers, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give int64[B], what each broker of ``brokers`` must fetch."""
+        rows, columns = np.nonzero(self.added)
+        return _sum_by_broker(brokers, self.after[rows, columns], size_bytes[rows])
+
+    def out_bytes(
+        self, brokers: Brokers, leader: NDArray[np.int32], size_bytes: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Give int64[B], what each broker must send, the current leader being the source.
+
+        A partition without a leader (-1) cannot be copied: its bytes are in no broker's sum.
+        """
+        copies = self.added.sum(axis=1)
+        rows = np.nonzero(copies)[0]
+        return _sum_by_broker(brokers, leader[rows], copies[rows] * size_bytes[rows])
+
+
+def _sum_by_broker(brokers: Brokers, broker_id: NDArray[np.int32], amount: NDArray[np.int64]) -> NDArray[np.int64]:
+    index = brokers.index_of(broker_id)
+    known = index >= 0
+    totals = np.zeros(len(brokers), dtype=np.int64)
+    np.add.at(totals, index[known], amount[known])
+    return totals
+
+
+def _is_in(matrix: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Give bool like ``matrix``: the broker stands in the same row of ``other``."""
+    found = np.zeros(matrix.shape, dtype=np.bool_)
+    for column in range(other.shape[1]):
+        found |= matrix == other[:, column : column + 1]
+    return found & (matrix >= 0)
+
+
+def diff_assignments(before: NDArray[np.int32], after: NDArray[np.int32]) -> AssignmentDiff:
+    """Compare two replica matrices row by row.
+
+    Args:
+        before: int32[P, W], padded with -1.
+        after: int32[P, V], padded with -1, the same partitions in the same order.
+    """
+    width = max(before.shape[1], after.shape[1])
+    before_wide = np.full((len(before), width), -1, dtype=np.int32)
+    after_wide = np.full((len(after), width), -1, dtype=np.int32)
+    before_wide[:, : before.shape[1]] = before
+    after_wide[:, : after.shape[1]] = after
+    differs = (before_wide != after_wide).any(axis=1)
+    first_differs = before_wide[:, 0] != after_wide[:, 0] if width else np.zeros(len(before), dtype=np.bool_)
+    return AssignmentDiff(
+        before=before,
+        after=after,
+        added=(after >= 0) & ~_is_in(after, before),
+        removed=(before >= 0) & ~_is_in(before, after),
+        is_changed=differs,
+        leader_changed=first_differs,
+    )
+
+
+def replicas_per_broker(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the replicas on each broker: int64[B]."""
+    held = matrix[matrix >= 0]
+    return _sum_by_broker(brokers, held, np.ones(len(held), dtype=np.int64))
+
+
+def bytes_per_broker(brokers: Brokers, matrix: NDArray[np.int32], size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sum the replica bytes on each broker: int64[B]; ``size_bytes`` is int64[P], the size of one replica."""
+    rows, columns = np.nonzero(matrix >= 0)
+    return _sum_by_broker(brokers, matrix[rows, columns], size_bytes[rows])
+
+
+def preferred_leaders_per_broker(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the partitions that each broker is the preferred leader of: int64[B]."""
+    first = matrix[:, 0] if matrix.shape[1] else np.empty(0, dtype=np.int32)
+    return _sum_by_broker(brokers, first, np.ones(len(first), dtype=np.int64))

@@ -1,0 +1,395 @@
+"""How the KRaft controller changes a partition: elections, eligible leaders, reassignments (4.3.1).
+
+Goals (ordered):
+    Keep the partition led; never by a replica that may have lost committed records, unless that is asked for; change
+    as little as will do.
+
+Algorithm:
+    1. A reassignment whose replicas are ready is completed.
+    2. Eligible leader replicas (ELR, KIP-966), if the cluster has them: what leaves an ISR that falls below
+       ``min.insync.replicas`` stays eligible, because nothing can have been committed without it; what shut down
+       uncleanly does not. An ISR of at least the minimum clears them.
+    3. The leader is elected (below). One from the ELR becomes the ISR by itself, as does an unclean one, and that one
+       is marked as recovering.
+    4. The leader epoch grows if the leader changes or a replica is dropped; before 3.6 also if the ISR shrinks
+       (KAFKA-15021).
+    5. Whoever led last is remembered when the partition loses its leader, forgotten when it has one again.
+    What comes out as it was is left out of the record; nothing left means no record.
+
+Elections:
+    A replica is *valid* if it may lead (alive, not fenced) and is in the ISR, or in the ELR while the ISR is empty.
+    *Preferred* takes the first replica if it is valid; otherwise and for the others the present leader stays if it is
+    valid, else the first valid replica leads. If there is none and ISR and ELR are empty, the last known leader may
+    come back (uncleanly). Only an *unclean* election then takes the first replica that may lead at all.
+
+Kept as Kafka has it:
+    The ELR counts in elections even where the cluster does not have the feature, until the same change clears it.
+    A partition without a leader that gets a new leader epoch remembers :data:`NO_LEADER` as its last leader.
+
+>>> before = PartitionRegistration(replicas=(1, 2, 3), isr=(1, 2), leader=1)
+>>> rules = ChangeRules(version=MetadataVersion.parse("4.3"), min_isr=2, has_elr=True)
+>>> change = partition_change(before, PartitionTarget(isr=(2,)), rules, acceptable=frozenset({2, 3}).__contains__)
+>>> change.leader, change.isr, change.elr, change.replicas
+(2, (2,), (1,), None)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.controller.leadership import NO_LEADER, RecoveryState
+from kafka_capacity.kafka.java.hash_map import JavaHashSet
+from kafka_capacity.kafka.java.hashing import integer_hash
+from kafka_capacity.kafka.reassignment.kafka_rules import ReassignmentReplicas
+
+_LATEST = 1 << 16  # the last of a release's versions, whatever its number
+
+
+class Election(StrEnum):
+    """What kind of leader is wanted (``PartitionChangeBuilder.Election``)."""
+
+    PREFERRED = "PREFERRED"
+    ONLINE = "ONLINE"
+    UNCLEAN = "UNCLEAN"
+
+
+class MetadataVersion(NamedTuple):
+    """A ``metadata.version``, such as 3.7-IV4; versions compare as they follow one another."""
+
+    major: int
+    minor: int
+    internal: int
+
+    @classmethod
+    def parse(cls, text: str) -> MetadataVersion:
+        """Read a version; one without an internal version is the last of its release.
+
+        Raises:
+            RequestError: it does not look like a version.
+
+        >>> MetadataVersion.parse("3.7-IV4") < MetadataVersion.parse("3.7") < MetadataVersion.parse("4.0-IV0")
+        True
+        """
+        found = re.fullmatch(r"(\d+)\.(\d+)(?:-IV(\d+))?(?:\..*)?", text)
+        if found is None:
+            raise RequestError(f"metadata version {text!r} is not like '4.3' or '3.7-IV4'")
+        major, minor, internal = found.groups()
+        return cls(int(major), int(minor), _LATEST if internal is None else int(internal))
+
+    @property
+    def bumps_leader_epoch_on_isr_shrink(self) -> bool:
+        """Whether the leader epoch grows when the ISR shrinks."""
+        return self < (3, 6, 0)
+
+    @property
+    def has_directories(self) -> bool:
+        """Whether log directories are assigned by the controller (KIP-858)."""
+        return self >= (3, 7, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionRegistration:
+    """A partition in the metadata log (``org.apache.kafka.metadata.PartitionRegistration``).
+
+    Attributes:
+        replicas: all replicas, the preferred leader first.
+        isr: in-sync replicas; may be empty where the cluster has eligible leader replicas.
+        removing: replicas that a reassignment removes.
+        adding: replicas that a reassignment adds.
+        elr: eligible leader replicas, in Kafka's order.
+        last_known_elr: the last known leader, or, where that is not used, former eligible leaders.
+        leader: a broker id, or :data:`NO_LEADER`.
+        recovery: whether the leader is recovering from an unclean election.
+        leader_epoch: grows with each change that names a leader.
+        partition_epoch: grows with each change.
+        directories: the log directory of each replica, empty where they are not known.
+    """
+
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    removing: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    elr: tuple[int, ...] = ()
+    last_known_elr: tuple[int, ...] = ()
+    leader: int = NO_LEADER
+    recovery: RecoveryState = RecoveryState.RECOVERED
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    directories: tuple[str, ...] = ()
+
+    def merge(self, change: PartitionChange) -> PartitionRegistration:
+        """Apply a change. New replicas that come without log directories leave these unknown."""
+        directories = self.directories if change.replicas is None else ()
+        return PartitionRegistration(
+            replicas=_changed(change.replicas, self.replicas),
+            isr=_changed(change.isr, self.isr),
+            removing=_changed(change.removing, self.removing),
+            adding=_changed(change.adding, self.adding),
+            elr=_changed(change.elr, self.elr),
+            last_known_elr=_changed(change.last_known_elr, self.last_known_elr),
+            leader=self.leader if change.leader is None else change.leader,
+            recovery=self.recovery if change.recovery is None else change.recovery,
+            leader_epoch=self.leader_epoch + (change.leader is not None),
+            partition_epoch=self.partition_epoch + 1,
+            directories=directories if change.directories is None else change.directories,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionChange:
+    """What changes about a partition (``PartitionChangeRecord``); ``None`` where nothing does.
+
+    Attributes:
+        leader: a broker id, or :data:`NO_LEADER`. The present leader, if only its epoch grows.
+        isr: the new ISR.
+        replicas: the new replicas.
+        removing: replicas still to be removed.
+        adding: replicas still to be added.
+        elr: the new eligible leader replicas.
+        last_known_elr: the new last known leader, or former eligible leaders.
+        recovery: the new recovery state.
+        directories: the log directory of each new replica.
+    """
+
+    leader: int | None = None
+    isr: tuple[int, ...] | None = None
+    replicas: tuple[int, ...] | None = None
+    removing: tuple[int, ...] | None = None
+    adding: tuple[int, ...] | None = None
+    elr: tuple[int, ...] | None = None
+    last_known_elr: tuple[int, ...] | None = None
+    recovery: RecoveryState | None = None
+    directories: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRules:
+    """What the cluster and the topic lay down.
+
+    Attributes:
+        version: the cluster's ``metadata.version``.
+        min_isr: the topic's ``min.insync.replicas``.
+        has_elr: whether eligible leader replicas are kept.
+        uses_last_known_leader: whether the last known leader is remembered and may come back.
+        default_directory: where a replica goes that is assigned anew, by broker id.
+    """
+
+    version: MetadataVersion
+    min_isr: int
+    has_elr: bool
+    uses_last_known_leader: bool = True
+    default_directory: Callable[[int], str] = lambda _: "unassigned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionTarget:
+    """What is asked of a partition; ``None`` where it may stay as it is.
+
+    Attributes:
+        election: what kind of leader is wanted.
+        isr: the ISR, of brokers that are alive.
+        replicas: the replicas.
+        removing: replicas to be removed.
+        adding: replicas to be added.
+        recovery: the recovery state.
+        unclean_shutdown: brokers that shut down uncleanly and may have lost records.
+    """
+
+    election: Election = Election.ONLINE
+    isr: tuple[int, ...] | None = None
+    replicas: tuple[int, ...] | None = None
+    removing: tuple[int, ...] | None = None
+    adding: tuple[int, ...] | None = None
+    recovery: RecoveryState | None = None
+    unclean_shutdown: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A partition on its way to its target."""
+
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    removing: tuple[int, ...]
+    adding: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+    recovery: RecoveryState
+
+
+class _Elected(NamedTuple):
+    leader: int
+    is_unclean: bool = False
+
+
+def partition_change(
+    before: PartitionRegistration,
+    target: PartitionTarget,
+    rules: ChangeRules,
+    acceptable: Callable[[int], bool],
+) -> PartitionChange | None:
+    """Work out what changes about a partition (``PartitionChangeBuilder.build``).
+
+    Args:
+        before: the partition now.
+        target: what is asked of it.
+        rules: what the cluster and the topic lay down.
+        acceptable: tells whether a broker may lead: alive and not fenced.
+
+    Returns:
+        The change, ``None`` if nothing changes.
+    """
+    draft = _complete_reassignment(_drafted(before, target))
+    if rules.has_elr:
+        draft = _with_eligible(draft, before, target.unclean_shutdown, rules.min_isr)
+    elected = _elect(draft, before, target.election, rules, acceptable)
+    change = PartitionChange()
+    if elected.leader != before.leader:
+        draft, change = _led_by(elected, draft, before)
+    if change.leader is None and not set(before.replicas) <= set(draft.replicas):
+        change = replace(change, leader=before.leader)
+    change = _with_elr_fields(change, draft, before, rules)
+    change = _with_isr(change, draft, before, rules)
+    change = _with_last_known_leader(change, before, rules)
+    change = _with_assignment(change, draft, before, rules)
+    if draft.recovery is not before.recovery:
+        change = replace(change, recovery=draft.recovery)
+    return None if change == PartitionChange() else change
+
+
+def _drafted(before: PartitionRegistration, target: PartitionTarget) -> _Draft:
+    return _Draft(
+        replicas=_changed(target.replicas, before.replicas),
+        isr=_changed(target.isr, before.isr),
+        removing=_changed(target.removing, before.removing),
+        adding=_changed(target.adding, before.adding),
+        elr=before.elr,
+        last_known_elr=before.last_known_elr,
+        recovery=before.recovery if target.recovery is None else target.recovery,
+    )
+
+
+def _complete_reassignment(draft: _Draft) -> _Draft:
+    under_way = ReassignmentReplicas(removing=draft.removing, adding=draft.adding, replicas=draft.replicas)
+    completed = under_way.completed_by(draft.isr)
+    if completed is None:
+        return draft
+    return replace(draft, replicas=completed.replicas, isr=completed.isr, removing=(), adding=())
+
+
+def _with_eligible(
+    draft: _Draft, before: PartitionRegistration, unclean_shutdown: Collection[int], min_isr: int
+) -> _Draft:
+    """Work out who stays eligible, in the order of the hash set that Kafka gathers them in."""
+    if len(draft.isr) >= min_isr:
+        return replace(draft, elr=(), last_known_elr=())
+    candidates = JavaHashSet(integer_hash, draft.elr)
+    for broker in before.isr:
+        candidates.add(broker)
+    elr = tuple(broker for broker in candidates if broker not in draft.isr and broker not in unclean_shutdown)
+    for broker in draft.last_known_elr:
+        candidates.add(broker)
+    last_known = tuple(broker for broker in candidates if broker not in draft.isr and broker not in elr)
+    return replace(draft, elr=elr, last_known_elr=last_known)
+
+
+def _elect(
+    draft: _Draft,
+    before: PartitionRegistration,
+    election: Election,
+    rules: ChangeRules,
+    acceptable: Callable[[int], bool],
+) -> _Elected:
+    eligible = draft.isr or draft.elr
+    first_choice = draft.replicas[:1] if election is Election.PREFERRED else ()
+    for broker in (*first_choice, before.leader, *draft.replicas):
+        if broker in eligible and acceptable(broker):
+            return _Elected(broker)
+    if rules.has_elr and rules.uses_last_known_leader and not eligible and len(before.last_known_elr) == 1:
+        (last_leader,) = before.last_known_elr
+        if acceptable(last_leader):
+            return _Elected(last_leader, is_unclean=True)
+    if election is Election.UNCLEAN:
+        for broker in draft.replicas:
+            if acceptable(broker):
+                return _Elected(broker, is_unclean=True)
+    return _Elected(NO_LEADER)
+
+
+def _led_by(elected: _Elected, draft: _Draft, before: PartitionRegistration) -> tuple[_Draft, PartitionChange]:
+    leader = elected.leader
+    if leader in draft.elr:
+        draft = replace(draft, isr=(leader,), elr=tuple(broker for broker in draft.elr if broker != leader))
+    if not elected.is_unclean:
+        return draft, PartitionChange(leader=leader)
+    is_recovering = before.recovery is RecoveryState.RECOVERING
+    recovery = None if is_recovering else RecoveryState.RECOVERING
+    return draft, PartitionChange(leader=leader, isr=(leader,), recovery=recovery)
+
+
+def _with_elr_fields(
+    change: PartitionChange, draft: _Draft, before: PartitionRegistration, rules: ChangeRules
+) -> PartitionChange:
+    """Put in the eligible leaders; an unclean leader (the ISR is set already) or a cluster without them has none."""
+    is_kept = rules.has_elr and change.isr is None
+    elr = draft.elr if is_kept else ()
+    change = replace(change, elr=_if_new(elr, before.elr))
+    if rules.uses_last_known_leader:
+        return change
+    return replace(change, last_known_elr=_if_new(draft.last_known_elr if is_kept else (), before.last_known_elr))
+
+
+def _with_isr(
+    change: PartitionChange, draft: _Draft, before: PartitionRegistration, rules: ChangeRules
+) -> PartitionChange:
+    """Put in the ISR, which may be empty only where there are eligible leaders."""
+    if change.isr is None and (draft.isr or rules.has_elr):
+        change = replace(change, isr=_if_new(draft.isr, before.isr))
+    has_shrunk = change.isr is not None and not set(before.isr) <= set(change.isr)
+    if has_shrunk and change.leader is None and rules.version.bumps_leader_epoch_on_isr_shrink:
+        return replace(change, leader=before.leader)
+    return change
+
+
+def _with_last_known_leader(
+    change: PartitionChange, before: PartitionRegistration, rules: ChangeRules
+) -> PartitionChange:
+    if not (rules.has_elr and rules.uses_last_known_leader) or change.leader is None:
+        return change
+    if change.leader == NO_LEADER and not before.last_known_elr:
+        return replace(change, last_known_elr=(before.leader,))
+    if change.leader != NO_LEADER and before.last_known_elr:
+        return replace(change, last_known_elr=())
+    return change
+
+
+def _with_assignment(
+    change: PartitionChange, draft: _Draft, before: PartitionRegistration, rules: ChangeRules
+) -> PartitionChange:
+    directories = None
+    if rules.version.has_directories and before.directories:
+        known = dict(zip(before.replicas, before.directories, strict=True))
+        placed = tuple(
+            known[broker] if broker in known else rules.default_directory(broker) for broker in draft.replicas
+        )
+        directories = None if placed == before.directories else placed
+    return replace(
+        change,
+        replicas=_if_new(draft.replicas, before.replicas),
+        removing=_if_new(draft.removing, before.removing),
+        adding=_if_new(draft.adding, before.adding),
+        directories=directories,
+    )
+
+
+def _changed(new: tuple[int, ...] | None, old: tuple[int, ...]) -> tuple[int, ...]:
+    return old if new is None else new
+
+
+def _if_new(new: Sequence[int], old: tuple[int, ...]) -> tuple[int, ...] | None:
+    return None if tuple(new) == old else tuple(new)

@@ -1,0 +1,110 @@
+"""Random courses of a quorum under everything that can go wrong, to look for one that breaks an invariant.
+
+A course draws its own voters, observers, delays, losses and timeouts from its seed, then crashes, restarts, cuts off,
+heals, resigns and shuts down at random moments, any number of replicas at once. In the end everything is mended, and
+the quorum must commit again: safety that comes from never doing anything would be worth nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+
+from kafka_capacity.kafka.controller.quorum.events import Outage
+from kafka_capacity.kafka.controller.quorum.safety import SafetyViolationError
+from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
+from kafka_capacity.kafka.controller.quorum.simulation import SHUTDOWN_SECONDS, QuorumSimulation
+from kafka_capacity.kafka.controller.quorum.surroundings import Network
+from kafka_capacity.kafka.controller.quorum.voters import MOST_VOTERS
+
+_MEND_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What came of a random course.
+
+    Attributes:
+        voters: how many there were.
+        faults: how many things went wrong.
+        elections: how many leaders there were.
+        committed: how many records were committed.
+        recovery_seconds: from when all was mended until a new record was committed.
+    """
+
+    voters: int
+    faults: int
+    elections: int
+    committed: int
+    recovery_seconds: float
+
+
+def random_course(seed: int, *, faults: int = 30) -> Course:
+    """Run one course.
+
+    Args:
+        seed: of everything in it.
+        faults: how many things go wrong.
+
+    Raises:
+        SafetyViolationError: an invariant did not hold, or the mended quorum did not come back.
+    """
+    random = Random(seed)
+    slowest = random.choice([0.005, 0.05, 0.5])
+    network = Network(
+        least_delay_seconds=slowest / 10, most_delay_seconds=slowest, loss_ratio=random.choice([0.0, 0.02, 0.2])
+    )
+    timeouts = QuorumTimeouts(idle_interval_seconds=random.choice([0.05, 0.5]))
+    voters = range(1, random.randint(1, MOST_VOTERS) + 1)
+    observers = range(100, 100 + random.randint(0, 2))
+    simulation = QuorumSimulation(voters, observers=observers, timeouts=timeouts, network=network, seed=seed)
+    nodes = [*voters, *observers]
+    for _ in range(faults):
+        # Many things at once, or long after each other.
+        simulation.run(simulation.now + random.choice([0.0, 0.01, 0.3, 2.0]) * random.random() * 2)
+        _go_wrong(simulation, nodes, random)
+    return Course(
+        voters=len(voters),
+        faults=faults,
+        elections=len(simulation.elections),
+        recovery_seconds=_recovery(simulation),
+        committed=len(simulation.safety.committed),
+    )
+
+
+def _go_wrong(simulation: QuorumSimulation, nodes: list[int], random: Random) -> None:
+    node = random.choice(nodes)
+    leader = simulation.leader()
+    # Leaders are where it hurts.
+    victim = leader if leader is not None and random.random() < 0.5 else node
+    fault = random.randrange(8)
+    if fault <= 1:
+        simulation.crash(victim, random.choice(list(Outage)))
+    elif fault <= 3:
+        for down in list(simulation.down):
+            if random.random() < 0.7:
+                simulation.restart(down)
+    elif fault == 4:
+        simulation.partition([random.sample(nodes, random.randint(1, len(nodes)))])
+    elif fault == 5:
+        simulation.heal()
+    elif fault == 6:
+        simulation.resign(victim)
+    else:
+        simulation.shut_down(victim)
+
+
+def _recovery(simulation: QuorumSimulation) -> float:
+    simulation.heal()
+    simulation.network = replace(simulation.network, loss_ratio=0.0, least_delay_seconds=0.001, most_delay_seconds=0.01)
+    # A replica that shuts down does so in the end, and is started again as those that crashed are.
+    simulation.run(simulation.now + 2 * SHUTDOWN_SECONDS)
+    for node_id in list(simulation.down):
+        simulation.restart(node_id)
+    start = simulation.now
+    committed = len(simulation.safety.committed)
+    while simulation.now < start + _MEND_SECONDS:
+        simulation.run(simulation.now + 0.05)
+        if len(simulation.safety.committed) > committed:
+            return simulation.now - start
+    raise SafetyViolationError(f"nothing was committed in {_MEND_SECONDS} s after everything was mended")

@@ -1,0 +1,251 @@
+"""One replica of the metadata log: its state, and the changes of state that Kafka allows (``QuorumState``, 4.3.1).
+
+Epoch, leader and vote are durable, so is the log. Everything else is gone after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from random import Random
+
+from kafka_capacity.kafka.controller.quorum.connections import Connections
+from kafka_capacity.kafka.controller.quorum.messages import (
+    NOBODY,
+    UNKNOWN_OFFSET,
+    Error,
+    LogEnd,
+    Record,
+    Request,
+    Response,
+    Rpc,
+)
+from kafka_capacity.kafka.controller.quorum.metadata_log import MetadataLog
+from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
+from kafka_capacity.kafka.controller.quorum.states import ParkedFetch, State
+
+CHECK_QUORUM_FACTOR = 1.5
+"""A leader resigns when a majority has not fetched for so many fetch timeouts."""
+
+
+class Replica:
+    """One replica; ``outbox`` holds what it has said since somebody took it away.
+
+    ``state_writes`` counts how often it has written epoch, leader and vote since: a vote for a new epoch is two writes,
+    standing, winning and following one each, becoming prospective none (``durableTransitionTo``).
+
+    Args:
+        node_id: its id; one that is not among the voters observes.
+        voters: node ids.
+        timeouts: of this replica.
+        random: draws election timeouts and bootstrap servers.
+    """
+
+    def __init__(self, node_id: int, voters: Sequence[int], timeouts: QuorumTimeouts, random: Random) -> None:
+        self.node_id = node_id
+        self.voters = tuple(voters)
+        self.others = tuple(voter for voter in voters if voter != node_id)
+        self.majority = len(self.voters) // 2 + 1
+        self.is_voter = node_id in self.voters
+        self.timeouts = timeouts
+        self.random = random
+        self.outbox: list[Request | Response] = []
+        self.state_writes = 0
+        self.epoch = 0
+        self.leader = NOBODY
+        self.voted = NOBODY
+        self.log = MetadataLog()
+        self.granted: set[int] = set()
+        self.rejected: set[int] = set()
+        self.unacknowledged: set[int] = set()
+        self._correlation = 0
+        self._value = 0
+        self.start(0.0)
+
+    def start(self, now: float) -> None:
+        """Begin with nothing but what is durable, as after a crash."""
+        self.high_watermark = UNKNOWN_OFFSET
+        self.connections = Connections(self.voters, self.timeouts, self.random)
+        self.parked: list[ParkedFetch] = []
+        self.outbox.clear()
+        self.shutdown_at = inf
+        self.has_ended = False
+        self.resign_requested = False
+        self.successors: tuple[int, ...] = ()
+        self._enter(State.UNATTACHED, now + self._election_timeout())
+        if self.leader == self.node_id:
+            # A leader may have lost what it had not flushed: it must not lead, nor vote, in its epoch again.
+            self._enter_resigned(now)
+        elif self.leader != NOBODY:
+            self._enter(State.FOLLOWER, now + self.timeouts.fetch_timeout_seconds)
+        elif self.voted == self.node_id:
+            self._become_candidate_in(now)
+        if self.voters == (self.node_id,) and self.state is not State.LEADER:
+            self.become_prospective(now)
+
+    # -- what the handlers ask ---------------------------------------------------------------------
+
+    @property
+    def is_nominee(self) -> bool:
+        """Whether it asks for votes."""
+        return self.state in (State.PROSPECTIVE, State.CANDIDATE)
+
+    @property
+    def is_elected(self) -> bool:
+        """Whether enough voters have granted their vote."""
+        return len(self.granted) >= self.majority
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the votes that are still open are too few."""
+        return len(self.voters) - len(self.rejected) < self.majority
+
+    def can_grant(self, candidate: int, end: LogEnd, *, is_pre_vote: bool) -> bool:
+        """Whether this replica gives its vote."""
+        is_up_to_date = end >= self.log.end
+        if self.state in (State.UNATTACHED, State.PROSPECTIVE):
+            if is_pre_vote:
+                return is_up_to_date
+            if self.voted != NOBODY:
+                return self.voted == candidate
+            return self.leader == NOBODY and is_up_to_date
+        if self.state is State.FOLLOWER:
+            return is_pre_vote and not self.has_fetched and is_up_to_date
+        if self.state in (State.CANDIDATE, State.RESIGNED):
+            return is_pre_vote and is_up_to_date
+        return False
+
+    # -- changes of state --------------------------------------------------------------------------
+
+    def become_unattached(self, epoch: int, now: float) -> None:
+        """Know an epoch, but no leader of it."""
+        keeps_timer = self.state in (State.CANDIDATE, State.UNATTACHED, State.RESIGNED) or (
+            self.state is State.PROSPECTIVE and not self.is_rejected
+        )
+        deadline = self.deadline if keeps_timer else now + self._election_timeout()
+        if epoch > self.epoch:
+            self.epoch, self.leader, self.voted = epoch, NOBODY, NOBODY
+        self.state_writes += 1
+        self._enter(State.UNATTACHED, deadline)
+
+    def become_follower(self, epoch: int, leader: int, now: float) -> None:
+        """Follow a leader; within an epoch the vote stays given."""
+        if epoch > self.epoch:
+            self.voted = NOBODY
+        self.epoch, self.leader = epoch, leader
+        self.state_writes += 1
+        self._drop_parked()
+        self._enter(State.FOLLOWER, now + self.timeouts.fetch_timeout_seconds)
+
+    def become_prospective(self, now: float) -> None:
+        """Ask whether an election could be won, before an epoch is used up for it."""
+        self._enter(State.PROSPECTIVE, now + self._election_timeout())
+        self.granted = {self.node_id}
+        if self.is_elected:
+            self.become_candidate(now)
+
+    def become_candidate(self, now: float) -> None:
+        """Stand for election in a new epoch."""
+        self.epoch, self.leader, self.voted = self.epoch + 1, NOBODY, self.node_id
+        self.state_writes += 1
+        self._become_candidate_in(now)
+
+    def become_leader(self, now: float) -> None:
+        """Lead the epoch of the election that was won, and write its first record."""
+        self.leader, self.voted = self.node_id, NOBODY
+        self.state_writes += 1
+        self.high_watermark = UNKNOWN_OFFSET
+        self._enter(State.LEADER, now + CHECK_QUORUM_FACTOR * self.timeouts.fetch_timeout_seconds)
+        self.epoch_start = self.log.end.offset
+        self.end_offsets = dict.fromkeys(self.others, UNKNOWN_OFFSET)
+        self.fetched_at = dict.fromkeys(self.others, -inf)
+        self.fetched: set[int] = set()
+        self.begin_at = now
+        self.append(now)
+
+    def become_resigned(self, now: float) -> None:
+        """Lead no longer, and tell the voters whom of them it would like to lead: who has most of the log first."""
+        # Sorting keeps the order of the voters where two have as much.
+        self.successors = tuple(sorted(self.others, key=lambda voter: -self.end_offsets[voter]))
+        self.resign_requested = False
+        self._drop_parked()
+        self._enter_resigned(now)
+
+    def give_vote(self, candidate: int, now: float) -> None:
+        """Vote, and wait anew: who was voted for has as good a chance as this replica."""
+        self.voted = candidate
+        self.state_writes += 1
+        self.deadline = now + self._election_timeout()
+        if self.state is State.PROSPECTIVE:
+            self.granted, self.rejected = {self.node_id}, set()
+
+    def append(self, now: float) -> None:
+        """Write one record as the leader."""
+        self._value += 1
+        self.log.append([Record(self.epoch, self._value * 1000 + self.node_id)])
+        idle = self.timeouts.idle_interval_seconds
+        self.append_at = now + idle if idle else inf
+
+    def request(self, rpc: Rpc, target: int, now: float) -> None:
+        """Send a request and wait for its answer."""
+        self._correlation += 1
+        successors = self.successors if rpc is Rpc.END_QUORUM_EPOCH else ()
+        asks = Request(
+            rpc, self.node_id, target, self._correlation, self.epoch, self.log.end, self.high_watermark, successors
+        )
+        self.connections.on_sent(target, self._correlation, now)
+        self.outbox.append(asks)
+
+    def answer(
+        self,
+        request: Request,
+        error: Error = Error.NONE,
+        *,
+        is_granted: bool = False,
+        records: tuple[Record, ...] = (),
+        high_watermark: int = UNKNOWN_OFFSET,
+        diverging: LogEnd | None = None,
+    ) -> Response:
+        """Answer, with the epoch and the leader that this replica knows."""
+        return Response(
+            request.rpc,
+            self.node_id,
+            request.source,
+            request.correlation,
+            error,
+            self.epoch,
+            self.leader,
+            is_granted,
+            records,
+            high_watermark,
+            diverging,
+        )
+
+    def _become_candidate_in(self, now: float) -> None:
+        self._enter(State.CANDIDATE, now + self._election_timeout())
+        self.granted = {self.node_id}
+        if self.is_elected:
+            self.become_leader(now)
+
+    def _enter_resigned(self, now: float) -> None:
+        self._enter(State.RESIGNED, now + self._election_timeout())
+        self.unacknowledged = set(self.others)
+
+    def _enter(self, state: State, deadline: float) -> None:
+        self.state = state
+        self.deadline = deadline
+        self.granted = set()
+        self.rejected = set()
+        self.has_fetched = False
+        self.unacknowledged = set()
+        self.connections.reset()
+
+    def _drop_parked(self) -> None:
+        self.outbox.extend(self.answer(parked.request, Error.NOT_LEADER_OR_FOLLOWER) for parked in self.parked)
+        self.parked.clear()
+
+    def _election_timeout(self) -> float:
+        if not self.is_voter:
+            return inf
+        least = round(self.timeouts.election_timeout_seconds * 1000)
+        return (least + self.random.randrange(least)) / 1000

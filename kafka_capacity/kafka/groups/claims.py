@@ -1,0 +1,110 @@
+"""What the members of a group say they had, and who is believed (``AbstractStickyAssignor`` of the client, 4.3.1).
+
+Rules:
+    * Members are asked in the order of the leader's hash map; topics that nobody subscribes to are left out.
+    * A partition that two claim goes to the one of the later generation; in one generation to neither, and
+      whoever gets it later takes it over from someone.
+    * The generation of the member that claimed *first* is read from its subscription, not from its user data.
+
+Partitions are numbers here (:mod:`kafka_capacity.kafka.groups.codes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.model import TopicPartitions, concatenated
+from kafka_capacity.kafka.groups.subscriptions import Subscriptions
+
+
+class Memory(NamedTuple):
+    """What one member says.
+
+    Attributes:
+        partitions: what it had.
+        generation: when; ``None`` if it does not say.
+    """
+
+    partitions: TopicPartitions
+    generation: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Claims:
+    """Who is believed to have had what.
+
+    Attributes:
+        member: int64[N], position of the member in the group; members follow in the order of the leader's map.
+        code: int64[N], number of the partition, in the order of the member's list.
+        disputed: numbers of the partitions that two claimed in one generation.
+        latest_generation: the latest that any member names, -1 if none does.
+    """
+
+    member: NDArray[np.int64]
+    code: NDArray[np.int64]
+    disputed: frozenset[int]
+    latest_generation: int
+
+
+def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes) -> Claims:
+    """Hear all members.
+
+    Args:
+        found: the group.
+        memories: what each member says, as the group lists them.
+        codes: numbers the partitions; those that do not exist are added.
+    """
+    order = found.order
+    topic, partition = concatenated([memories[i].partitions for i in order], found.table)
+    lengths = np.array([len(memories[i].partitions) for i in order], dtype=np.int64)
+    member = np.repeat(np.array(order, dtype=np.int64), lengths)
+    known = topic >= 0
+    if not known.all():
+        topic, partition, member = topic[known], partition[known], member[known]
+    code = codes.encode(topic, partition)
+    stated = [-1 if memory.generation is None else memory.generation for memory in memories]
+    kept, disputed = _believed(found, stated, member, code)
+    return Claims(
+        member=member[kept],
+        code=code[kept],
+        disputed=disputed,
+        latest_generation=max([-1, *stated]),
+    )
+
+
+def _believed(
+    found: Subscriptions, stated: list[int], member: NDArray[np.int64], code: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], frozenset[int]]:
+    kept = np.ones(len(code), dtype=np.bool_)
+    times = np.bincount(code)
+    disputed: set[int] = set()
+    # For each partition claimed again and again: who claimed it last with success, and the row that stands for it.
+    claimed: dict[int, tuple[int, int | None]] = {}
+    for row in np.flatnonzero(times[code] > 1).tolist():
+        number, claimant = int(code[row]), int(member[row])
+        if number not in claimed:
+            claimed[number] = (claimant, row)
+            continue
+        other, other_row = claimed[number]
+        other_generation = found.group.members[other].known_generation
+        if stated[claimant] < other_generation:
+            kept[row] = False
+            continue
+        is_disputed = stated[claimant] == other_generation
+        if is_disputed:
+            disputed.add(number)
+        if other_row is not None:
+            kept[other_row] = False
+        if is_disputed or (other_row is None and other == claimant):
+            # Who takes over from itself what it has not got removes it again.
+            kept[row] = False
+            claimed[number] = (claimant, None)
+        else:
+            claimed[number] = (claimant, row)
+    return kept, frozenset(disputed)

@@ -1,0 +1,99 @@
+"""How the group coordinator sees a group: members by index and topics by id, in Java's order (4.3.1).
+
+The coordinator holds the members in a ``HashMap`` by id, each member's topics in a ``HashSet``, and what it is to
+have in a ``HashMap`` of a ``HashSet`` of partitions for each topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.groups.assignment import Assignment
+from kafka_capacity.kafka.groups.model import Group, Member, TopicPartitions
+from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet, copied_set_capacity, put_order
+from kafka_capacity.kafka.java.hashing import integer_hash, string_hashes, uuid_hash
+
+KAFKA_TYPE = "org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException"
+
+Held = dict[str, list[int]]
+"""Partitions by topic id; both in Java's order of iteration."""
+
+
+def map_order(group: Group) -> list[int]:
+    """List the positions of the members in the order of the coordinator's map."""
+    order: list[int] = put_order(string_hashes([member.member_id for member in group.members])).tolist()
+    return order
+
+
+def members_in_map(group: Group) -> tuple[Member, ...]:
+    """List the members in the order of the coordinator's map."""
+    return tuple(group.members[i] for i in map_order(group))
+
+
+def assign_by_kind(
+    group: Group, homogeneous: Callable[[Group], Assignment], mixed: Callable[[Group], Assignment]
+) -> Assignment:
+    """Assign by one rule where all members subscribe to the same topics, else by another; nobody gets nothing."""
+    if not group.members:
+        return Assignment.of(group, {})
+    return homogeneous(group) if are_homogeneous(group) else mixed(group)
+
+
+def are_homogeneous(group: Group) -> bool:
+    """Tell whether all members subscribe to the same set of topics."""
+    lists = {id(member.topics): member.topics for member in group.members}.values()
+    return len({frozenset(topics) for topics in lists}) == 1
+
+
+def subscribed_topics(member: Member) -> JavaHashSet[str]:
+    """Give the topics of one member."""
+    topics = JavaHashSet[str](uuid_hash)
+    for topic in member.topics:
+        topics.add(topic)
+    return topics
+
+
+def held_partitions(owned: TopicPartitions) -> Held:
+    """Give what a member has, topics and partitions in the order in which the coordinator walks over them."""
+    if not len(owned):
+        return {}
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in owned.pairs():
+        by_topic.setdefault(topic, []).append(partition)
+    topics = JavaHashMap[str, None](uuid_hash)
+    for topic in by_topic:
+        topics.put(topic, None)
+    return {topic: integer_set_order(by_topic[topic]) for topic in topics}
+
+
+def integer_set_order(listed: list[int]) -> list[int]:
+    """Order numbers as a ``HashSet`` made of the list does."""
+    capacity = copied_set_capacity(len(listed))
+    distinct = list(dict.fromkeys(listed))
+    if min(distinct) >= 0 and max(distinct) < capacity:
+        return sorted(distinct)  # a table with a bucket for each
+    return [distinct[i] for i in put_order([integer_hash(n) for n in distinct], capacity).tolist()]
+
+
+def known_partition_count(group: Group, topic: str) -> int:
+    """Tell how many partitions a subscribed topic has.
+
+    Raises:
+        AssignmentError: there is no such topic.
+    """
+    count = group.partition_count(topic)
+    if count is None:
+        raise AssignmentError(f"a member subscribes to topic {topic}, which does not exist", kafka_type=KAFKA_TYPE)
+    return count
+
+
+def as_assignment(group: Group, held: Mapping[str, Mapping[str, list[int] | set[int]]]) -> Assignment:
+    """Make an assignment of partitions by topic by member id; each list sorted by topic id, then partition."""
+    return Assignment.of(
+        group,
+        {
+            member_id: [(topic, partition) for topic in sorted(topics) for partition in sorted(topics[topic])]
+            for member_id, topics in held.items()
+        },
+    )

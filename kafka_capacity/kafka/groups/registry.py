@@ -1,0 +1,102 @@
+"""The assignors by the names users type, Kafka's and users' own.
+
+Kafka has two assignors named ``range`` with one rule for ties of their own each, and had a third: an assignor is
+looked up under the protocol of the group. Modules are named one by one, so that the lookup also works when the
+package is imported from a zip file on ``sys.path``; each is imported when its assignor is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Protocol, TypeVar
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.groups.assignment import Assignment
+from kafka_capacity.kafka.groups.model import Group
+from kafka_capacity.kafka.groups.own import load_own, own_names
+
+
+class GroupProtocol(StrEnum):
+    """How the members of a group agree on who reads what."""
+
+    CLASSIC = "classic"
+    """A member, the leader, assigns (``group.protocol=classic``)."""
+    CONSUMER = "consumer"
+    """The coordinator assigns (KIP-848, ``group.protocol=consumer``)."""
+    SHARE = "share"
+    """Members share partitions (KIP-932)."""
+    OLD = "old"
+    """The Scala consumer of 0.10 and before: every member assigns its own threads."""
+
+
+class Assignor(Protocol):
+    """Says who reads what. Write a class like this to bring your own.
+
+    Attributes:
+        name: as users type it.
+        is_cooperative: whether members keep what they hold while the group rebalances, so that a partition is
+            taken from one member in one round and given to another in the next. Classic groups only.
+    """
+
+    name: str
+    is_cooperative: bool
+
+    def assign(self, group: Group) -> Assignment:
+        """Assign the partitions of a group.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        ...
+
+
+AnyAssignor = TypeVar("AnyAssignor", bound=Assignor)
+
+_CLASSIC, _CONSUMER, _SHARE, _OLD = GroupProtocol
+_MODULES = {
+    (_CLASSIC, "cooperative-sticky"): "kafka_capacity.kafka.groups.sticky",
+    (_CLASSIC, "range"): "kafka_capacity.kafka.groups.range_",
+    (_CLASSIC, "roundrobin"): "kafka_capacity.kafka.groups.roundrobin",
+    (_CLASSIC, "sticky"): "kafka_capacity.kafka.groups.sticky",
+    (_CONSUMER, "range"): "kafka_capacity.kafka.groups.server_range",
+    (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
+    (_SHARE, "simple"): "kafka_capacity.kafka.groups.simple",
+    (_OLD, "range"): "kafka_capacity.kafka.groups.old_consumer",
+    (_OLD, "roundrobin"): "kafka_capacity.kafka.groups.old_consumer",
+}
+_registered: dict[tuple[GroupProtocol, str], Assignor] = {}
+
+
+def register(name: str, protocol: GroupProtocol) -> Callable[[type[AnyAssignor]], type[AnyAssignor]]:
+    """Decorate an :class:`Assignor` class so that :func:`assignor` finds it; sets its ``name``."""
+
+    def add(assignor_class: type[AnyAssignor]) -> type[AnyAssignor]:
+        assignor_class.name = name
+        _registered[protocol, name] = assignor_class()
+        return assignor_class
+
+    return add
+
+
+def assignor_names(protocol: GroupProtocol = GroupProtocol.CLASSIC) -> tuple[str, ...]:
+    """Name the assignors for groups of a protocol, sorted: Kafka's and users' own."""
+    return tuple(sorted({name for kind, name in _MODULES if kind is protocol} | own_names()))
+
+
+def assignor(name: str, protocol: GroupProtocol = GroupProtocol.CLASSIC) -> Assignor:
+    """Find an assignor by its name. Kafka's come first; a user's own serves groups of every protocol.
+
+    Raises:
+        RequestError: there is none of this name, or a user's own cannot be loaded.
+    """
+    key = (protocol, name)
+    if key not in _registered and key in _MODULES:
+        importlib.import_module(_MODULES[key])
+    if key in _registered:
+        return _registered[key]
+    if name in own_names():
+        return load_own(name)
+    known = ", ".join(assignor_names(protocol))
+    raise RequestError(f"assignor: {name!r} is not known for {protocol} groups; choose one of {known}")

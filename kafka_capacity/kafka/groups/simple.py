@@ -1,0 +1,112 @@
+"""``simple`` of share groups (KIP-932, ``SimpleAssignor`` of the group coordinator, 4.3.1).
+
+Members of a share group may read one partition together: with more members than partitions each partition is
+shared.
+
+Goals, in this order:
+    1. Balance: of p partitions and c members each partition goes to ceil(c / p) of them, and the members' counts
+       differ by at most one.
+    2. Stickiness: a member keeps what it has as far as balance lets it.
+
+Constraints:
+    Only to subscribers; all subscribed topics must exist; partitions may be declared not assignable (yet).
+
+Algorithm (all members subscribe to the same topics; else the same for each topic by itself,
+:mod:`kafka_capacity.kafka.groups.simple_mixed`):
+    1. Members keep what they have of subscribed topics.
+    2. Members with more than their share lose the first of a hash set, partitions with too many members the first
+       members of a hash set (:mod:`kafka_capacity.kafka.groups.sharing`).
+    3. Partitions with too few members go round the members below their share, in the order of hash maps. A
+       partition that no such member can take stays with too few; if nobody is left Kafka throws a
+       NoSuchElementException.
+
+Worked example, 2 partitions over 3 members: each partition is shared by two, and the shares are 2, 1 and 1.
+
+>>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
+>>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
+>>> members = tuple(Member(member_id=name, topics=(orders,)) for name in "abc")
+>>> group = Group(topics=(Topic(name=orders, partitions=2),), members=members)
+>>> {name: [p for _, p in part] for name, part in SimpleAssignor().assign(group).lists().items()}
+{'a': [0, 1], 'b': [1], 'c': [0]}
+"""
+
+from __future__ import annotations
+
+from kafka_capacity.kafka.groups.assignment import Assignment
+from kafka_capacity.kafka.groups.coordinator import (
+    Held,
+    as_assignment,
+    assign_by_kind,
+    held_partitions,
+    known_partition_count,
+    members_in_map,
+    subscribed_topics,
+)
+from kafka_capacity.kafka.groups.model import Group, TopicPartition
+from kafka_capacity.kafka.groups.registry import GroupProtocol, register
+from kafka_capacity.kafka.groups.sharing import NewAssignments, Sharing, sized_for
+from kafka_capacity.kafka.groups.simple_mixed import assign_mixed_shares
+from kafka_capacity.kafka.java.hash_map import JavaHashSet
+from kafka_capacity.kafka.java.hashing import integer_hash, topic_id_partition_hash
+
+
+@register("simple", GroupProtocol.SHARE)
+class SimpleAssignor:
+    """The assignor of share groups."""
+
+    name: str
+    is_cooperative = False
+
+    def assign(self, group: Group) -> Assignment:
+        """Assign, by what the members are to have now.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
+
+
+def _assign_homogeneous(group: Group) -> Assignment:
+    members = members_in_map(group)
+    topics = subscribed_topics(members[0])
+    if not len(topics):
+        return Assignment.of(group, {})
+    targets: list[TopicPartition] = []
+    for topic in topics:
+        pairs = ((topic, partition) for partition in range(known_partition_count(group, topic)))
+        targets += [pair for pair in pairs if group.assignable is None or pair in group.assignable]
+    new = NewAssignments([held_partitions(member.owned) for member in members])
+    sharing = Sharing(list(range(len(members))), len(targets), topic_id_partition_hash, len(members), new)
+    below, above = _keep(sharing, new.before, topics)
+    for member in above:
+        sharing.shrink_member(member)
+    for member in sharing.shrink_partitions():
+        below.add(member)
+    for pair in targets:
+        sharing.add_partition(pair)
+    if len(below):
+        sharing.fill(below)
+    return as_assignment(group, {member.member_id: new.of(index) for index, member in enumerate(members)})
+
+
+def _keep(
+    sharing: Sharing[TopicPartition], before: list[Held], topics: JavaHashSet[str]
+) -> tuple[JavaHashSet[int], JavaHashSet[int]]:
+    """Note what the members have; give those with less and those with more than their share."""
+    below = JavaHashSet[int](integer_hash, capacity=sized_for(len(before)))
+    above = JavaHashSet[int](integer_hash, capacity=sized_for(len(before)))
+    for member, held in enumerate(before):
+        count = 0
+        for topic, partitions in held.items():
+            if topic in topics:
+                count += len(partitions)
+                for partition in partitions:
+                    sharing.hold((topic, partition), member)
+            else:
+                sharing.new.changed(member).pop(topic, None)
+        share = sharing.share[member]
+        if count < share:
+            below.add(member)
+        elif count > share:
+            above.add(member)
+    return below, above

@@ -1,0 +1,206 @@
+"""``sticky`` and ``cooperative-sticky`` (``AbstractStickyAssignor`` and its two classes of the client, 4.3.1).
+
+Goals, in this order:
+    1. Balance: counts that differ by at most one where all members subscribe to the same topics, else as even as
+       moves of single partitions can make them.
+    2. Racks, where members and replicas have them and they are not everywhere the same.
+    3. Stickiness: a member keeps what it had as far as balance lets it.
+
+Constraints:
+    Only to subscribers, each partition once. ``cooperative-sticky`` holds back a partition that changes hands until
+    the member that had it has let it go: it is given out in the next round.
+
+Algorithm:
+    1. Members say what they had (``sticky`` in its user data, ``cooperative-sticky`` as owned partitions);
+       :mod:`kafka_capacity.kafka.groups.claims` settles who is believed.
+    2. All subscriptions equal: :mod:`kafka_capacity.kafka.groups.sticky_equal`; else
+       :mod:`.sticky_general`. Members that subscribe to nothing and come before all others in
+       the leader's map do not make subscriptions unequal, and then take part: a quirk of Kafka's.
+    3. ``cooperative-sticky`` takes out what changes hands.
+
+Worked example: c joins a and b, who had two and three partitions. Two each and none taken but b's third:
+
+>>> from kafka_capacity.kafka.groups.model import Group, Member, Topic, TopicPartitions
+>>> had = {"a": [0, 1], "b": [2, 3, 4], "c": []}
+>>> members = tuple(
+...     Member(
+...         member_id=name,
+...         topics=("orders",),
+...         owned=TopicPartitions.of(("orders", p) for p in partitions),
+...         generation=1,
+...     )
+...     for name, partitions in had.items()
+... )
+>>> group = Group(topics=(Topic(name="orders", partitions=5),), members=members)
+>>> answer = CooperativeStickyAssignor().assign(group).lists()
+>>> {name: [p for _, p in part] for name, part in answer.items()}
+{'a': [0, 1], 'b': [2, 3], 'c': []}
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.groups.assignment import Assignment
+from kafka_capacity.kafka.groups.claims import Memory, settle_claims
+from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, TopicPartitions, concatenated
+from kafka_capacity.kafka.groups.racks import Racks
+from kafka_capacity.kafka.groups.registry import GroupProtocol, register
+from kafka_capacity.kafka.groups.sorting import stable_order
+from kafka_capacity.kafka.groups.sticky_equal import assign_equal
+from kafka_capacity.kafka.groups.sticky_general import assign_general
+from kafka_capacity.kafka.groups.subscriptions import Subscriptions
+from kafka_capacity.kafka.java.hash_map import computed_order
+from kafka_capacity.kafka.java.hashing import string_hashes
+
+Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Positions of members and numbers of partitions, one row a partition given; a member's rows are in list order."""
+
+
+@register("sticky", GroupProtocol.CLASSIC)
+class StickyAssignor:
+    """Keeps partitions where they were; members let go of everything while the group rebalances."""
+
+    name: str
+    is_cooperative = False
+
+    def assign(self, group: Group) -> Assignment:
+        """Assign, by what the members' user data says they had.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        return _assign(group, [_from_user_data(member) for member in group.members], is_cooperative=False)
+
+
+@register("cooperative-sticky", GroupProtocol.CLASSIC)
+class CooperativeStickyAssignor:
+    """Keeps partitions where they are; what changes hands takes two rounds."""
+
+    name: str
+    is_cooperative = True
+
+    def assign(self, group: Group) -> Assignment:
+        """Assign, by what the members own.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)
+
+
+def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> Assignment:
+    found = Subscriptions.of(group)
+    codes = Codes(found.partition_counts())
+    are_equal = _subscriptions_equal(group, found.order)
+    if not (are_equal or is_cooperative):
+        memories = _as_carried(memories)
+    claims = settle_claims(found, memories, codes)
+    racks = Racks(found)
+    if are_equal:
+        owner, code, moved = assign_equal(found, codes, racks, claims)
+    else:
+        owner, code = assign_general(found, codes, racks, claims, memories)
+        moved = _changing_hands(found, codes, (owner, code)) if is_cooperative else {}
+    if is_cooperative and moved:
+        owner, code = _without((owner, code), moved)
+    return Assignment.of_codes(group, found.topic_names, codes, owner=owner, code=code)
+
+
+_NOTHING = Memory(partitions=NO_PARTITIONS, generation=None)
+
+
+def _from_user_data(member: Member) -> Memory:
+    if member.user_data is None:
+        return _NOTHING
+    return Memory(partitions=member.user_data.partitions, generation=member.user_data.generation)
+
+
+def _from_owned(member: Member) -> Memory:
+    if member.known_generation >= 0:
+        return Memory(partitions=member.owned, generation=member.generation)
+    stated = None if member.user_data is None else member.user_data.generation
+    return Memory(partitions=member.owned, generation=stated)
+
+
+def _as_carried(memories: list[Memory]) -> list[Memory]:
+    """Order the lists as user data carries them: by topic, in the order of a hash map filled topic by topic."""
+    hashes = {
+        id(names): string_hashes(names)
+        for names in {id(m.partitions.topics): m.partitions.topics for m in memories}.values()
+    }
+    orders: dict[tuple[int, tuple[int, ...], bool], NDArray[np.int64]] = {}
+    carried: list[Memory] = []
+    for memory in memories:
+        names = memory.partitions.topics
+        topics = memory.partitions.topic.tolist()
+        appearance = tuple(dict.fromkeys(topics))
+        if len(appearance) < 2:
+            carried.append(memory)
+            continue
+        key = (id(names), appearance, topics[-1] in topics[:-1])
+        if key not in orders:
+            places = np.zeros(len(names), dtype=np.int64)
+            found = np.array(appearance)
+            places[found[computed_order(hashes[id(names)][found], is_called_again=key[2])]] = np.arange(len(found))
+            orders[key] = places
+        carried.append(memory._replace(partitions=_sorted_by(memory.partitions, orders[key])))
+    return carried
+
+
+def _sorted_by(partitions: TopicPartitions, places: NDArray[np.int64]) -> TopicPartitions:
+    rows = stable_order(places[partitions.topic], len(places))
+    return TopicPartitions(topics=partitions.topics, topic=partitions.topic[rows], partition=partitions.partition[rows])
+
+
+def _subscriptions_equal(group: Group, order: list[int]) -> bool:
+    wanted: frozenset[str] = frozenset()
+    known: set[int] = set()
+    for i in order:
+        topics = group.members[i].topics
+        if not wanted:
+            wanted = frozenset(topics)
+        elif id(topics) not in known:
+            if len(topics) != len(wanted) or wanted != frozenset(topics):
+                return False
+            known.add(id(topics))
+    return True
+
+
+def _changing_hands(found: Subscriptions, codes: Codes, rows: Rows) -> dict[int, int]:
+    """Find partitions that one member owned and another gets: the new member by partition."""
+    members = found.group.members
+    topic, partition = concatenated([member.owned for member in members], found.table)
+    holder = np.repeat(np.arange(len(members)), [len(member.owned) for member in members])
+    is_known = topic >= 0
+    held_code, holder = codes.encode(topic[is_known], partition[is_known]), holder[is_known]
+    owner, code = rows
+    if len(held_code) == 0:
+        return {}
+    if int(np.bincount(held_code).max()) == 1 and int(np.bincount(code).max(initial=0)) <= 1:
+        had = np.full(len(codes.topic), -1, dtype=np.int64)
+        had[held_code] = holder
+        moved = (had[code] >= 0) & (had[code] != owner)
+        return dict(zip(code[moved].tolist(), owner[moved].tolist(), strict=True))
+    held = held_code * len(members) + holder
+    given = code * len(members) + owner
+    let_go = np.setdiff1d(held, given) // len(members)
+    added = ~np.isin(given, held)
+    moved = added & np.isin(code, let_go)
+    return dict(zip(code[moved].tolist(), owner[moved].tolist(), strict=True))
+
+
+def _without(rows: Rows, moved: dict[int, int]) -> Rows:
+    """Take the first row of each partition out of the list of the member named."""
+    owner, code = rows
+    taken = np.array(list(moved), dtype=np.int64)
+    by = np.array(list(moved.values()), dtype=np.int64)
+    width = int(max(code.max(), taken.max())) + 1
+    key = owner * width + code
+    candidates = np.flatnonzero(np.isin(key, by * width + taken))
+    _, first = np.unique(key[candidates], return_index=True)
+    kept = np.ones(len(code), dtype=np.bool_)
+    kept[candidates[first]] = False
+    return owner[kept], code[kept]

@@ -1,0 +1,181 @@
+"""How the leader of a classic group sees it: members and topics in the order of Kafka's hash maps (4.3.1).
+
+The leader holds the subscriptions in a ``HashMap`` by member id, and gathers the topics that anyone subscribes to
+in a ``HashSet``, from which it fills a ``HashMap`` of those that have metadata
+(``org.apache.kafka.clients.consumer.internals.AbstractPartitionAssignor.assign``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.groups.model import Group, Topic
+from kafka_capacity.kafka.groups.sorting import stable_order
+from kafka_capacity.kafka.java.hash_map import put_order
+from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Subscribers:
+    """Who subscribes to each of some topics. Where all members want the same, all topics share one run.
+
+    Attributes:
+        member: int64[N], positions of members in the group.
+        first: int64[T], where the run of each topic starts in :attr:`member`.
+        count: int64[T], how long it is.
+    """
+
+    member: NDArray[np.int64]
+    first: NDArray[np.int64]
+    count: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, group: Group, order: Sequence[int], table: dict[str, int]) -> Subscribers:
+        """Find them.
+
+        Args:
+            group: the group.
+            order: positions of its members in the order in which they are to be listed.
+            table: the topics by name; others are left out.
+        """
+        members = np.array(order, dtype=np.int64)
+        lists = distinct_lists(group, order)
+        if len(lists) == 1 and len(set(lists[0])) == len(lists[0]):
+            none = np.zeros(len(table), dtype=np.int64)
+            return cls(member=members if table else members[:0], first=none, count=none + len(members))
+        wanted = topics_by_list(group, order, table)
+        pieces = [wanted[id(group.members[i].topics)] for i in order]
+        topic = np.concatenate([np.empty(0, dtype=np.int64), *pieces])
+        count = np.bincount(topic, minlength=len(table))
+        rows = stable_order(topic, len(table))
+        member = np.repeat(members, [len(piece) for piece in pieces])[rows]
+        return cls(member=member, first=np.cumsum(count) - count, count=count)
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether all topics have one run."""
+        return len(self.member) < int(self.count.sum()) or len(self.count) == 1
+
+    def of_topic(self, topic: int) -> NDArray[np.int64]:
+        """List the subscribers of a topic."""
+        first = int(self.first[topic])
+        return self.member[first : first + int(self.count[topic])]
+
+    def are_readers(self, member: NDArray[np.int64], topic: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell of each pair of a member and a topic whether the member subscribes to it: bool[N]."""
+        topics = len(self.count)
+        if not len(member) or not topics:
+            return np.zeros(len(member), dtype=np.bool_)
+        pairs = np.repeat(np.arange(topics), self.count)
+        pairs += topics * np.concatenate([self.of_topic(i) for i in range(topics)])
+        return np.isin(member * topics + topic, pairs)
+
+    def sorted_by(self, place: NDArray[np.int64]) -> Subscribers:
+        """Sort the subscribers of each topic; who names a topic twice counts once.
+
+        Args:
+            place: int64[M], the place of each member of the group, all different.
+        """
+        seated = np.argsort(place)
+        if self.are_shared:
+            once = seated[np.unique(place[self.member])]
+            return Subscribers(member=once, first=self.first, count=np.full_like(self.count, len(once)))
+        topic = np.repeat(np.arange(len(self.count)), self.count)
+        key = np.unique(topic * len(place) + place[self.member])
+        count = np.bincount(key // len(place), minlength=len(self.count))
+        return Subscribers(member=seated[key % len(place)], first=np.cumsum(count) - count, count=count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Subscriptions:
+    """The group as the leader walks over it.
+
+    Attributes:
+        group: the group.
+        order: positions in ``group.members`` in the order of the leader's map.
+        hashes: int32[M], hash of each member's id, as the group lists them.
+        topics: the subscribed topics with metadata, in the order of the leader's map.
+        table: position in :attr:`topics` by name.
+    """
+
+    group: Group
+    order: list[int]
+    hashes: NDArray[np.int32]
+    topics: tuple[Topic, ...]
+    table: dict[str, int]
+
+    @classmethod
+    def of(cls, group: Group) -> Subscriptions:
+        """Read a group."""
+        members = group.members
+        hashes = string_hashes([member.member_id for member in members])
+        order = put_order(hashes).tolist()
+        named = dict.fromkeys(topic for listed in distinct_lists(group, order) for topic in listed)
+        subscribed = _put(list(named))
+        known = [name for name in subscribed if (group.partition_count(name) or 0) > 0]
+        topics = tuple(group.topic(name) for name in _put(known))
+        table = {topic.name: i for i, topic in enumerate(topics)}
+        return cls(group=group, order=order, hashes=hashes, topics=topics, table=table)
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        """The names of :attr:`topics`."""
+        return tuple(topic.name for topic in self.topics)
+
+    def partition_counts(self) -> NDArray[np.int64]:
+        """Count the partitions of each of :attr:`topics`: int64[T]."""
+        return np.array([topic.partitions for topic in self.topics], dtype=np.int64)
+
+    def subscribers(self) -> Subscribers:
+        """Find who names each of :attr:`topics`, in the order of the map, once a mention."""
+        return Subscribers.of(self.group, self.order, self.table)
+
+    def alphabetical(self) -> list[int]:
+        """List the positions of :attr:`topics` by name."""
+        return _by_name(list(range(len(self.topics))), [topic.name for topic in self.topics])
+
+
+def distinct_lists(group: Group, order: Sequence[int]) -> list[tuple[str, ...]]:
+    """List the lists of topics that members name, each once, in the order of the members."""
+    by_identity = {id(group.members[i].topics): group.members[i].topics for i in order}
+    return list(dict.fromkeys(by_identity.values()))
+
+
+def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) -> dict[int, NDArray[np.int64]]:
+    """Give the positions in ``table`` of each list of topics that members name, by the identity of the list."""
+    found: dict[int, NDArray[np.int64]] = {}
+    for i in order:
+        listed = group.members[i].topics
+        if id(listed) not in found:
+            places = [table[name] for name in listed if name in table]
+            found[id(listed)] = np.array(places, dtype=np.int64)
+    return found
+
+
+def join_places(group: Group, order: Sequence[int]) -> NDArray[np.int64]:
+    """Say where each member comes, static ones first by instance id, then the others by member id: int64[M].
+
+    Args:
+        group: the group.
+        order: positions of its members in the order that settles ties.
+    """
+    members = group.members
+    static = [i for i in order if members[i].instance_id is not None]
+    others = [i for i in order if members[i].instance_id is None]
+    place = np.empty(len(order), dtype=np.int64)
+    by_instance = _by_name(static, [members[i].instance_id or "" for i in static])
+    place[by_instance + _by_name(others, [members[i].member_id for i in others])] = np.arange(len(order))
+    return place
+
+
+def _by_name(positions: list[int], names: list[str]) -> list[int]:
+    keys = utf16_keys(names)
+    return [positions[i] for i in sorted(range(len(positions)), key=keys.__getitem__)]
+
+
+def _put(names: list[str]) -> list[str]:
+    return [names[i] for i in put_order(string_hashes(names)).tolist()]

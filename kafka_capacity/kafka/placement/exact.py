@@ -1,0 +1,189 @@
+"""A small plan as an integer program, solved by HiGHS within so many nodes.
+
+One variable for a partition on a broker, 1 where it has a replica; what is copied is the sum of the sizes of those that
+are not there now. The factor, the racks, the limits of the balance and the hard limits are linear in them. The limit is
+in nodes, not in seconds, so that the same problem has the same answer. Where the nodes do not suffice to prove the plan
+good, parts of it are solved anew, a few brokers at a time with all others as they are.
+
+scipy is imported here and only when it is needed, since that takes longer than a plan.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.placement.allotting import first_in_sequence
+from kafka_capacity.kafka.placement.layout import Layout
+
+MOST_CELLS = 2_000
+"""Partitions times brokers up to which the program is tried."""
+_MOST_NODES = 100
+_GAP_RATIO = 0.001
+_GOOD_ENOUGH_RATIO = 0.004
+"""A plan proven to be so close to the optimum is left alone."""
+_PART_SIZES = (3, 4, 5)
+_PARTS = 12
+TINY_CELLS = 300
+"""Up to this size without any gap."""
+
+
+def cheapest_within(
+    layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64], known: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_] | None:
+    """Find who should hold what so that the fewest bytes are copied.
+
+    Args:
+        layout: not changed.
+        lower: float64[B], the least that each broker may hold in the unit of the balance.
+        upper: float64[B], the most.
+        known: bool[P, B], a plan within these, if there is one.
+
+    Returns:
+        bool[P, B], the best that was found; ``None`` where there is none, or none was found in time, or scipy is not
+        there.
+    """
+    try:
+        import scipy.optimize  # noqa: F401  # tells whether it is there
+    except ImportError:
+        return None
+    program = _Program(layout, lower, upper)
+    found = program.solve(np.zeros_like(program.may_hold), program.may_hold)
+    plans = [plan for plan in (known, None if found.x is None else program.holds(found)) if plan is not None]
+    if not plans:
+        return None
+    holds = min(plans, key=program.price)
+    least = 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound)
+    for size in _PART_SIZES:
+        parts = list(combinations(range(len(layout.rack)), size))
+        for number in first_in_sequence(len(parts))[:_PARTS].tolist():
+            if program.price(holds) <= least * (1 + _GOOD_ENOUGH_RATIO):
+                return holds
+            is_open = np.isin(np.arange(len(layout.rack)), parts[number])
+            part = program.solve(holds & ~is_open, np.where(is_open, program.may_hold, holds))
+            if part.x is not None and program.price(program.holds(part)) < program.price(holds):
+                holds = program.holds(part)
+    return holds
+
+
+class _Program:
+    """The integer program of a layout.
+
+    Attributes:
+        may_hold: bool[P, B], who may hold what.
+    """
+
+    def __init__(self, layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+        from scipy.optimize import LinearConstraint
+        from scipy.sparse import csr_matrix
+
+        partitions, brokers = len(layout.held), len(layout.rack)
+        every = np.arange(partitions)
+        is_home = np.stack([layout.is_home(every, broker) for broker in range(brokers)], axis=1)
+        self.may_hold = is_home | layout.usable[None, :]
+        holds = np.stack([(layout.held == broker).any(axis=1) for broker in range(brokers)], axis=1)
+        behind = np.stack([layout.is_behind(every, broker) for broker in range(brokers)], axis=1)
+        self.may_hold &= holds | ~(behind | layout.is_offline[:, None])
+        if layout.allowed is not None:
+            self.may_hold &= layout.allowed[layout.problem.partitions.topic]
+        size = layout.problem.size_bytes.astype(np.float64)
+        self._cost = np.where(is_home, 0.0, size[:, None]) / max(float(size.mean()), 1.0)
+        rows, cells, weights, least, most = _constraints(layout, lower, upper)
+        matrix = csr_matrix((weights, (rows, cells)), shape=(len(least), partitions * brokers))
+        self._constraint = LinearConstraint(matrix, least, most)
+
+    def solve(self, least: NDArray[np.bool_], most: NDArray[np.bool_]) -> Any:
+        """Give scipy's result where each cell is at least and at most this."""
+        from scipy.optimize import Bounds, milp
+
+        return milp(
+            self._cost.ravel(),
+            constraints=self._constraint,
+            integrality=np.ones(self._cost.size, dtype=np.int64),
+            bounds=Bounds(least.ravel().astype(np.float64), most.ravel().astype(np.float64)),
+            options={"node_limit": _MOST_NODES, "mip_rel_gap": 0.0 if self._cost.size <= TINY_CELLS else _GAP_RATIO},
+        )
+
+    def holds(self, found: Any) -> NDArray[np.bool_]:
+        """Read who holds what from a result."""
+        return np.asarray(found.x.reshape(self._cost.shape) > 0.5, dtype=np.bool_)
+
+    def price(self, holds: NDArray[np.bool_]) -> float:
+        """Sum what is copied, in mean sizes."""
+        return float(self._cost[holds].sum())
+
+
+_Rows = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
+
+
+def _constraints(
+    layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Give the matrix as (row, column, value) and the limits of each row."""
+    partitions, brokers = len(layout.held), len(layout.rack)
+    cell = np.arange(partitions * brokers).reshape(partitions, brokers)
+    blocks: _Rows = []
+
+    def add(
+        row: NDArray[np.int64],
+        cells: NDArray[np.int64],
+        weight: NDArray[np.float64],
+        least: NDArray[np.float64],
+        most: NDArray[np.float64],
+    ) -> None:
+        offset = sum(len(block[3]) for block in blocks)
+        blocks.append((row.ravel() + offset, cells.ravel(), weight.ravel(), least, most))
+
+    factor = layout.factor.astype(np.float64)
+    add(np.repeat(np.arange(partitions), brokers), cell, np.ones(cell.size), factor, factor)
+    for rack in range(layout.rack_count):
+        inside = np.nonzero(layout.rack == rack)[0]
+        chosen = np.nonzero(layout.spread > 1)[0]
+        if not len(chosen):
+            break
+        # So few racks that each must have one, or so many that none may have more than its part.
+        needs_all = (layout.spread[chosen] == layout.rack_count) & (factor[chosen] > layout.rack_count)
+        part = factor[chosen] - layout.spread[chosen] + 1
+        add(
+            np.repeat(np.arange(len(chosen)), len(inside)),
+            cell[np.ix_(chosen, inside)],
+            np.ones(len(chosen) * len(inside)),
+            np.where(needs_all, 1.0, 0.0),
+            np.where(needs_all, np.inf, part),
+        )
+    sides = [(layout.limits.unit, lower, upper)]
+    sides += [(hard.unit, np.zeros(brokers), hard.limit) for hard in layout.hard]
+    for unit, at_least, at_most in sides:
+        scale = max(float(unit.mean()), 1e-9)
+        slack = 1e-9 * np.maximum(1.0, np.where(np.isfinite(at_most), at_most, 1.0) / scale)
+        add(
+            np.repeat(np.arange(brokers), partitions),
+            cell.T,
+            np.tile(unit / scale, brokers),
+            at_least / scale - slack,
+            at_most / scale + slack,
+        )
+    row, cells, weights, least, most = (np.concatenate([block[part] for block in blocks]) for part in range(5))
+    return row.astype(np.int64), cells.astype(np.int64), weights, least, most
+
+
+def adopt(layout: Layout, holds: NDArray[np.bool_]) -> None:
+    """Change a layout so that it holds exactly what is given; what stays keeps its place in the list."""
+    for row in np.nonzero(_differs(layout, holds))[0].tolist():
+        wanted = set(np.nonzero(holds[row])[0].tolist())
+        held = layout.held[row].tolist()
+        coming = sorted(wanted - set(held))
+        for column, broker in enumerate(held):
+            if broker >= 0 and broker not in wanted:
+                layout.move_one(row, column, coming.pop(0))
+
+
+def _differs(layout: Layout, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    same = np.zeros(len(layout.held), dtype=np.int64)
+    for column in range(layout.held.shape[1]):
+        broker = layout.held[:, column]
+        same += (broker >= 0) & holds[np.arange(len(broker)), broker]
+    return np.asarray(same < layout.factor, dtype=np.bool_)

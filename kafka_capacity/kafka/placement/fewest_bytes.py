@@ -1,0 +1,165 @@
+"""Reach a balanced, rack-aware assignment from the one there is, and copy little on the way.
+
+Goals (ordered)
+    1. Every partition has its replication factor, on distinct brokers of the target, those its topic is pinned to.
+    2. Every partition is spread over the racks that the rack rule asks for.
+    3. No broker passes a hard limit: disk and log directories, network in and out, replica count. A limit that no plan
+       can keep is passed by as little as can be shown (what it lacks is said by
+       :mod:`kafka_capacity.kafka.placement.relaxing`).
+    4. Every broker is within the tolerance of its fair share (:mod:`kafka_capacity.kafka.placement.shares`), where the
+       replicas' sizes and the rack rule allow it.
+    5. The fewest bytes are copied: brokers stop giving as soon as the others are within the tolerance.
+    6. By bytes, replica counts and traffic follow the bytes, since every topic gives alike. It costs none.
+    7. The leaders are even by bytes produced (by count where no rates are known), within a tenth of what each can
+       lead at most; this costs no bytes, since only the order of replica lists changes.
+
+Constraints (mandatory)
+    1 and 2.
+
+Algorithm
+    Keep every replica whose broker stays, unless the rack rule, a pin or a lower replication factor forbids it
+    (:mod:`.filling`, :mod:`.homing`). Make the missing replicas, where
+    brokers are lowest. Level what is left and relieve brokers above hard limits
+    (:mod:`kafka_capacity.kafka.placement.levelling`). Refine small plans to the optimum
+    (:mod:`kafka_capacity.kafka.placement.refining`). Take replicas off log directories that are too small for them
+    (:mod:`.relieving`). Then level the leaders (:mod:`.leading`).
+    A replica that is made anew takes the place in the list of the one it stands for. Nothing is drawn at random, and
+    nothing depends on the clock.
+    Each step is linear in the replicas but for sorting them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import PlacementError
+from kafka_capacity.kafka.placement.filling import give_up_surplus, make_missing
+from kafka_capacity.kafka.placement.homing import level_between_homes
+from kafka_capacity.kafka.placement.layout import Layout
+from kafka_capacity.kafka.placement.leading import LeaderLevelling
+from kafka_capacity.kafka.placement.levelling import Levelling
+from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
+from kafka_capacity.kafka.placement.refining import refine
+from kafka_capacity.kafka.placement.refusals import INVALID_REPLICATION_FACTOR
+from kafka_capacity.kafka.placement.registry import register
+from kafka_capacity.kafka.placement.relaxing import with_attainable_limits
+from kafka_capacity.kafka.placement.relieving import relieve_log_dirs
+
+
+@register("fewest-bytes")
+class FewestBytesPlacer:
+    """The placer of that name."""
+
+    name: str
+
+    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
+        """Place all partitions.
+
+        Returns:
+            int32[P, W], broker ids, the preferred leader first, padded with -1.
+
+        Raises:
+            PlacementError: the target has fewer brokers than a replication factor asks for, a topic is pinned to
+            fewer, or only some brokers have a rack.
+        """
+        _check_enough_brokers(problem)
+        _check_racks(problem)
+        _check_pins(problem)
+        layout = Layout(with_attainable_limits(problem))
+        give_up_surplus(layout)
+        level_between_homes(layout)
+        make_missing(layout)
+        _level(layout)
+        # What moves for the balance relieves most limits on the way; the rest is moved for their sake.
+        if _relieve(layout):
+            _level(layout)
+        refine(layout)
+        relieve_log_dirs(layout)
+        LeaderLevelling(layout).run()
+        return layout.broker_ids()
+
+
+def _check_pins(problem: PlacementProblem) -> None:
+    """Refuse a topic that is pinned to fewer brokers than it has replicas."""
+    if problem.allowed_brokers is None:
+        return
+    usable = (problem.allowed_brokers & ~problem.target.is_fenced).sum(axis=1)
+    lacking = problem.replication_factor - usable[problem.partitions.topic]
+    if (lacking > 0).any():
+        row = int(np.argmax(lacking))
+        topic = int(problem.partitions.topic[row])
+        factor, count = int(problem.replication_factor[row]), int(usable[topic])
+        raise PlacementError(
+            f"topic {problem.partitions.topics[topic]!r} needs replication factor {factor} but is pinned to {count} "
+            f"unfenced broker{'' if count == 1 else 's'} of the target; pin it to {factor - count} more, or lower the "
+            "factor",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )
+
+
+def _relieve(layout: Layout) -> bool:
+    """Bring every broker within its hard limits, the replicas first that relieve most for their bytes.
+
+    Returns:
+        Whether a broker was above one.
+    """
+    was_above = False
+    for hard in layout.hard:
+        if (hard.load <= hard.limit).all():
+            continue
+        was_above = True
+        known = np.isfinite(hard.limit)
+        usual = float(hard.limit[known].mean())
+        Levelling(
+            layout,
+            unit=hard.unit,
+            load=hard.load,
+            fair=np.where(known, hard.limit, usual),
+            lower=np.zeros(len(hard.limit)),
+            upper=hard.limit,
+            price=layout.problem.size_bytes / np.maximum(hard.unit, 1e-9),
+        ).run()
+    return was_above
+
+
+def _level(layout: Layout) -> None:
+    """Bring every broker within the limits of the balance."""
+    limits = layout.limits
+    by_count = layout.problem.balance is Balance.REPLICAS
+    Levelling(
+        layout,
+        unit=limits.unit,
+        load=layout.load,
+        fair=limits.fair,
+        lower=limits.lower,
+        upper=limits.upper,
+        price=layout.problem.size_bytes.astype(np.float64) if by_count else None,
+        is_count=by_count,
+    ).run()
+
+
+def _check_enough_brokers(problem: PlacementProblem) -> None:
+    usable = int((~problem.target.is_fenced).sum())
+    most = int(problem.replication_factor.max(initial=0))
+    if most > usable:
+        row = int(np.argmax(problem.replication_factor))
+        topic = problem.partitions.topics[int(problem.partitions.topic[row])]
+        raise PlacementError(
+            f"topic {topic!r} needs replication factor {most} but the target has only {usable} unfenced broker"
+            f"{'' if usable == 1 else 's'}; lower the factor or add brokers",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )
+
+
+def _check_racks(problem: PlacementProblem) -> None:
+    """Refuse what Kafka's own rack-aware placement refuses: a broker whose rack was forgotten breaks rack safety."""
+    racks = problem.target.racks
+    lacking = [int(b) for b, rack in zip(problem.target.ids, racks, strict=True) if rack is None]
+    if problem.rack_rule is not RackRule.OFF and 0 < len(lacking) < len(racks):
+        raise PlacementError(
+            f"broker{'s' if len(lacking) > 1 else ''} {', '.join(map(str, lacking[:5]))} of the target "
+            f"{'have' if len(lacking) > 1 else 'has'} no rack while others have one; give the rack, or set the rack "
+            "rule to off",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )

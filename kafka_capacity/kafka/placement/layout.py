@@ -1,0 +1,215 @@
+"""The assignment while it is being made, and what may be changed in it.
+
+Brokers are positions in the target here, not ids. A question about many replicas is one call with arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.placement.problem import PlacementProblem
+from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits, distinct_racks, wanted_racks
+
+NOWHERE = -1
+"""The broker of a replica that is still to be made."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class HardLimit:
+    """What no broker may pass, beside the limits of the balance.
+
+    Attributes:
+        unit: float64[P], what one replica adds.
+        limit: float64[B], infinite where there is none.
+        load: float64[B], kept up to date by :class:`Layout`.
+    """
+
+    unit: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    load: NDArray[np.float64]
+
+
+class Layout:
+    """Who holds what, with the loads that follow from it.
+
+    Attributes:
+        problem: what is asked.
+        limits: the balance that is asked for.
+        rack: int32[B].
+        spread: int32[P], over how many racks each partition must be.
+        factor: int32[P].
+        held: int32[P, W], broker positions, -1 in the padding.
+        home: int32[P, V], who holds replicas now; -1 where that broker is not in the target.
+        is_offline: bool[P], whether nobody leads a partition that has replicas.
+        load: float64[B], in the unit of the balance.
+        hard: further limits.
+    """
+
+    def __init__(self, problem: PlacementProblem) -> None:
+        self.problem = problem
+        self.limits: BalanceLimits = balance_limits(problem)
+        self.rack = problem.target.rack_indexes()
+        self._rack_of = np.append(self.rack, NOWHERE).astype(np.int32)  # so that position -1 has rack -1
+        self.rack_count = int(self.rack.max()) + 1 if len(self.rack) else 0
+        self.factor = problem.replication_factor
+        self.spread = wanted_racks(self.factor, self.rack_count, problem.rack_rule)
+        self.usable = ~problem.target.is_fenced
+        self.allowed = problem.allowed_brokers
+        if self.allowed is not None:
+            # A topic cannot be on more racks than the brokers that it is pinned to: nothing moves for their sake.
+            self.spread = np.minimum(self.spread, self._racks_allowed()[problem.partitions.topic])
+        self.home = problem.target.index_of(problem.before)
+        self.home[problem.before < 0] = NOWHERE
+        self.is_offline = (problem.leader < 0) & (problem.before >= 0).any(axis=1)
+        self._behind = None if problem.in_sync is None else np.where(problem.in_sync, NOWHERE, self.home)
+        width = max(self.home.shape[1], int(self.factor.max(initial=0)))
+        self.held = np.full((len(self.home), width), NOWHERE, dtype=np.int32)
+        self.held[:, : self.home.shape[1]] = self.home
+        if self.allowed is not None:
+            may_stay = self.allowed[problem.partitions.topic[:, None], self.held]
+            self.held[~may_stay] = NOWHERE
+        self.load = self.sum_by_broker(self.limits.unit)
+        self.hard = [
+            HardLimit(unit=unit, limit=limit, load=self.sum_by_broker(unit)) for unit, limit in problem.hard_limits()
+        ]
+
+    def _racks_allowed(self) -> NDArray[np.int32]:
+        """Count the racks that each topic may be on: int32[T]."""
+        assert self.allowed is not None  # noqa: S101 - for the type checker
+        reach = np.zeros((len(self.allowed), self.rack_count), dtype=np.bool_)
+        for rack in range(self.rack_count):
+            reach[:, rack] = self.allowed[:, self.rack == rack].any(axis=1)
+        return np.asarray(reach.sum(axis=1, dtype=np.int32), dtype=np.int32)
+
+    def sum_by_broker(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum what the brokers hold, a unit a replica: float64[B]."""
+        width, brokers = self.held.shape[1], len(self.rack)
+        total = np.zeros(brokers + 1)
+        for column in range(width):
+            total += np.bincount(self.held[:, column] + 1, weights=unit, minlength=brokers + 1)
+        return total[1:]
+
+    def broker_ids(self) -> NDArray[np.int32]:
+        """Give the matrix of ids, its padding at the right and no wider than the largest factor."""
+        ids = self.held_ids()
+        if (ids[:, :-1] < 0).any():
+            order = np.argsort(ids < 0, axis=1, kind="stable")
+            ids = np.take_along_axis(ids, order, axis=1)
+        return np.ascontiguousarray(ids[:, : int(self.factor.max(initial=0))])
+
+    def held_ids(self) -> NDArray[np.int32]:
+        """Give :attr:`held` as broker ids, each replica in its column."""
+        return np.where(self.held >= 0, self.problem.target.ids[self.held], -1).astype(np.int32)
+
+    def is_home(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
+        """Tell which partitions have a replica on a broker now, so that one there costs nothing: bool[n]."""
+        found = np.zeros(len(rows), dtype=np.bool_)
+        for column in range(self.home.shape[1]):
+            found |= self.home[rows, column] == broker
+        return found & (np.asarray(broker) >= 0)
+
+    def is_behind(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
+        """Tell which partitions have a replica on a broker now that is not in sync: bool[n]."""
+        found = np.zeros(len(rows), dtype=np.bool_)
+        if self._behind is not None:
+            for column in range(self._behind.shape[1]):
+                found |= self._behind[rows, column] == broker
+        return found & (np.asarray(broker) >= 0)
+
+    def racks_without(
+        self, rows: NDArray[np.int64], columns: NDArray[np.int64]
+    ) -> tuple[list[NDArray[np.int32]], NDArray[np.int64]]:
+        """Give the racks of the other replicas of each row, column by column, and how many different ones they are."""
+        racks: list[NDArray[np.int32]] = []
+        known = np.zeros(len(rows), dtype=np.int64)
+        for column in range(self.held.shape[1]):
+            broker = np.where(columns == column, NOWHERE, self.held[rows, column])
+            rack = self._rack_of[broker]
+            is_first = rack >= 0
+            for other in racks:
+                is_first &= rack != other
+            known += is_first
+            racks.append(rack)
+        return racks, known
+
+    def missing(self) -> NDArray[np.int64]:
+        """Count the replicas still to be made: int64[P]."""
+        return np.asarray(self.factor - (self.held >= 0).sum(axis=1), dtype=np.int64)
+
+    def may_go(
+        self,
+        rows: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        receiver: NDArray[np.int32],
+        missing: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.bool_]:
+        """Tell which replicas may go to the broker proposed for each: bool[n].
+
+        A partition that is on too few racks anyway (where a rack has no broker to spare) must not lose another. None
+        goes back to a replica that is behind: what it lacks may be gone with the one that leaves. A partition without a
+        leader, from which nobody can copy, stays where it is.
+
+        Args:
+            rows: int64[n].
+            columns: int64[n], the place of each replica in its row.
+            receiver: int32[n].
+            missing: int64[n], how many other replicas of the row are still to be made, none by default.
+        """
+        allowed = self.usable[receiver] | self.is_home(rows, receiver)
+        if missing is None:
+            allowed &= ~self.is_behind(rows, receiver) & ~self.is_offline[rows]
+        if self.allowed is not None:
+            allowed &= self.allowed[self.problem.partitions.topic[rows], receiver]
+        for column in range(self.held.shape[1]):
+            allowed &= self.held[rows, column] != receiver
+        racks, known = self.racks_without(rows, columns)
+        own, there = self._rack_of[self.held[rows, columns]], self._rack_of[receiver]
+        is_new, was_new = np.ones(len(rows), dtype=np.bool_), own >= 0
+        for rack in racks:
+            is_new &= rack != there
+            was_new &= rack != own
+        later = np.zeros(len(rows), dtype=np.int64) if missing is None else missing
+        wanted = self.spread[rows] if missing is not None else np.minimum(self.spread[rows], known + was_new)
+        return np.asarray(allowed & (known + is_new + later >= wanted), dtype=np.bool_)
+
+    def has_room(self, rows: NDArray[np.int64], receiver: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell for which replicas the broker proposed is within its hard limits afterwards, each by itself."""
+        room = np.ones(len(rows), dtype=np.bool_)
+        for hard in self.hard:
+            room &= hard.load[receiver] + hard.unit[rows] <= hard.limit[receiver] * (1 + 1e-12)
+        return room
+
+    def move(self, rows: NDArray[np.int64], columns: NDArray[np.int64], receiver: NDArray[np.int32]) -> None:
+        """Put replicas on other brokers (-1 to give them up); a row may come once only."""
+        donor = self.held[rows, columns]
+        self.held[rows, columns] = receiver
+        self._shift(self.load, self.limits.unit[rows], donor, receiver)
+        for hard in self.hard:
+            self._shift(hard.load, hard.unit[rows], donor, receiver)
+
+    def move_one(self, row: int, column: int, receiver: int) -> None:
+        """Put one replica on another broker."""
+        self.move(np.array([row]), np.array([column]), np.array([receiver], dtype=np.int32))
+
+    def may_go_one(self, row: int, column: int, receiver: int) -> bool:
+        """Tell whether one replica may go to a broker and finds room there."""
+        rows, there = np.array([row]), np.array([receiver], dtype=np.int32)
+        return bool(self.may_go(rows, np.array([column]), there)[0] and self.has_room(rows, there)[0])
+
+    def _shift(
+        self,
+        load: NDArray[np.float64],
+        unit: NDArray[np.float64],
+        donor: NDArray[np.int32],
+        receiver: NDArray[np.int32],
+    ) -> None:
+        brokers = len(load) + 1
+        load += np.bincount(receiver + 1, weights=unit, minlength=brokers)[1:]
+        load -= np.bincount(donor + 1, weights=unit, minlength=brokers)[1:]
+
+    def narrow(self) -> NDArray[np.int64]:
+        """Give the rows that are on fewer racks than they should."""
+        return np.nonzero(distinct_racks(self.rack, self.held) < self.spread)[0]

@@ -1,0 +1,207 @@
+"""Level the leaders by reordering replica lists, which copies nothing.
+
+Goals (ordered)
+    1. No broker sends more than its network can, where that is limited.
+    2. Every broker leads its share of the bytes produced (of the partitions where no rates are known), within a tenth.
+    3. Few lists are reordered.
+
+A broker leads no less than its partitions with one replica and no more than all it holds. Its share is what is left
+when these are set aside, in equal parts: :func:`leader_shares`.
+
+Algorithm
+    The brokers above their limits hand leadership to followers below theirs, in rounds over all partitions at once;
+    within a round each gives and takes no more than it should. Where nobody can hand over to one who lacks, it goes
+    through a third: from then on leadership flows from every leader to the follower that leads least. In the end
+    single lists are mended, the worst broker first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.placement.allotting import within_amount
+from kafka_capacity.kafka.placement.amounts import drawn, poured
+from kafka_capacity.kafka.placement.layout import Layout
+
+LEADER_TOLERANCE_RATIO = 0.10
+"""How far a broker's leader load may be from its share before leadership is handed over."""
+_ROUNDS = 60
+
+
+def leader_shares(held: NDArray[np.int32], unit: NDArray[np.float64], usable: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Give float64[B], what each broker should lead.
+
+    Args:
+        held: int32[P, W], broker positions, the leader first, the padding at the right.
+        unit: float64[P], what leading a partition counts.
+        usable: bool[B]; the others lead what nobody else can.
+    """
+    brokers = len(usable)
+    is_alone = np.ones(len(held), dtype=np.bool_)
+    for column in range(1, held.shape[1]):
+        is_alone &= (held[:, column] < 0) | ~usable[held[:, column]]
+    is_alone |= (held[:, 0] >= 0) & (held[:, 1:] < 0).all(axis=1)
+    least = np.bincount(held[is_alone, 0], weights=unit[is_alone], minlength=brokers).astype(np.float64)
+    most = np.zeros(brokers + 1)
+    for column in range(held.shape[1]):
+        most += np.bincount(held[:, column] + 1, weights=unit, minlength=brokers + 1)
+    width = usable.astype(np.float64)
+    return least + poured(least, width, float(unit.sum() - least.sum()), np.maximum(most[1:], least))
+
+
+class LeaderLevelling:
+    """Levels the leaders of a layout.
+
+    Args:
+        layout: its rows are reordered.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        held = layout.held
+        if held.shape[1] and (held[:, :-1] < 0).any():
+            order = np.argsort(held < 0, axis=1, kind="stable")
+            layout.held = held = np.take_along_axis(held, order, axis=1)
+        self._held = held
+        self._usable = layout.usable
+        problem = layout.problem
+        rates = problem.bytes_in_bytes_per_second
+        self._led = rates.astype(np.float64) if (rates > 0).any() else np.ones(len(rates))
+        self._brokers = len(layout.rack)
+        limits = problem.broker_limits
+        self._most_sent = np.full(self._brokers, np.inf) if limits is None else limits.network_out_bytes_per_second
+        self._sent = problem.sent_bytes_per_second() if np.isfinite(self._most_sent).any() else np.zeros(len(rates))
+
+    def run(self) -> None:
+        """Reorder until every broker is within its limits or nothing more can be done."""
+        if self._held.shape[1] < 2 or not self._brokers:
+            return
+        self._sent_load = self._sum_of_leaders(self._sent)
+        known = np.isfinite(self._most_sent)
+        if (self._sent_load > self._most_sent).any():
+            usual = float(self._most_sent[known].mean())
+            self._level(
+                self._sent, np.where(known, self._most_sent, usual), np.zeros(self._brokers), self._most_sent.copy()
+            )
+        fair = leader_shares(self._held, self._led, self._usable)
+        self._level(self._led, fair, fair * (1 - LEADER_TOLERANCE_RATIO), fair * (1 + LEADER_TOLERANCE_RATIO))
+
+    def _sum_of_leaders(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(self._held[:, 0], weights=unit, minlength=self._brokers).astype(np.float64)
+
+    def _level(
+        self,
+        unit: NDArray[np.float64],
+        fair: NDArray[np.float64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+    ) -> None:
+        self._unit, self._fair, self._lower, self._upper = unit, fair, lower, upper
+        self._load = self._sum_of_leaders(unit)
+        for _ in range(_ROUNDS):
+            if not self._outside().any():
+                return
+            if not self._round(flows=False) and not self._round(flows=True):
+                break
+        self._mend()
+
+    def _room(self) -> NDArray[np.float64]:
+        """Give float64[B], what each broker can still send."""
+        return self._most_sent - self._sent_load
+
+    def _outside(self) -> NDArray[np.float64]:
+        above, below = self._load - self._upper * (1 + 1e-12), self._lower * (1 - 1e-12) - self._load
+        return np.maximum(0.0, np.maximum(above, below))
+
+    def _round(self, *, flows: bool) -> bool:
+        """Hand over leadership once in many rows; tell whether that took something worth it."""
+        give, take = self._flow_amounts() if flows else self._amounts()
+        leader = self._held[:, 0]
+        rows = np.nonzero((give[leader] > 0) & (self._unit > 0))[0]
+        if not len(rows):
+            return False
+        followers = self._held[rows, 1:]
+        wanted = np.where(followers >= 0, take[followers], 0.0)
+        if flows:
+            ratio = self._load / np.where(self._fair > 0, self._fair, 1e-9)
+            down = ratio[followers] < ratio[leader[rows]][:, None]
+            wanted = np.where(down & (followers >= 0), wanted, 0.0)
+        column = np.argmax(wanted, axis=1)
+        can = wanted[np.arange(len(rows)), column] > 0
+        rows, column = rows[can], column[can] + 1
+        # The largest first: fewer lists change.
+        order = np.argsort(-self._unit[rows], kind="stable")
+        rows, column = rows[order], column[order]
+        receiver = self._held[rows, column]
+        fits = within_amount(self._held[rows, 0], self._unit[rows], give)
+        rows, column, receiver = rows[fits], column[fits], receiver[fits]
+        fits = within_amount(receiver, self._unit[rows], take)
+        fits &= within_amount(receiver, self._sent[rows], self._room())
+        rows, column = rows[fits], column[fits]
+        moved = float(self._unit[rows].sum())
+        self._swap(rows, column)
+        return moved > 1e-3 * float(min(give.sum(), take.sum())) and moved > 0
+
+    def _amounts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Say what must be given and taken so that all are within their limits, and no more."""
+        give = np.maximum(0.0, self._load - self._upper)
+        take = np.maximum(0.0, self._lower - self._load)
+        lack = float(take.sum() - give.sum())
+        if lack > 0:
+            give = give + drawn(self._load - give, np.where(take > 0, 0.0, self._fair), lack, self._lower)
+        elif lack < 0:
+            take = take + poured(self._load + take, np.where(give > 0, 0.0, self._fair), -lack, self._upper)
+        return give, take
+
+    def _flow_amounts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Let every broker pass on half of what it leads above what its neighbours lead at least."""
+        most = 0.25 * self._fair
+        return np.maximum(0.0, np.minimum(self._load - self._lower, most)), np.maximum(
+            0.0, np.minimum(self._upper - self._load, most)
+        )
+
+    def _swap(self, rows: NDArray[np.int64], column: NDArray[np.int64]) -> None:
+        old, new = self._held[rows, 0].copy(), self._held[rows, column].copy()
+        self._held[rows, column] = old
+        self._held[rows, 0] = new
+        for load, unit in ((self._load, self._unit), (self._sent_load, self._sent)):
+            load += np.bincount(new, weights=unit[rows], minlength=self._brokers)
+            load -= np.bincount(old, weights=unit[rows], minlength=self._brokers)
+
+    def _mend(self) -> None:
+        """Change single lists as long as that brings brokers closer to their limits."""
+        stuck = np.zeros(self._brokers, dtype=np.bool_)
+        scale = np.where(self._fair > 0, self._fair, 1.0)
+        for _ in range(4 * self._brokers + 50):
+            distance = np.where(stuck, 0.0, self._outside() / scale)
+            if not distance.any():
+                return
+            worst = int(np.argmax(distance))
+            is_over = self._load[worst] > self._fair[worst]
+            if is_over:
+                rows = np.nonzero((self._held[:, 0] == worst) & (self._unit > 0))[0]
+                rows, column = (
+                    np.repeat(rows, self._held.shape[1] - 1),
+                    np.tile(np.arange(1, self._held.shape[1]), len(rows)),
+                )
+            else:
+                rows, column = np.nonzero((self._held[:, 1:] == worst) & (self._unit > 0)[:, None])
+                column = column + 1
+            old, new = self._held[rows, 0], self._held[rows, column]
+            known = (new >= 0) & self._usable[new] & (self._sent[rows] <= self._room()[new])
+            rows, column, old, new = rows[known], column[known], old[known], new[known]
+            now = self._outside() / scale
+            unit = self._unit[rows]
+            old_then = self._distance(self._load[old] - unit, old) / scale[old]
+            new_then = self._distance(self._load[new] + unit, new) / scale[new]
+            gain = now[old] ** 2 + now[new] ** 2 - old_then**2 - new_then**2
+            best = int(np.argmax(gain)) if len(gain) else -1
+            if best < 0 or gain[best] <= 1e-15:
+                stuck[worst] = True
+                continue
+            self._swap(rows[best : best + 1], column[best : best + 1])
+
+    def _distance(self, load: NDArray[np.float64], broker: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.asarray(
+            np.maximum(0.0, np.maximum(load - self._upper[broker], self._lower[broker] - load)), dtype=np.float64
+        )

@@ -1,0 +1,56 @@
+"""The textbook rule: replica y of partition x on broker (x + y) mod n."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER
+from kafka_capacity.kafka.placement.problem import PlacementProblem
+from kafka_capacity.kafka.placement.refusals import check_factor_fits, check_factor_is_positive
+from kafka_capacity.kafka.placement.registry import register
+from kafka_capacity.kafka.placement.topics import cut_to_factor
+
+
+def modulo_placement(
+    broker_ids: NDArray[np.int32], partitions: NDArray[np.int32], replication_factor: int
+) -> NDArray[np.int32]:
+    """Place partitions by their numbers alone.
+
+    The leader of partition x is on the broker at ``x mod n`` of the sorted ids, replica y on the one at
+    ``(x + y) mod n``. Every topic begins on the same broker, and racks are not looked at.
+
+    Args:
+        broker_ids: int32[B], in any order.
+        partitions: int32[P], partition numbers.
+        replication_factor: replicas of each.
+
+    Returns:
+        int32[P, replication_factor].
+
+    Raises:
+        PlacementError: the factor is not positive, or larger than the number of brokers.
+
+    >>> modulo_placement(np.arange(4, dtype=np.int32), np.arange(5, dtype=np.int32), 2).tolist()
+    [[0, 1], [1, 2], [2, 3], [3, 0], [0, 1]]
+    """
+    check_factor_is_positive(replication_factor)
+    check_factor_fits(replication_factor, len(broker_ids))
+    position = partitions[:, None] + np.arange(replication_factor, dtype=np.int32)
+    return np.asarray(np.sort(broker_ids)[position % len(broker_ids)], dtype=np.int32)
+
+
+@register("modulo")
+class ModuloPlacer:
+    """Places every topic afresh by :func:`modulo_placement`; looks at partition numbers and factors only."""
+
+    name: str
+
+    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
+        """Place all partitions; the rows of smaller factors are padded with -1."""
+        factors = problem.replication_factor
+        if not len(factors):
+            return np.full((0, 0), NO_BROKER, dtype=np.int32)
+        check_factor_is_positive(int(factors.min()))
+        replicas = modulo_placement(problem.target.ids, problem.partitions.partition, int(factors.max()))
+        return cut_to_factor(replicas, factors)

@@ -1,0 +1,79 @@
+"""The placers by the names users type.
+
+Modules are named one by one, so that the lookup also works when the package is imported from a zip file on
+``sys.path``; each is imported when its placer is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.placement.problem import PlacementProblem
+
+
+class Placer(Protocol):
+    """Says where every replica goes.
+
+    Attributes:
+        name: the policy as users type it.
+    """
+
+    name: str
+
+    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
+        """Place all partitions of a problem.
+
+        Returns:
+            int32[P, W], broker ids of ``problem.target``, the preferred leader first, padded with -1.
+
+        Raises:
+            PlacementError: Kafka would refuse the placement.
+        """
+        ...
+
+
+AnyPlacer = TypeVar("AnyPlacer", bound=Placer)
+
+_MODULES = {
+    "fewest-bytes": "kafka_capacity.kafka.placement.fewest_bytes",
+    "generate": "kafka_capacity.kafka.placement.generate",
+    "modulo": "kafka_capacity.kafka.placement.modulo",
+    "striped": "kafka_capacity.kafka.placement.striped",
+    "zk": "kafka_capacity.kafka.placement.zk",
+}
+_registered: dict[str, Placer] = {}
+
+
+def register(name: str) -> Callable[[type[AnyPlacer]], type[AnyPlacer]]:
+    """Decorate a :class:`Placer` class so that :func:`placer` finds it; sets its ``name``."""
+
+    def add(placer_class: type[AnyPlacer]) -> type[AnyPlacer]:
+        placer_class.name = name
+        _registered[name] = placer_class()
+        return placer_class
+
+    return add
+
+
+def placer_names() -> tuple[str, ...]:
+    """Name all placers, sorted."""
+    return tuple(sorted({*_MODULES, *_registered}))
+
+
+def placer(name: str) -> Placer:
+    """Find a placer by its name.
+
+    Raises:
+        RequestError: there is none of this name.
+    """
+    if name not in _registered and name in _MODULES:
+        importlib.import_module(_MODULES[name])
+    if name not in _registered:
+        raise RequestError(f"placer: {name!r} is not known; choose one of {', '.join(placer_names())}")
+    return _registered[name]

@@ -1,0 +1,166 @@
+"""What each broker's fair share is, and between which loads it counts as balanced.
+
+A fair share is not total ÷ n. Under a rack rule a small rack can hold no more than one copy of everything, and where
+the replication factor equals the number of racks each rack must hold exactly that: with racks of 4, 4 and 1 brokers the
+lone broker's share is a third of all bytes. :func:`fair_shares` finds the most even level that the rack rule permits.
+
+Worked example: three partitions of 10 bytes, RF 2, racks A (brokers 1, 2) and B (broker 3). Each partition has one copy
+in A and one in B, so 30 bytes are shared by two brokers in A and 30 are all on broker 3.
+
+    >>> import numpy as np
+    >>> fair_shares(
+    ...     total=60.0, rack=np.array([0, 0, 1]), weight=np.ones(3), rack_limit=30.0
+    ... ).tolist()
+    [15.0, 15.0, 30.0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.placement.amounts import poured
+from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BalanceLimits:
+    """Between which loads a broker counts as balanced; float64[B] each, bytes or replicas.
+
+    Attributes:
+        unit: float64[P], what one replica of the partition adds to a broker's load.
+        fair: the share of each broker.
+        lower: the least load within the tolerance.
+        upper: the most load within the tolerance.
+    """
+
+    unit: NDArray[np.float64]
+    fair: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    def widened_to(self, load: NDArray[np.float64]) -> BalanceLimits:
+        """Widen so that ``load`` is inside: what a plan that is only as balanced as this one would have to reach."""
+        return BalanceLimits(
+            unit=self.unit, fair=self.fair, lower=np.minimum(self.lower, load), upper=np.maximum(self.upper, load)
+        )
+
+    def imbalance_ratio(self, load: NDArray[np.float64]) -> float:
+        """Give the largest distance of a broker from its share, as a ratio of the share."""
+        shared = self.fair > 0
+        return float(np.max(np.abs(load[shared] / self.fair[shared] - 1.0))) if shared.any() else 0.0
+
+
+def wanted_racks(replication_factor: NDArray[np.int32], rack_count: int, rule: RackRule) -> NDArray[np.int32]:
+    """Give int32[P], over how many racks each partition must be spread at least."""
+    possible = np.minimum(replication_factor, rack_count)
+    if rule is RackRule.STRICT:
+        return possible.astype(np.int32)
+    ceiling = 2 if rule is RackRule.TWO_RACKS else 1
+    return np.minimum(possible, ceiling).astype(np.int32)
+
+
+def fair_shares(
+    *, total: float, rack: NDArray[np.int32], weight: NDArray[np.float64], rack_limit: float
+) -> NDArray[np.float64]:
+    """Spread a total over brokers by weight, no rack above its limit, otherwise as evenly as can be.
+
+    Args:
+        total: bytes or replicas.
+        rack: int[B], the rack of each broker, numbered from 0.
+        weight: float64[B], the relative size of each broker, above 0.
+        rack_limit: the most that any one rack can hold under the rack rule.
+    """
+    racks = int(rack.max()) + 1 if len(rack) else 0
+    rack_weight = np.bincount(rack, weights=weight, minlength=racks)
+    rack_share = np.zeros(racks)
+    is_open = np.ones(racks, dtype=np.bool_)
+    rest = total
+    while is_open.any() and rest > 0:
+        share = rest * rack_weight[is_open] / rack_weight[is_open].sum()
+        over = share >= rack_limit
+        if not over.any():
+            rack_share[is_open] = share
+            break
+        full = np.nonzero(is_open)[0][over]
+        rack_share[full] = rack_limit
+        is_open[full] = False
+        rest = total - rack_share.sum()
+    return np.asarray(rack_share[rack] * weight / rack_weight[rack], dtype=np.float64)
+
+
+def balance_limits(problem: PlacementProblem) -> BalanceLimits:
+    """Give the balance a problem asks for: bytes within the tolerance, or replica counts within it or within one."""
+    is_bytes = problem.balance is Balance.BYTES
+    factor = problem.replication_factor.astype(np.float64)
+    unit = problem.size_bytes.astype(np.float64) if is_bytes else np.ones(len(factor))
+    rack = problem.target.rack_indexes()
+    rack_count = int(rack.max()) + 1 if len(rack) else 0
+    spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
+    capacity = problem.target.disk_capacity_bytes
+    weight = capacity if is_bytes and np.isfinite(capacity).all() and (capacity > 0).all() else np.ones(len(rack))
+    fair = fair_shares(
+        total=float((unit * factor).sum()),
+        rack=rack,
+        weight=weight,
+        rack_limit=float((unit * (factor - spread + 1)).sum()),
+    )
+    most = _most_by_broker(problem, float((unit * factor).sum()), is_bytes=is_bytes)
+    if (fair > most).any():
+        fair = np.minimum(fair, most)
+        fair = fair + poured(fair, weight, float((unit * factor).sum() - fair.sum()), most)
+    lower, upper = fair * (1 - problem.tolerance_ratio), fair * (1 + problem.tolerance_ratio)
+    if not is_bytes:
+        lower, upper = np.floor(lower), np.ceil(upper)
+    return BalanceLimits(unit=unit, fair=fair, lower=lower, upper=np.minimum(upper, most))
+
+
+def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) -> NDArray[np.float64]:
+    """Give float64[B], the hard limit in the unit of the balance, infinite where there is none."""
+    limits = problem.broker_limits
+    if limits is None:
+        return np.full(len(problem.target), np.inf)
+    most = limits.disk_bytes if is_bytes else np.floor(limits.replica_count)
+    # Where all brokers together cannot hold everything, the shares are those of the limits.
+    return np.asarray(most * max(1.0, total / max(float(most.sum()), 1e-9)), dtype=np.float64)
+
+
+def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Sum the load of each target broker under a replica matrix: float64[B]; replicas elsewhere are left out."""
+    index = problem.target.index_of(matrix)
+    rows, columns = np.nonzero((matrix >= 0) & (index >= 0))
+    load = np.bincount(index[rows, columns], weights=limits.unit[rows], minlength=len(problem.target))
+    return load.astype(np.float64)
+
+
+def stays(problem: PlacementProblem) -> NDArray[np.int32]:
+    """Give int32[P, W], the target positions of the replicas that may stay where they are, -1 for the others."""
+    held = problem.target.index_of(problem.before)
+    held[problem.before < 0] = -1
+    if problem.allowed_brokers is not None:
+        held[~problem.allowed_brokers[problem.partitions.topic[:, None], held]] = -1
+    return held
+
+
+def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> int:
+    """Count the partitions of a replica matrix that are on fewer racks than the rack rule asks for."""
+    rack = problem.target.rack_indexes()
+    if not len(rack) or not matrix.size:
+        return 0
+    index = problem.target.index_of(matrix)
+    racks = distinct_racks(rack, np.where(matrix >= 0, index, -1))
+    wanted = wanted_racks(replication_factors(matrix), int(rack.max()) + 1, problem.rack_rule)
+    return int((racks < wanted).sum())
+
+
+def distinct_racks(rack: NDArray[np.int32], held: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the racks in each row of broker positions (-1 for none): int64[P]."""
+    if not held.shape[1] or not len(rack):
+        return np.zeros(len(held), dtype=np.int64)
+    racks = np.sort(np.where(held >= 0, rack[held], -1), axis=1)
+    first = racks[:, :1] >= 0
+    rest = (racks[:, 1:] != racks[:, :-1]) & (racks[:, 1:] >= 0)
+    return np.asarray(np.concatenate([first, rest], axis=1).sum(axis=1), dtype=np.int64)

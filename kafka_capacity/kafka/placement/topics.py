@@ -1,0 +1,43 @@
+"""What Kafka's placers see of a problem: topics, one after another, each with a partition count and a factor."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER
+from kafka_capacity.kafka.placement.problem import PlacementProblem
+
+
+def topic_counts(problem: PlacementProblem) -> NDArray[np.int64]:
+    """Count the partitions of each topic: int64[T]."""
+    topics = problem.partitions
+    return np.bincount(topics.topic, minlength=len(topics.topics)).astype(np.int64)
+
+
+def topic_factors(problem: PlacementProblem) -> NDArray[np.int64]:
+    """Give the largest factor wanted in each topic, int64[T]: Kafka places a topic with one factor only."""
+    counts = topic_counts(problem)
+    factors = np.zeros(len(counts), dtype=np.int64)
+    # Rows are sorted by topic; a topic without any would make reduceat look at the next one's.
+    begins = (np.cumsum(counts) - counts)[counts > 0]
+    factors[counts > 0] = np.maximum.reduceat(problem.replication_factor, begins) if len(begins) else 0
+    return factors
+
+
+def cut_to_factor(replicas: NDArray[np.int32], factors: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Keep the first ``factors[p]`` replicas of each row and pad the rest.
+
+    Args:
+        replicas: int32[P, W].
+        factors: int32[P].
+
+    Returns:
+        int32[P, W], the same array if nothing had to go.
+    """
+    if int(factors.min(initial=replicas.shape[1])) == replicas.shape[1]:
+        return replicas
+    surplus = np.arange(replicas.shape[1]) >= factors[:, None]
+    if not (surplus & (replicas >= 0)).any():
+        return replicas
+    return np.where(surplus, NO_BROKER, replicas).astype(np.int32)

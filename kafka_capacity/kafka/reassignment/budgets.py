@@ -1,0 +1,139 @@
+"""What a wave may use up: room on disks, moves at once, seconds and traffic of each broker and direction.
+
+All of it adds up over the hops of a wave, time too: a gate with throttle T closes n bytes, of which w a second are
+produced anew, within L seconds if n + L·w ≤ L·T.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.reassignment.cells import Flows
+from kafka_capacity.kafka.reassignment.cut import Uses
+from kafka_capacity.kafka.reassignment.hops import Hops
+from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem
+from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles
+from kafka_capacity.kafka.reassignment.traffic import Carried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Budgets:
+    """What hops of one problem may use. The first B resources are the brokers' disks, the next D the directories.
+
+    Attributes:
+        budget: float64[R], infinite where nothing limits.
+        is_ration: bool[R], new in every wave.
+        throttles: of the brokers.
+        spare_in: float64[B], what each network takes beside the expected traffic, NaN where it is not known.
+        spare_out: float64[B].
+    """
+
+    budget: NDArray[np.float64]
+    is_ration: NDArray[np.bool_]
+    throttles: BrokerThrottles
+    spare_in: NDArray[np.float64]
+    spare_out: NDArray[np.float64]
+
+    def with_left(self, left: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the budget of the next wave, stocks as they are left."""
+        return np.where(self.is_ration, self.budget, left)
+
+
+def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried) -> Budgets:
+    """Work out what the waves of a problem may use; ``before`` is what brokers carry at the start."""
+    brokers, settings = problem.brokers, problem.settings
+    spare_in = brokers.network_in_bytes_per_second - before.written_bytes_per_second[EXPECTED]
+    spare_out = brokers.network_out_bytes_per_second - before.sent_bytes_per_second[EXPECTED]
+    t_in, t_out = throttles.in_bytes_per_second, throttles.out_bytes_per_second
+    longest, ratio = settings.longest_wave_seconds, settings.most_traffic_ratio
+    count = np.inf if settings.most_moves_per_broker is None else float(settings.most_moves_per_broker)
+    span, share = np.inf if longest is None else longest, np.inf if ratio is None else ratio
+
+    def times(amount: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
+        return np.maximum(amount, 0.0) * factor if np.isfinite(factor) else np.full(len(amount), np.inf)
+
+    stocks = [problem.disk_limit_bytes - before.held_bytes, problem.log_dir_limit_bytes - before.dir_bytes]
+    rations = [
+        np.full(2 * len(brokers), count),
+        times(np.fmin(t_in, spare_in), span),
+        times(t_out, span),
+        times(spare_out, span),
+        times(t_in, share),
+        times(t_out, share),
+    ]
+    budget = np.concatenate([*stocks, *rations])
+    return Budgets(
+        budget=np.where(np.isnan(budget), np.inf, budget),
+        is_ration=np.arange(len(budget)) >= sum(len(each) for each in stocks),
+        throttles=throttles,
+        spare_in=spare_in,
+        spare_out=spare_out,
+    )
+
+
+def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.float64]) -> tuple[Uses, Uses]:
+    """Give what hops use of budgets that are limited, and what they give back when their wave is over."""
+    brokers, dirs = len(problem.brokers), len(problem.log_dirs.path)
+    span = problem.settings.longest_wave_seconds or 0.0
+    rate = problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
+    size = problem.size_bytes[hops.row].astype(np.float64)
+    copied, followers = size * flows.joining, hops.followers + flows.joining
+    arriving = flows.rate[EXPECTED]
+    one, all_hops = np.ones(len(flows.size)), np.arange(len(hops))
+    first = brokers + dirs
+    parts = [
+        (flows.copy_hop, flows.destination, flows.size),
+        (flows.copy_hop, np.where(flows.copy_dir >= 0, flows.copy_dir + brokers, -1), flows.size),
+        (flows.copy_hop, flows.destination + first, one),
+        (all_hops, _at(flows.leader, first + brokers), flows.joining.astype(np.float64)),
+        (flows.copy_hop, flows.destination + first + 2 * brokers, flows.size + span * arriving),
+        (all_hops, _at(flows.leader, first + 3 * brokers), copied + span * rate * followers),
+        (all_hops, _at(flows.leader, first + 4 * brokers), copied + span * rate * flows.joining),
+        (flows.copy_hop, flows.destination + first + 5 * brokers, arriving),
+        (all_hops, _at(flows.leader, first + 6 * brokers), rate * followers),
+    ]
+    back = [
+        (flows.gone_hop, flows.gone, flows.gone_size),
+        (flows.gone_hop, np.where(flows.gone_dir >= 0, flows.gone_dir + brokers, -1), flows.gone_size),
+    ]
+    return _joined(parts, budget), _joined(back, budget)
+
+
+def is_endless(problem: MoveProblem, hops: Hops, flows: Flows, budgets: Budgets) -> NDArray[np.bool_]:
+    """Tell which hops never end even alone, at the expected rates: bool[M]."""
+    rate = problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
+    arriving = flows.rate[EXPECTED]
+    throttles = budgets.throttles
+    received = np.fmin(throttles.in_bytes_per_second, budgets.spare_in)[flows.destination] - arriving
+    led = np.maximum(flows.leader, 0)
+    sent = np.fmin(
+        throttles.out_bytes_per_second[led] - rate * (hops.followers + flows.joining),
+        budgets.spare_out[led] - rate * flows.joining,
+    )
+    endless = (sent <= 0) & (flows.joining > 0) & (problem.size_bytes[hops.row] > 0)
+    stuck = (received <= 0) & (flows.size > 0)
+    endless[flows.copy_hop[stuck]] = True
+    return np.asarray(endless, dtype=np.bool_)
+
+
+def _at(broker: NDArray[np.int32], first: int) -> NDArray[np.intp]:
+    return np.where(broker >= 0, broker + first, -1).astype(np.intp)
+
+
+def _joined(
+    parts: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]], budget: NDArray[np.float64]
+) -> Uses:
+    kept = []
+    for hop, resource, cost in parts:
+        # A part is about one kind of resource; most kinds are not limited at all.
+        is_limited = np.isfinite(budget[resource]) & (resource >= 0) & (cost > 0)
+        if is_limited.any():
+            kept.append((hop[is_limited], resource[is_limited], cost[is_limited]))
+    if not kept:
+        none = np.zeros(0, dtype=np.intp)
+        return Uses(hop=none, resource=none, cost=np.zeros(0))
+    hop, resource, cost = (np.concatenate(columns) for columns in zip(*kept, strict=True))
+    return Uses(hop=hop, resource=resource.astype(np.intp), cost=cost.astype(np.float64))

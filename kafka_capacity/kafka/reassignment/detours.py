@@ -1,0 +1,199 @@
+"""A way out where full disks wait for each other: one partition goes by way of a third broker.
+
+Worked example: brokers 1 and 2 are full, a partition of 1 shall go to 2 and one of 2 to 1. Neither disk has room for a
+new copy while the old one stays. If broker 3 has room, the first goes there, 1 has room for the second, and then 2 for
+the first. It is copied twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.reassignment.budgets import Budgets, uses_of
+from kafka_capacity.kafka.reassignment.cells import copies_of
+from kafka_capacity.kafka.reassignment.cut import cut
+from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops
+from kafka_capacity.kafka.reassignment.log_dirs import emptiest_dir
+from kafka_capacity.kafka.reassignment.problem import MoveProblem
+
+_MOST_DETOURS = 64
+"""Of one plan; whoever needs more should add a disk."""
+_ATTEMPTS = 8
+_MOST_TRIED = 128
+"""Partitions that are looked at for one detour, the smallest first: what those cannot, larger ones hardly can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WayOut:
+    """What detours make possible.
+
+    Attributes:
+        hops: those that can go, in waves from 0.
+        wave_count: how many waves.
+        stuck: those that still cannot.
+        left: float64[R], what is left of each resource.
+        detours: the partitions that go by way of a third broker.
+    """
+
+    hops: Hops
+    wave_count: int
+    stuck: Hops
+    left: NDArray[np.float64]
+    detours: tuple[int, ...]
+
+
+def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64]) -> WayOut:
+    """Try to move hops that no wave has room for.
+
+    Args:
+        problem: the move.
+        stuck: hops that all wait for a disk.
+        budgets: what waves may use.
+        left: float64[R], what is left of it.
+
+    Returns:
+        A way that leaves no partition at a third broker, if need be one in which nothing moves.
+    """
+    nothing = WayOut(hops=stuck.take(np.zeros(0, dtype=np.intp)), wave_count=0, stuck=stuck, left=left, detours=())
+    if not problem.settings.allows_detours:
+        return nothing
+    excluded: set[int] = set()
+    for _ in range(_ATTEMPTS):
+        way = _attempt(problem, stuck, budgets, left, excluded)
+        halfway = set(way.stuck.row.tolist()) & set(way.detours)
+        if not halfway:
+            return way
+        excluded |= halfway
+    return nothing
+
+
+def _attempt(
+    problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64], excluded: set[int]
+) -> WayOut:
+    pending, done = stuck, stuck.take(np.zeros(0, dtype=np.intp))
+    number = 0
+    detours: list[int] = []
+    drained = problem.drained()
+    while len(pending):
+        uses, gains = uses_of(problem, pending, copies_of(problem, pending), budgets.budget)
+        order = np.argsort(problem.size_bytes[pending.row], kind="stable")
+        result = cut(order, uses, gains, budgets.with_left(left), is_ration=budgets.is_ration)
+        left = result.left
+        goes = result.wave[: len(pending)] >= 0
+        done = done.joined(pending.in_waves((result.wave[: len(pending)] + number).astype(np.int32)).take(goes))
+        pending, number = pending.take(~goes), number + result.wave_count
+        if not len(pending) or len(detours) >= _MOST_DETOURS:
+            break
+        found = _first_detour(problem, pending, left, excluded | set(detours), drained)
+        if found is None:
+            break
+        at, there, onwards = found
+        uses, gains = uses_of(problem, there, copies_of(problem, there), budgets.budget)
+        for given, sign in ((uses, -1.0), (gains, 1.0)):
+            change = np.bincount(given.resource, weights=given.cost, minlength=len(left))
+            left = left + sign * np.where(budgets.is_ration, 0.0, change)
+        done = done.joined(there.in_waves(np.array([number], dtype=np.int32)))
+        number += 1
+        detours.append(int(pending.row[at]))
+        pending = pending.take(np.arange(len(pending)) != at).joined(onwards)
+    return WayOut(hops=done, wave_count=number, stuck=pending, left=left, detours=tuple(detours))
+
+
+def _first_detour(
+    problem: MoveProblem, pending: Hops, left: NDArray[np.float64], excluded: set[int], drained: NDArray[np.bool_]
+) -> tuple[int, Hops, Hops] | None:
+    """Find the smallest partition that can wait elsewhere and whose going makes room for others."""
+    diff = pending.diff()
+    size = problem.size_bytes[pending.row].astype(np.float64)
+    index = problem.brokers.index_of(pending.after)
+    lacks: NDArray[np.bool_] = diff.added & (size[:, None] > left[np.maximum(index, 0)])
+    dirs = pending.after_dir
+    lacks |= diff.added & (dirs >= 0) & (size[:, None] > left[len(problem.brokers) + np.maximum(dirs, 0)])
+    brokers = problem.brokers
+    usable = ~brokers.is_fenced & ~drained
+    racks, widest = brokers.rack_indexes(), float(left[: len(brokers)][usable].max(initial=-np.inf))
+    wanted = np.unique(pending.after[lacks])
+    gives_room = np.any(diff.removed & np.isin(pending.before, wanted), axis=1)
+    waits = np.any(lacks, axis=1)
+    may = gives_room & waits & (size <= widest) & ~np.isin(pending.row, sorted(excluded))
+    chosen = np.flatnonzero(may)
+    for at in chosen[np.argsort(size[chosen], kind="stable")][:_MOST_TRIED].tolist():
+        detour = _by_way_of(problem, pending, at, lacks[at], left, usable, racks)
+        if detour is not None:
+            return at, *detour
+    return None
+
+
+def _by_way_of(
+    problem: MoveProblem,
+    pending: Hops,
+    at: int,
+    lacks: NDArray[np.bool_],
+    left: NDArray[np.float64],
+    usable: NDArray[np.bool_],
+    racks: NDArray[np.int32],
+) -> tuple[Hops, Hops] | None:
+    """Give the hop to other brokers than those that lack room, and the hop from there on."""
+    brokers = problem.brokers
+    hop = pending.take(np.array([at]))
+    size = float(problem.size_bytes[hop.row[0]])
+    after, middle, middle_dir = hop.after[0], hop.after[0].copy(), hop.after_dir[0].copy()
+
+    def rack_count(replicas: NDArray[np.int32]) -> int:
+        at_brokers = brokers.index_of(replicas[replicas >= 0])
+        return len(set(racks[at_brokers].tolist()))
+
+    is_third = usable & ~np.isin(brokers.ids, hop.before[0]) & ~np.isin(brokers.ids, after)
+    room = np.where(is_third, left[: len(brokers)], -np.inf)
+    for column in np.flatnonzero(lacks).tolist():
+        for candidate in np.argsort(-room, kind="stable").tolist():
+            if room[candidate] < size:
+                return None
+            tried = middle.copy()
+            tried[column] = brokers.ids[candidate]
+            log_dir = emptiest_dir(problem, int(brokers.ids[candidate]), left[len(brokers) :])
+            has_dir = log_dir < 0 or left[len(brokers) + log_dir] >= size
+            if has_dir and rack_count(tried) >= rack_count(after):
+                middle, room[candidate] = tried, -np.inf
+                middle_dir[column] = log_dir
+                break
+        else:
+            return None
+    return _two_hops(hop, middle, middle_dir)
+
+
+def _two_hops(hop: Hops, middle: NDArray[np.int32], middle_dir: NDArray[np.int32]) -> tuple[Hops, Hops]:
+    before, after = hop.before[0], hop.after[0]
+    leader, preferred = int(hop.leader[0]), int(hop.leader_after[0])
+    # Where the leader goes, the first in-sync replica leads: who stands at the place of the one wanted.
+    leads = leader if leader in middle.tolist() else int(middle[after.tolist().index(preferred)])
+    held = dict(zip(before.tolist(), hop.before_dir[0].tolist(), strict=True))
+    dirs = [held.get(broker, int(chosen)) for broker, chosen in zip(middle.tolist(), middle_dir.tolist(), strict=True)]
+    there = Hops(
+        row=hop.row,
+        before=hop.before,
+        after=middle[None],
+        before_dir=hop.before_dir,
+        after_dir=middle_dir[None],
+        leader=hop.leader,
+        leader_after=np.array([leads], dtype=np.int32),
+        elects=np.zeros(1, dtype=np.bool_),
+        followers=hop.followers,
+        wave=np.array([NO_WAVE], dtype=np.int32),
+    )
+    onwards = Hops(
+        row=hop.row,
+        before=middle[None],
+        after=hop.after,
+        before_dir=np.array([dirs], dtype=np.int32),
+        after_dir=hop.after_dir,
+        leader=np.array([leads], dtype=np.int32),
+        leader_after=hop.leader_after,
+        elects=hop.elects,
+        followers=np.array([int((middle >= 0).sum()) - 1], dtype=np.int32),
+        wave=np.array([NO_WAVE], dtype=np.int32),
+    )
+    return there, onwards

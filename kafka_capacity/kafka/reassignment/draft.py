@@ -1,0 +1,294 @@
+"""One way to do a move: an order of partitions, with leaders moved off first or not, cut into waves and timed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
+from kafka_capacity.kafka.reassignment.budgets import Budgets, budgets_of, is_endless, uses_of
+from kafka_capacity.kafka.reassignment.cells import Flows, copies_of
+from kafka_capacity.kafka.reassignment.cut import Uses, cut
+from kafka_capacity.kafka.reassignment.detours import find_way_out
+from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops, State, first_state, hops_between, widened
+from kafka_capacity.kafka.reassignment.leadership import lead_away
+from kafka_capacity.kafka.reassignment.log_dirs import choose_log_dirs
+from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressure, relieving_wave
+from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
+from kafka_capacity.kafka.reassignment.refusal import MoveRefusal, no_room, unmovable
+from kafka_capacity.kafka.reassignment.schedule import WaveKind
+from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles, broker_throttles
+from kafka_capacity.kafka.reassignment.timing import Pace, pace_of
+from kafka_capacity.kafka.reassignment.traffic import Carried, carried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Steps:
+    """The hops of a plan before they are in waves, and what they use.
+
+    Attributes:
+        hops: one a partition.
+        flows: what they copy and remove.
+        uses: of budgets.
+        gains: what they give back.
+        first: hops that go before all others, in one wave: leaders that move.
+        copies, endless, drops, reorders: intp, which hops copy; copy and never end; only remove; only reorder.
+    """
+
+    hops: Hops
+    flows: Flows
+    uses: Uses
+    gains: Uses
+    first: Hops
+    copies: NDArray[np.intp]
+    endless: NDArray[np.intp]
+    drops: NDArray[np.intp]
+    reorders: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Groundwork:
+    """What all drafts of a problem share.
+
+    Attributes:
+        problem: the move.
+        state: before any wave.
+        target: int32[P, W].
+        diff: from the state to the target.
+        after_dir: int32[P, W], where joining replicas go.
+        rows: intp, the partitions that change and may.
+        refusals: why others may not.
+        throttles: of each broker.
+        before: what brokers carry.
+        budgets: what waves may use.
+        worst: who is to be relieved.
+        plain: the hops without leaders moved first.
+    """
+
+    problem: MoveProblem
+    state: State
+    target: NDArray[np.int32]
+    diff: AssignmentDiff
+    after_dir: NDArray[np.int32]
+    rows: NDArray[np.intp]
+    refusals: tuple[MoveRefusal, ...]
+    throttles: BrokerThrottles
+    before: Carried
+    budgets: Budgets
+    worst: Pressure
+    plain: Steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Draft:
+    """A move in waves, timed.
+
+    Attributes:
+        hops: all of them in waves.
+        kinds: of each wave.
+        pace: of the waves.
+        starts: float64[3, N], seconds, infinite where a wave never begins.
+        refusals: why some partitions are in no wave.
+        detours: partitions that go by way of a third broker.
+        relieved_seconds: until the worst broker is relieved; infinite for never or nobody.
+    """
+
+    hops: Hops
+    kinds: tuple[WaveKind, ...]
+    pace: Pace
+    starts: NDArray[np.float64]
+    refusals: tuple[MoveRefusal, ...]
+    detours: tuple[int, ...]
+    relieved_seconds: float
+
+    def ends(self) -> NDArray[np.float64]:
+        """Give float64[3, N], when each wave is over."""
+        return self.starts + self.pace.seconds
+
+    def totals(self) -> NDArray[np.float64]:
+        """Give float64[3], when the last wave is over."""
+        ends = self.ends()
+        return ends[:, -1] if ends.shape[1] else np.zeros(len(ends))
+
+
+def groundwork(problem: MoveProblem) -> Groundwork:
+    """Work out what does not hang on the order."""
+    state = first_state(problem)
+    width = state.replicas.shape[1]
+    target = widened(problem.after, width)
+    diff = diff_assignments(state.replicas, target)
+    refusals = unmovable(problem, diff_assignments(problem.before, problem.after))
+    may = diff.is_changed.copy()
+    may[[row for refusal in refusals for row in refusal.rows]] = False
+    before = carried(problem, state.replicas, state.leader, state.log_dir)
+    preferred = target[:, 0] if width else problem.leader
+    after = carried(problem, target, preferred, None)
+    throttles = broker_throttles(problem, before, after)
+    budgets = budgets_of(problem, throttles, before)
+    dirs = _joining_dirs(problem, diff, state, before)
+    rows = np.flatnonzero(may)
+    return Groundwork(
+        problem=problem,
+        state=state,
+        target=target,
+        diff=diff,
+        after_dir=dirs,
+        rows=rows,
+        refusals=refusals,
+        throttles=throttles,
+        before=before,
+        budgets=budgets,
+        worst=pressure(problem, before, after),
+        plain=_steps(problem, budgets, hops_between(state, target, rows, dirs), None),
+    )
+
+
+def _joining_dirs(problem: MoveProblem, diff: AssignmentDiff, state: State, before: Carried) -> NDArray[np.int32]:
+    if problem.log_dir_after is None:
+        return choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
+    wanted = widened(problem.log_dir_after, diff.after.shape[1])
+    return np.where(diff.added, wanted, -1).astype(np.int32)
+
+
+def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | None) -> Steps:
+    flows = copies_of(problem, hops)
+    uses, gains = uses_of(problem, hops, flows, budgets.budget)
+    never = is_endless(problem, hops, flows, budgets)
+    is_copy = flows.joining > 0
+    removes = np.zeros(len(hops), dtype=np.bool_)
+    removes[flows.gone_hop] = True
+    return Steps(
+        hops=hops,
+        flows=flows,
+        uses=uses,
+        gains=gains,
+        first=hops.take(np.zeros(0, dtype=np.intp)) if first is None else first,
+        copies=np.flatnonzero(is_copy & ~never),
+        endless=np.flatnonzero(is_copy & never),
+        drops=np.flatnonzero(~is_copy & removes),
+        reorders=np.flatnonzero(~is_copy & ~removes),
+    )
+
+
+def leadership_first(ground: Groundwork, rows: NDArray[np.intp]) -> Steps | None:
+    """Give the steps with leaders moved off drained brokers first; ``None`` where there are none to move."""
+    state, moved = lead_away(ground.problem, ground.state, ground.target, rows, ground.diff)
+    if not len(moved):
+        return None
+    hops = hops_between(state, ground.target, ground.rows, ground.after_dir)
+    return _steps(ground.problem, ground.budgets, hops, hops_between(ground.state, state.replicas, moved))
+
+
+def draft(ground: Groundwork, order: Order, steps: Steps) -> Draft:
+    """Cut a move into waves and time them.
+
+    The waves: leaders off drained brokers if wanted, replicas that only go, copies, those that would never end last,
+    those on a detour, lists that only change their order.
+    """
+    problem, budgets = ground.problem, ground.budgets
+    hops = steps.hops
+    kinds = [WaveKind.LEADERSHIP] if len(steps.first) else []
+    wave = np.full(len(hops), NO_WAVE, dtype=np.int32)
+    left = budgets.budget
+    if len(steps.drops):
+        wave[steps.drops] = len(kinds)
+        kinds.append(WaveKind.DROP)
+        given = np.where(wave[steps.gains.hop] >= 0, steps.gains.cost, 0.0)
+        left = left + np.bincount(steps.gains.resource, weights=given, minlength=len(left))
+    sequence = in_order(problem, hops, steps.flows, order, ground.worst)
+    for some in (steps.copies, steps.endless):
+        is_one = np.zeros(len(hops), dtype=np.bool_)
+        is_one[some] = True
+        done = cut(
+            sequence[is_one[sequence]], steps.uses, steps.gains, budgets.with_left(left), is_ration=budgets.is_ration
+        )
+        left = done.left
+        placed = np.flatnonzero(done.wave >= 0)
+        wave[placed] = done.wave[placed] + len(kinds)
+        kinds += [WaveKind.COPY] * done.wave_count
+    stuck = np.flatnonzero(wave[: len(hops)] < 0)
+    stuck = stuck[~np.isin(stuck, steps.reorders)]
+    way = find_way_out(problem, hops.take(stuck), budgets, left) if len(stuck) else None
+    extra = steps.first.in_waves(np.zeros(len(steps.first), dtype=np.int32))
+    if way is not None:
+        extra = extra.joined(way.hops.in_waves((way.hops.wave + len(kinds)).astype(np.int32)))
+        kinds += [WaveKind.DETOUR] * way.wave_count
+    if len(steps.reorders):
+        wave[steps.reorders] = len(kinds)
+        kinds.append(WaveKind.REORDER)
+    in_waves, flows = hops.in_waves(wave), steps.flows
+    if len(extra) or (wave < 0).any():
+        in_waves = in_waves.take(np.flatnonzero(wave >= 0)).joined(extra)
+        flows = copies_of(problem, in_waves)
+    refused = _refuse(problem, way.stuck, way.left) if way is not None else []
+    return _timed(ground, in_waves, flows, tuple(kinds), tuple(refused), () if way is None else way.detours)
+
+
+def _timed(
+    ground: Groundwork,
+    hops: Hops,
+    flows: Flows,
+    kinds: tuple[WaveKind, ...],
+    refusals: tuple[MoveRefusal, ...],
+    detours: tuple[int, ...],
+) -> Draft:
+    pace = pace_of(ground.problem, hops, flows, len(kinds), ground.throttles, ground.before)
+    starts = _starts(ground.problem, hops, pace)
+    relieving = relieving_wave(ground.problem, hops, flows, len(kinds), ground.worst)
+    relieved = np.inf if relieving is None else float(starts[EXPECTED, relieving] + pace.seconds[EXPECTED, relieving])
+    return Draft(
+        hops=hops,
+        kinds=kinds,
+        pace=pace,
+        starts=starts,
+        refusals=(*ground.refusals, *refusals),
+        detours=detours,
+        relieved_seconds=relieved,
+    )
+
+
+def _refuse(problem: MoveProblem, stuck: Hops, left: NDArray[np.float64]) -> list[MoveRefusal]:
+    """Name, for each partition that is stuck, the first disk or directory that has no room for it."""
+    diff = stuck.diff()
+    size = problem.size_bytes[stuck.row].astype(np.float64)
+    brokers, dirs = len(problem.brokers), problem.log_dirs
+    index = problem.brokers.index_of(stuck.after)
+    on_disk = diff.added & (index >= 0) & (size[:, None] > left[np.maximum(index, 0)])
+    in_dir = diff.added & (stuck.after_dir >= 0) & (size[:, None] > left[brokers + np.maximum(stuck.after_dir, 0)])
+    blocked = on_disk | in_dir
+    column = blocked.argmax(axis=1)
+    each = np.arange(len(stuck))
+    is_disk = on_disk[each, column]
+    place = np.where(is_disk, index[each, column], brokers + stuck.after_dir[each, column])
+    limits = np.concatenate([problem.disk_limit_bytes, problem.log_dir_limit_bytes])
+    found = []
+    for resource in np.unique(place[blocked.any(axis=1)]).tolist():
+        rows = stuck.row[(place == resource) & blocked.any(axis=1)]
+        name = f"broker {int(problem.brokers.ids[resource])}" if resource < brokers else ""
+        if resource >= brokers:
+            at = resource - brokers
+            name = f"log dir {dirs.path[at]} of broker {int(dirs.broker_id[at])}"
+        limit = float(limits[resource])
+        found.append(
+            no_room(
+                problem,
+                rows,
+                where=name,
+                constraint="disk" if resource < brokers else "log_dir",
+                level=limit - float(left[resource]),
+                limit=limit,
+            )
+        )
+    return found
+
+
+def _starts(problem: MoveProblem, hops: Hops, pace: Pace) -> NDArray[np.float64]:
+    """Put waves one after another, with a pause where disk space must be freed."""
+    count = pace.seconds.shape[1]
+    removes = np.zeros(count, dtype=np.bool_)
+    removes[hops.wave[pace.flows.gone_hop]] = True
+    pauses = np.where(removes, problem.settings.pause_seconds, 0.0)
+    ends = np.cumsum(pace.seconds + pauses, axis=1)
+    return np.concatenate([np.zeros((len(ends), min(count, 1))), ends[:, :-1]], axis=1)

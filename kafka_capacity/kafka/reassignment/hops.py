@@ -1,0 +1,136 @@
+"""The steps that partitions take, as arrays: one hop a partition, two where one goes by way of a third broker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
+from kafka_capacity.kafka.reassignment.problem import MoveProblem
+
+NO_WAVE = -1
+"""The wave of a hop that is in none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class State:
+    """Where the replicas of a problem are at some moment, and who leads.
+
+    Attributes:
+        replicas: int32[P, W].
+        in_sync: bool[P, W].
+        log_dir: int32[P, W].
+        leader: int32[P].
+    """
+
+    replicas: NDArray[np.int32]
+    in_sync: NDArray[np.bool_]
+    log_dir: NDArray[np.int32]
+    leader: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hops:
+    """M changes of one partition's replica list each.
+
+    Attributes:
+        row: intp[M], which partition.
+        before: int32[M, W], its replicas.
+        after: int32[M, V], those wanted.
+        before_dir: int32[M, W], the directory of each replica of ``before``, -1 where that is not known.
+        after_dir: int32[M, V], the directory that each joining replica goes to, -1 where the broker chooses.
+        leader: int32[M], who leads when the hop begins, -1 for nobody.
+        leader_after: int32[M], who leads after it, and after the election where one is needed.
+        elects: bool[M], whether the preferred leader must be elected: the old leader stays a replica, not the first.
+        followers: int32[M], in-sync followers when it begins.
+        wave: int32[M], :data:`NO_WAVE` where it is in none.
+    """
+
+    row: NDArray[np.intp]
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    before_dir: NDArray[np.int32]
+    after_dir: NDArray[np.int32]
+    leader: NDArray[np.int32]
+    leader_after: NDArray[np.int32]
+    elects: NDArray[np.bool_]
+    followers: NDArray[np.int32]
+    wave: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def diff(self) -> AssignmentDiff:
+        """Compare before and after."""
+        return diff_assignments(self.before, self.after)
+
+    def take(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Hops:
+        """Give some of them."""
+        return Hops(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
+
+    def in_waves(self, wave: NDArray[np.int32]) -> Hops:
+        """Give the same hops in other waves."""
+        return Hops(**{each.name: getattr(self, each.name) for each in fields(self) if each.name != "wave"}, wave=wave)
+
+    def joined(self, other: Hops) -> Hops:
+        """Put others after these."""
+        return Hops(
+            **{
+                each.name: np.concatenate([getattr(self, each.name), getattr(other, each.name)])
+                for each in fields(self)
+            }
+        )
+
+
+def first_state(problem: MoveProblem) -> State:
+    """Give the state before any wave, in matrices as wide as the wider of before and after."""
+    width = max(problem.before.shape[1], problem.after.shape[1])
+    return State(
+        replicas=widened(problem.before, width),
+        in_sync=np.pad(problem.in_sync, ((0, 0), (0, width - problem.in_sync.shape[1]))),
+        log_dir=widened(problem.log_dir, width),
+        leader=problem.leader,
+    )
+
+
+def widened(matrix: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    """Pad a matrix with -1."""
+    return np.pad(matrix, ((0, 0), (0, width - matrix.shape[1])), constant_values=-1)
+
+
+def hops_between(
+    state: State, target: NDArray[np.int32], rows: NDArray[np.intp], after_dir: NDArray[np.int32] | None = None
+) -> Hops:
+    """Give the hops that bring some partitions from a state to their targets.
+
+    Args:
+        state: where they are.
+        target: int32[P, W], as wide as the state.
+        rows: the partitions.
+        after_dir: int32[P, W], where joining replicas go.
+    """
+    before, after, leader = state.replicas[rows], target[rows], state.leader[rows]
+    is_follower = state.in_sync[rows] & (before >= 0) & (before != leader[:, None])
+    is_behind = np.where((before >= 0) & ~state.in_sync[rows], before, -2)
+    # The controller keeps a leader that stays, and takes the first in-sync replica of the target where it goes.
+    candidates = (after >= 0) & ~(after[:, :, None] == is_behind[:, None, :]).any(axis=2)
+    first = after[np.arange(len(rows)), candidates.argmax(axis=1)] if after.shape[1] else leader
+    stays = (after == leader[:, None]).any(axis=1)
+    can_elect = candidates[:, 0] if after.shape[1] else np.zeros(len(rows), dtype=np.bool_)
+    led = (leader >= 0) & candidates.any(axis=1)
+    elects = led & stays & can_elect & (first != leader)
+    dirs = np.full(before.shape, -1, dtype=np.int32) if after_dir is None else after_dir[rows]
+    return Hops(
+        row=rows,
+        before=before,
+        after=after,
+        before_dir=state.log_dir[rows],
+        after_dir=dirs,
+        leader=leader,
+        leader_after=np.where(elects | (led & ~stays), first, leader).astype(np.int32),
+        elects=elects,
+        followers=is_follower.sum(axis=1, dtype=np.int32),
+        wave=np.full(len(rows), NO_WAVE, dtype=np.int32),
+    )

@@ -1,0 +1,210 @@
+"""Kafka's files: what ``kafka-reassign-partitions.sh --execute`` and ``kafka-leader-election.sh`` take.
+
+Source: ``ReassignPartitionsCommand.formatAsReassignmentJson`` (Kafka 4.3.1): sorted by topic and partition, the first
+replica is the preferred leader, one ``log_dirs`` entry a replica, ``any`` where the broker may choose; and
+``LeaderElectionCommand.parseReplicaElectionData`` for ``--path-to-json-file``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.kafka.reassignment.json_lines import LineNames, partition_lines, replica_lines
+from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
+
+_NO_CHANGE = b'{"version":1,"partitions":[]}\n'
+
+
+def reassignment_json(
+    partitions: Partitions,
+    matrix: NDArray[np.int32],
+    rows: NDArray[np.intp] | None = None,
+    *,
+    log_dirs: NDArray[np.int32] | None = None,
+    paths: Sequence[str] = (),
+) -> bytes:
+    """Write an assignment as Kafka's reassignment file.
+
+    Args:
+        partitions: the partitions, sorted.
+        matrix: int32[P, W], replicas padded with -1.
+        rows: which partitions to write; all of them without it.
+        log_dirs: int32[P, W], positions in ``paths``, -1 where the broker may choose; it may everywhere without it.
+        paths: of directories.
+
+    Returns:
+        JSON, one partition a line so that two files can be compared by eye; the same assignment gives the same bytes.
+    """
+    chosen = np.arange(len(partitions)) if rows is None else rows
+    replicas = matrix[chosen]
+    places = np.full(replicas.shape, -1) if log_dirs is None else log_dirs[chosen]
+    return _written(LineNames.of(partitions, chosen), replicas, places, paths)
+
+
+def election_json(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
+    r"""Write the partitions whose preferred leaders are to be elected.
+
+    >>> one = np.zeros(1, dtype=np.int32)
+    >>> election_json(Partitions(topics=("orders",), topic=one, partition=one), np.array([0]))
+    b'{"partitions":[\n{"topic":"orders","partition":0}\n]}\n'
+    """
+    return _elected(LineNames.of(partitions, rows))
+
+
+def _elected(names: LineNames) -> bytes:
+    lines = partition_lines(names)
+    return b'{"partitions":[\n' + lines + b"\n]}\n" if lines else b'{"partitions":[]}\n'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveFile:
+    """A file of a wave.
+
+    Attributes:
+        name: of the file.
+        content: its bytes.
+        sha256: of the content, in hexadecimal.
+    """
+
+    name: str
+    content: bytes
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveFiles:
+    """What a wave takes.
+
+    Attributes:
+        execute: the reassignment.
+        rollback: the reassignment that undoes it.
+        election: of preferred leaders once it is done, ``None`` where Kafka makes them leaders by itself.
+        rollback_election: the same once the rollback is done.
+    """
+
+    execute: WaveFile
+    rollback: WaveFile
+    election: WaveFile | None
+    rollback_election: WaveFile | None
+
+    def listed(self) -> tuple[WaveFile, ...]:
+        """Give all that there are."""
+        return tuple(
+            each for each in (self.execute, self.election, self.rollback, self.rollback_election) if each is not None
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WaveRows:
+    """What the files of a wave say, n partitions.
+
+    Attributes:
+        stem: what their names begin with, such as ``01-copy``.
+        partitions: those that ``rows`` counts in.
+        rows: intp[n].
+        replicas_before, replicas_after: int32[n, W], padded with -1.
+        log_dirs_before, log_dirs_after: int32[n, W], positions in ``paths``, -1 where the broker may choose.
+        paths: of directories.
+        elects: bool[n], whether the preferred leader must be elected once it is done.
+        elects_back: bool[n], the same once it is undone.
+    """
+
+    stem: str
+    partitions: Partitions
+    rows: NDArray[np.intp]
+    replicas_before: NDArray[np.int32]
+    replicas_after: NDArray[np.int32]
+    log_dirs_before: NDArray[np.int32]
+    log_dirs_after: NDArray[np.int32]
+    paths: tuple[str, ...]
+    elects: NDArray[np.bool_]
+    elects_back: NDArray[np.bool_]
+
+
+def wave_rows(schedule: Schedule, wave: Wave) -> WaveRows:
+    """Say what the files of one wave hold.
+
+    A joining replica goes to the log directory that was planned for it, where its broker has several; on the way back
+    to the one it came from.
+    """
+    dirs = schedule.problem.log_dirs
+    to, back = (wave.replicas_after, wave.log_dirs_after), (wave.replicas_before, wave.log_dirs_before)
+    # Undone, a list has its old first replica first again; who leads by then, and stays, must be voted out.
+    first = wave.replicas_before[:, 0] if wave.replicas_before.shape[1] else wave.leaders_before
+    stays = (wave.replicas_before == wave.leaders_after[:, None]).any(axis=1) & (wave.leaders_after >= 0)
+    return WaveRows(
+        stem=wave_stem(wave.number, str(wave.kind), len(schedule.waves)),
+        partitions=schedule.problem.partitions,
+        rows=wave.rows,
+        replicas_before=wave.replicas_before,
+        replicas_after=wave.replicas_after,
+        log_dirs_before=named_log_dirs(*back, wave.replicas_after, dirs),
+        log_dirs_after=named_log_dirs(*to, wave.replicas_before, dirs),
+        paths=dirs.path,
+        elects=wave.elects,
+        elects_back=stays & (wave.leaders_before == first) & (wave.leaders_after != first),
+    )
+
+
+def wave_stem(number: int, kind: str, wave_count: int) -> str:
+    """Name a wave so that the names of a schedule sort as its waves do.
+
+    >>> wave_stem(3, "copy", 12), wave_stem(3, "copy", 120)
+    ('03-copy', '003-copy')
+    """
+    return f"{number:0{max(2, len(str(wave_count)))}d}-{kind}"
+
+
+def wave_files(schedule: Schedule, wave: Wave) -> WaveFiles:
+    """Write the files of one wave. The same schedule gives the same bytes."""
+    return files_of(wave_rows(schedule, wave))
+
+
+def files_of(wave: WaveRows) -> WaveFiles:
+    """Write what a wave's rows say."""
+    names = LineNames.of(wave.partitions, wave.rows)
+    execute = _written(names, wave.replicas_after, wave.log_dirs_after, wave.paths)
+    rollback = _written(names, wave.replicas_before, wave.log_dirs_before, wave.paths)
+    return WaveFiles(
+        execute=_file(f"{wave.stem}.json", execute),
+        rollback=_file(f"{wave.stem}-rollback.json", rollback),
+        election=_election(f"{wave.stem}-election.json", names, wave.elects),
+        rollback_election=_election(f"{wave.stem}-rollback-election.json", names, wave.elects_back),
+    )
+
+
+def _election(file: str, names: LineNames, elects: NDArray[np.bool_]) -> WaveFile | None:
+    return _file(file, _elected(names.of_lines(elects))) if elects.any() else None
+
+
+def _file(name: str, content: bytes) -> WaveFile:
+    return WaveFile(name=name, content=content, sha256=hashlib.sha256(content).hexdigest())
+
+
+def named_log_dirs(
+    replicas: NDArray[np.int32], log_dirs: NDArray[np.int32], other: NDArray[np.int32], dirs: LogDirs
+) -> NDArray[np.int32]:
+    """Keep the directories of replicas that join, where their brokers have more than one; -1 for the others.
+
+    Args:
+        replicas: int32[n, W], broker ids, padded with -1.
+        log_dirs: int32[n, W], positions in ``dirs``.
+        other: int32[n, V], who holds the partitions on the other side of the change.
+        dirs: all directories.
+    """
+    owners, counts = np.unique(dirs.broker_id, return_counts=True)
+    joins = (replicas >= 0) & ~(replicas[:, :, None] == other[:, None, :]).any(axis=2)
+    return np.where(joins & np.isin(replicas, owners[counts > 1]), log_dirs, -1).astype(np.int32)
+
+
+def _written(names: LineNames, matrix: NDArray[np.int32], log_dirs: NDArray[np.int32], paths: Sequence[str]) -> bytes:
+    """Write rows of a reassignment."""
+    lines = replica_lines(names, matrix, log_dirs, paths)
+    return b'{"version":1,"partitions":[\n' + lines + b"\n]}\n" if lines else _NO_CHANGE

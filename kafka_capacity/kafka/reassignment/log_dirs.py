@@ -1,0 +1,88 @@
+"""Which log directory a new replica goes to, where a broker has several that are known.
+
+Left to itself a broker takes the directory with the fewest partitions (``LogManager.nextLogDirs``), however large they
+are. A reassignment may name the directory instead, and so it does here: the largest replica first, each into the
+directory that is the emptiest for its size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.diff import AssignmentDiff
+from kafka_capacity.kafka.reassignment.flow import run_starts
+from kafka_capacity.kafka.reassignment.problem import MoveProblem
+
+
+def choose_log_dirs(
+    problem: MoveProblem, diff: AssignmentDiff, log_dir: NDArray[np.int32], dir_bytes: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Give int32[P, V] like ``diff.after``, the directory of each joining replica, -1 where none is known.
+
+    Args:
+        problem: the move.
+        diff: what changes.
+        log_dir: int32[P, W] like ``diff.before``, where replicas are.
+        dir_bytes: float64[D], what each directory holds.
+    """
+    chosen = np.full(diff.after.shape, -1, dtype=np.int32)
+    count = len(problem.log_dirs.path)
+    if not count:
+        return chosen
+    rows, columns = np.nonzero(diff.removed & (log_dir >= 0))
+    gone = np.bincount(log_dir[rows, columns], weights=problem.size_bytes[rows].astype(np.float64), minlength=count)
+    level = dir_bytes - gone
+    rows, columns = np.nonzero(diff.added)
+    picked = _deal(problem, diff.after[rows, columns], problem.size_bytes[rows].astype(np.float64), level)
+    chosen[rows, columns] = picked
+    return chosen
+
+
+def emptiest_dir(problem: MoveProblem, broker_id: int, free_bytes: NDArray[np.float64]) -> int:
+    """Give the directory of one broker with the most room, -1 where it has none that is known."""
+    own = np.flatnonzero(problem.log_dirs.broker_id == broker_id)
+    return int(own[np.argmax(free_bytes[own])]) if len(own) else -1
+
+
+def _deal(
+    problem: MoveProblem, broker_id: NDArray[np.int32], size_bytes: NDArray[np.float64], level: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Deal replicas out, a round a replica of each broker: as many rounds as a broker with directories receives."""
+    order = np.lexsort((problem.log_dirs.total_bytes, problem.log_dirs.broker_id))
+    owners = problem.log_dirs.broker_id[order]
+    starts = run_starts(owners.astype(np.intp))
+    width = int(np.diff(np.append(starts, len(owners))).max())
+    table = np.full((len(starts), width), -1, dtype=np.int32)
+    table[np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(owners)))), _rank(starts, len(owners))] = (
+        order
+    )
+    with_dirs = owners[starts]
+    place = np.minimum(np.searchsorted(with_dirs, broker_id), len(with_dirs) - 1)
+    picked = np.full(len(broker_id), -1, dtype=np.int32)
+    known = np.flatnonzero(with_dirs[place] == broker_id)
+    alone = known[(table[place[known]] >= 0).sum(axis=1) == 1]
+    picked[alone] = table[place[alone], 0]
+    several = known[picked[known] < 0]
+    several = several[np.lexsort((-size_bytes[several], place[several]))]
+    rank = _rank(run_starts(place[several].astype(np.intp)), len(several))
+    total = problem.log_dirs.total_bytes
+    volume = np.where(np.isfinite(total) & (total > 0), total, 1.0)
+    by_round = several[np.argsort(rank, kind="stable")]
+    bounds = np.cumsum(np.bincount(rank)) if len(rank) else np.zeros(0, dtype=np.intp)
+    begin = 0
+    for end in bounds.tolist():
+        now = by_round[begin:end]
+        begin = end
+        own = table[place[now]]
+        filled = np.where(own >= 0, (level[own] + size_bytes[now, None]) / volume[own], np.inf)
+        best = own[np.arange(len(now)), np.argmin(filled, axis=1)]
+        picked[now] = best
+        level[best] += size_bytes[now]
+    return picked
+
+
+def _rank(starts: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """Give each entry's position in its run."""
+    lengths = np.diff(np.append(starts, count))
+    return np.asarray(np.arange(count) - np.repeat(starts, lengths), dtype=np.intp)

@@ -1,0 +1,183 @@
+"""What a schedule is asked: where replicas are, where they shall be, and what must hold on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot
+
+BAND = ("low", "expected", "high")
+"""The rows of everything that depends on traffic."""
+LOW, EXPECTED, HIGH = range(len(BAND))
+DELETE_DELAY_SECONDS = 60.0
+"""Kafka's default ``file.delete.delay.ms``: a replica that goes away keeps its disk space for so long."""
+
+DEFAULT_HEADROOM_RATIO = 0.2
+"""The share of network and disk that an automatic throttle leaves free."""
+
+
+class Order(StrEnum):
+    """Which partitions move first."""
+
+    RELIEF_FIRST = "relief-first"
+    SMALLEST_FIRST = "smallest-first"
+    HOTTEST_FIRST = "hottest-first"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttle:
+    """How fast a broker may send, and receive, what moves.
+
+    Attributes:
+        bytes_per_second: of every broker and direction; where :attr:`is_automatic`, only of those whose network is not
+            known.
+        is_automatic: take the largest that leaves headroom at each broker's peak, by broker and direction.
+        headroom_ratio: the share of network and disk that an automatic throttle leaves free.
+    """
+
+    bytes_per_second: float
+    is_automatic: bool = False
+    headroom_ratio: float = DEFAULT_HEADROOM_RATIO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveSettings:
+    """How to cut a move into waves.
+
+    Attributes:
+        most_moves_per_broker: how many copies a broker may receive at once, and how many it may send; ``None`` for any.
+        longest_wave_seconds: a wave takes at most this long at the expected rates; ``None`` for any. A partition that
+            takes longer by itself gets a wave in which it is the longest.
+        most_traffic_ratio: the share of a throttle that what is produced to the moving partitions may take, since it
+            is what the copies lose; ``None`` for all of it.
+        pause_seconds: between a wave and the next, until the disk space of what has gone is free.
+        fetchers: ``num.replica.fetchers``, connections from one follower to one leader.
+        fetcher_bytes_per_second: the most that one of them brings; ``None`` where that is not known.
+        orders: those to be tried; the first is taken of equals.
+        tries_leadership_first: whether to compare with moving leadership off drained brokers first.
+        allows_detours: whether a partition may go by way of a third broker where two full disks wait for each other.
+    """
+
+    most_moves_per_broker: int | None = None
+    longest_wave_seconds: float | None = None
+    most_traffic_ratio: float | None = 0.5
+    pause_seconds: float = DELETE_DELAY_SECONDS
+    fetchers: int = 1
+    fetcher_bytes_per_second: float | None = None
+    orders: tuple[Order, ...] = (Order.RELIEF_FIRST, Order.SMALLEST_FIRST, Order.HOTTEST_FIRST)
+    tries_leadership_first: bool = True
+    allows_detours: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MoveProblem:
+    """A move to be scheduled.
+
+    Attributes:
+        partitions: of the cluster, P of them.
+        brokers: every broker that holds a replica before or after, B of them.
+        before: int32[P, W], the replicas now, the preferred leader first, padded with -1.
+        after: int32[P, V], the replicas wanted.
+        leader: int32[P], who leads now, -1 for nobody.
+        in_sync: bool[P, W], whether each replica of ``before`` is in the ISR.
+        size_bytes: int64[P], of one replica.
+        min_insync_replicas: int32[P].
+        bytes_in_bytes_per_second: float64[3, P], produced to each partition: low, expected, high.
+        bytes_out_bytes_per_second: float64[3, P], read by consumers.
+        throttle: how fast.
+        disk_limit_bytes: float64[B], how many replica bytes a broker may hold; NaN where nothing limits it.
+        disk_bytes_per_second: float64[B], what its disks write and read together; NaN where it is not known.
+        log_dirs: the log directories that are known, D of them.
+        log_dir: int32[P, W], where each replica of ``before`` is, -1 where that is not known.
+        log_dir_limit_bytes: float64[D], how many replica bytes a directory may hold, NaN where nothing limits it.
+        settings: how to cut waves.
+        log_dir_after: int32[P, V] like :attr:`after`, where joining replicas shall go, -1 where the broker may choose;
+            ``None`` to choose here.
+    """
+
+    partitions: Partitions
+    brokers: Brokers
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    leader: NDArray[np.int32]
+    in_sync: NDArray[np.bool_]
+    size_bytes: NDArray[np.int64]
+    min_insync_replicas: NDArray[np.int32]
+    bytes_in_bytes_per_second: NDArray[np.float64]
+    bytes_out_bytes_per_second: NDArray[np.float64]
+    throttle: Throttle
+    disk_limit_bytes: NDArray[np.float64]
+    disk_bytes_per_second: NDArray[np.float64]
+    log_dirs: LogDirs
+    log_dir: NDArray[np.int32]
+    log_dir_limit_bytes: NDArray[np.float64]
+    settings: WaveSettings = field(default_factory=WaveSettings)
+    log_dir_after: NDArray[np.int32] | None = None
+
+    def drained(self) -> NDArray[np.bool_]:
+        """Tell which brokers give up all that they hold: bool[B]."""
+        count = len(self.brokers)
+        held, kept = (np.zeros(count, dtype=np.bool_) for _ in range(2))
+        for seen, matrix in ((held, self.before), (kept, self.after)):
+            index = self.brokers.index_of(np.unique(matrix[matrix >= 0]))
+            seen[index[index >= 0]] = True
+        return held & ~kept
+
+
+def move_problem(
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    *,
+    brokers: Brokers,
+    after: NDArray[np.int32],
+    throttle: Throttle,
+    disk_limit_ratio: float,
+    settings: WaveSettings | None = None,
+    disk_bytes_per_second: NDArray[np.float64] | None = None,
+    log_dirs: LogDirs | None = None,
+    log_dir_after: NDArray[np.int32] | None = None,
+) -> MoveProblem:
+    """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
+
+    Args:
+        snapshot: the cluster as it is.
+        load: its traffic.
+        brokers: observed and wanted brokers together.
+        after: int32[P, V], the target.
+        throttle: how fast.
+        disk_limit_ratio: how full a disk may be on the way.
+        settings: how to cut waves.
+        disk_bytes_per_second: float64[B], what each broker's disks take, NaN where it is not known.
+        log_dirs: those of the snapshot at their positions, then those of wanted brokers; ``None`` for the first alone.
+        log_dir_after: int32[P, V], where replicas shall be in them, -1 where the broker may choose; ``None`` for any.
+    """
+    dirs = snapshot.log_dirs if log_dirs is None else log_dirs
+    rates_in = [np.zeros(len(snapshot.partitions)), load.bytes_in_mean_bytes_per_second]
+    rates_out = [np.zeros(len(snapshot.partitions)), load.bytes_out_mean_bytes_per_second]
+    unknown = np.full(len(brokers), np.nan)
+    return MoveProblem(
+        partitions=snapshot.partitions,
+        brokers=brokers,
+        before=snapshot.replicas,
+        after=after,
+        leader=snapshot.leader,
+        in_sync=snapshot.in_sync,
+        size_bytes=snapshot.partition_size_bytes(),
+        min_insync_replicas=snapshot.topics.min_insync_replicas[snapshot.partitions.topic],
+        bytes_in_bytes_per_second=np.stack([*rates_in, load.bytes_in_peak_bytes_per_second]),
+        bytes_out_bytes_per_second=np.stack([*rates_out, load.bytes_out_peak_bytes_per_second]),
+        throttle=throttle,
+        disk_limit_bytes=brokers.disk_capacity_bytes * disk_limit_ratio,
+        disk_bytes_per_second=unknown if disk_bytes_per_second is None else disk_bytes_per_second,
+        log_dirs=dirs,
+        log_dir=snapshot.log_dir,
+        log_dir_limit_bytes=dirs.total_bytes * disk_limit_ratio,
+        settings=settings or WaveSettings(),
+        log_dir_after=log_dir_after,
+    )

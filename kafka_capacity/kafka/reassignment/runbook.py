@@ -1,0 +1,141 @@
+"""What a team does, wave by wave, as plain data: steps and their commands, forward and back; words are the report's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, wave_files
+from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
+
+WAVES_FOLDER = "waves/"
+"""Where the files of waves are, seen from the runbook."""
+
+_SERVERS = "--bootstrap-server $BOOTSTRAP"
+_REASSIGN = f"kafka-reassign-partitions.sh {_SERVERS} --reassignment-json-file"
+_ELECT = f"kafka-leader-election.sh {_SERVERS} --election-type preferred --path-to-json-file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunbookStep:
+    """One thing to do.
+
+    Attributes:
+        does: in a word: ``check``, ``execute``, ``throttle``, ``watch``, ``verify``, ``elect``, ``wait``, ``cancel``,
+            ``roll back``.
+        commands: to be run in a shell, in this order; may be empty.
+        seconds: how long to wait, ``None`` where the step is something else.
+    """
+
+    does: str
+    commands: tuple[str, ...] = ()
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunbookWave:
+    """The steps of a wave.
+
+    Attributes:
+        number: of the wave, from 1.
+        kind: of the wave.
+        partitions: how many it changes.
+        throttle_bytes_per_second: for ``--throttle``, ``None`` where nothing is copied.
+        files: name and sha256 of each file, by name.
+        steps: forward.
+        back: to go back, while it runs and once it is done.
+    """
+
+    number: int
+    kind: str
+    partitions: int
+    throttle_bytes_per_second: int | None
+    files: tuple[tuple[str, str], ...]
+    steps: tuple[RunbookStep, ...]
+    back: tuple[RunbookStep, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give plain data for JSON and templates."""
+        return asdict(self)
+
+
+def runbook(schedule: Schedule) -> tuple[RunbookWave, ...]:
+    """Write the runbook of a schedule, a page a wave."""
+    return tuple(runbook_page(schedule, wave, wave_files(schedule, wave)) for wave in schedule.waves)
+
+
+def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:
+    """Write the page of one wave, whose files are at hand."""
+    throttle = max(1, math.floor(wave.throttle_bytes_per_second)) if wave.copied_bytes else None
+    limit = f" --throttle {throttle}" if throttle is not None else ""
+    execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
+    undone = files.rollback_election
+    steps = [
+        RunbookStep(
+            does="check",
+            commands=(
+                *(f'echo "{each.sha256}  {WAVES_FOLDER}{each.name}" | sha256sum --check' for each in files.listed()),
+                f"kafka-reassign-partitions.sh {_SERVERS} --list",
+            ),
+        ),
+        RunbookStep(does="execute", commands=(f"{execute} --execute{limit}",)),
+        *_higher_throttles(schedule, wave, throttle),
+        RunbookStep(does="watch", commands=(f"kafka-reassign-partitions.sh {_SERVERS} --list",)),
+        RunbookStep(does="verify", commands=(f"{execute} --verify",)),
+    ]
+    if files.election is not None:
+        steps.append(RunbookStep(does="elect", commands=(f"{_ELECT} {WAVES_FOLDER}{files.election.name}",)))
+    if _removes(wave) and wave.number < len(schedule.waves):
+        steps.append(RunbookStep(does="wait", seconds=schedule.problem.settings.pause_seconds))
+    back = [
+        RunbookStep(does="cancel", commands=(f"{execute} --cancel",)),
+        RunbookStep(
+            does="roll back",
+            commands=(
+                f"{rollback} --execute{limit}",
+                f"{rollback} --verify",
+                *((f"{_ELECT} {WAVES_FOLDER}{undone.name}",) if undone is not None else ()),
+            ),
+        ),
+    ]
+    return RunbookWave(
+        number=wave.number,
+        kind=str(wave.kind),
+        partitions=len(wave.rows),
+        throttle_bytes_per_second=throttle,
+        files=tuple((each.name, each.sha256) for each in files.listed()),
+        steps=tuple(steps),
+        back=tuple(back),
+    )
+
+
+def _removes(wave: Wave) -> bool:
+    stays = (wave.replicas_before[:, :, None] == wave.replicas_after[:, None, :]).any(axis=2)
+    return bool(((wave.replicas_before >= 0) & ~stays).any())
+
+
+def _higher_throttles(schedule: Schedule, wave: Wave, throttle: int | None) -> list[RunbookStep]:
+    """Raise the throttles of those brokers that may do more than the slowest one."""
+    if throttle is None or not schedule.problem.throttle.is_automatic:
+        return []
+    line, given = schedule.brokers, schedule.throttles
+    commands = []
+    for at in np.flatnonzero(line.wave == wave.number).tolist():
+        broker = int(line.broker_id[at])
+        place = int(np.searchsorted(schedule.problem.brokers.ids, broker))
+        rates = []
+        for name, amount, rate in (
+            ("leader", line.out_bytes[at], given.out_bytes_per_second[place]),
+            ("follower", line.in_bytes[at], given.in_bytes_per_second[place]),
+        ):
+            if amount > 0 and math.floor(rate) > throttle:
+                rates.append(f"{name}.replication.throttled.rate={math.floor(rate)}")
+        if rates:
+            commands.append(
+                f"kafka-configs.sh {_SERVERS} --entity-type brokers --entity-name {broker} --alter "
+                f"--add-config {','.join(rates)}"
+            )
+    return [RunbookStep(does="throttle", commands=tuple(commands))] if commands else []

@@ -1,0 +1,79 @@
+"""What every broker carries at one moment: traffic, replica bytes, leaders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.reassignment.problem import BAND, MoveProblem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Carried:
+    """What each broker carries.
+
+    Attributes:
+        written_bytes_per_second: float64[3, B], as leader and follower: low, expected, high.
+        sent_bytes_per_second: float64[3, B], to consumers and, as leader, once to each follower.
+        held_bytes: float64[B], of replicas.
+        leaders: float64[B].
+        dir_bytes: float64[D], in each log directory.
+    """
+
+    written_bytes_per_second: NDArray[np.float64]
+    sent_bytes_per_second: NDArray[np.float64]
+    held_bytes: NDArray[np.float64]
+    leaders: NDArray[np.float64]
+    dir_bytes: NDArray[np.float64]
+
+
+def sent_by_leader(
+    matrix: NDArray[np.int32], bytes_in: NDArray[np.float64], bytes_out: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give float64[P], what the leader of each partition sends: to consumers, and once to each follower."""
+    return np.asarray(bytes_out + bytes_in * np.maximum((matrix >= 0).sum(axis=1) - 1, 0), dtype=np.float64)
+
+
+def carried(
+    problem: MoveProblem, replicas: NDArray[np.int32], leader: NDArray[np.int32], log_dir: NDArray[np.int32] | None
+) -> Carried:
+    """Sum up what brokers carry with an assignment.
+
+    Args:
+        problem: whose brokers, sizes and rates count.
+        replicas: int32[P, W].
+        leader: int32[P].
+        log_dir: int32[P, W], the directory of each replica; ``None`` to leave directories at 0.
+    """
+    count, dirs = len(problem.brokers), len(problem.log_dirs.path)
+    # Position 0 takes what belongs to nobody.
+    held_by = problem.brokers.index_of(replicas).astype(np.intp).ravel() + 1
+    led_by = problem.brokers.index_of(leader).astype(np.intp) + 1
+
+    def held(each: NDArray[np.float64]) -> NDArray[np.float64]:
+        weights = np.repeat(each, replicas.shape[1])
+        return np.bincount(held_by, weights=weights, minlength=count + 1)[1:].astype(np.float64)
+
+    def led(each: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return np.bincount(led_by, weights=each, minlength=count + 1)[1:].astype(np.float64)
+
+    size = problem.size_bytes.astype(np.float64)
+    writes, sends = np.zeros((len(BAND), count)), np.zeros((len(BAND), count))
+    for band in range(len(BAND)):
+        rate, read = problem.bytes_in_bytes_per_second[band], problem.bytes_out_bytes_per_second[band]
+        if rate.any() or read.any():
+            writes[band], sends[band] = held(rate), led(sent_by_leader(replicas, rate, read))
+    by_dir = np.zeros(dirs)
+    if log_dir is not None and dirs:
+        where = np.where(replicas >= 0, log_dir, -1).astype(np.intp).ravel() + 1
+        weights = np.repeat(size, replicas.shape[1])
+        by_dir = np.bincount(where, weights=weights, minlength=dirs + 1)[1:].astype(np.float64)
+    return Carried(
+        written_bytes_per_second=writes,
+        sent_bytes_per_second=sends,
+        held_bytes=held(size),
+        leaders=led(None),
+        dir_bytes=by_dir,
+    )

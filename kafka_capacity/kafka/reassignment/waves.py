@@ -1,0 +1,231 @@
+"""Plan a move in waves that a team can run, and stop after any of them.
+
+Goals (ordered)
+    1. Every wave, and every prefix of waves, keeps what must hold: each partition is where it was or where it shall
+       be, so its replicas and racks are those of before or after; no wave leaves it fewer in-sync replicas than
+       ``min.insync.replicas``; no disk and no log directory passes its limit, whichever partition is done first.
+    2. What cannot be done so is a value with figures, and everything else is done.
+    3. The worst broker is relieved as soon as possible: orders are tried, and compared by that.
+    4. The whole is done soon: where brokers are drained, moving their leaders off first is tried, and the faster wins.
+
+Constraints
+    The old copy of a partition stays until *all* of its new ones are in sync, and its space is free
+    ``file.delete.delay.ms`` later. A copy comes from the current leader. What is produced meanwhile is copied too, and
+    listed partitions count against the throttle until the wave is over. See
+    :mod:`~kafka_capacity.kafka.reassignment.duration`.
+
+Algorithm
+    Each changed partition is one hop. Hops are sorted by an order and cut into waves by what brokers and directories
+    can take (:mod:`~kafka_capacity.kafka.reassignment.cut`); all waves are timed at once
+    (:mod:`.timing`). Where full disks wait for each other, a partition goes by way of a
+    third broker (:mod:`~kafka_capacity.kafka.reassignment.detours`).
+
+Worked example, a partition of 100 MB that moves from broker 2 to broker 3 at 10 MB/s:
+    >>> import numpy as np
+    >>> from kafka_capacity.kafka.cluster.assignment import Partitions
+    >>> from kafka_capacity.kafka.cluster.brokers import Brokers
+    >>> from kafka_capacity.kafka.cluster.snapshot import LogDirs
+    >>> from kafka_capacity.kafka.reassignment.problem import MoveProblem, Throttle
+    >>> one, none = np.zeros(1, dtype=np.int32), np.zeros(0)
+    >>> problem = MoveProblem(
+    ...     partitions=Partitions(topics=("orders",), topic=one, partition=one),
+    ...     brokers=Brokers.of([1, 2, 3]),
+    ...     before=np.array([[1, 2]], dtype=np.int32), after=np.array([[1, 3]], dtype=np.int32),
+    ...     leader=np.array([1], dtype=np.int32), in_sync=np.array([[True, True]]),
+    ...     size_bytes=np.array([100_000_000]), min_insync_replicas=one + 1,
+    ...     bytes_in_bytes_per_second=np.array([[0.0], [1e6], [4e6]]), bytes_out_bytes_per_second=np.zeros((3, 1)),
+    ...     throttle=Throttle(bytes_per_second=1e7),
+    ...     disk_limit_bytes=np.full(3, np.nan), disk_bytes_per_second=np.full(3, np.nan),
+    ...     log_dirs=LogDirs(broker_id=none.astype(np.int32), path=(), total_bytes=none, usable_bytes=none),
+    ...     log_dir=np.array([[-1, -1]], dtype=np.int32), log_dir_limit_bytes=none)
+    >>> schedule = plan_waves(problem)
+    >>> schedule.total_seconds, schedule.waves[0].bottleneck_broker, schedule.waves[0].bottleneck_direction
+    ((10.0, 12.5, 50.0), 1, 'out')
+    >>> schedule.smallest_throttle_bytes_per_second
+    (0.0, 2000000.0, 8000000.0)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.reassignment.draft import Draft, Groundwork, draft, groundwork, leadership_first
+from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
+from kafka_capacity.kafka.reassignment.schedule import (
+    Band,
+    BrokerTimeline,
+    LeadershipOutcome,
+    LogDirTimeline,
+    OrderOutcome,
+    Schedule,
+    Wave,
+)
+from kafka_capacity.kafka.reassignment.timing import Timing, timing_of
+
+
+def plan_waves(problem: MoveProblem) -> Schedule:
+    """Plan a move in waves; the same problem gives the same schedule.
+
+    Args:
+        problem: what moves, and what must hold on the way.
+
+    Returns:
+        The schedule. Partitions that cannot move are in none of its waves, and in its refusals.
+    """
+    ground = groundwork(problem)
+    drafts = _drafts(ground, problem.settings.orders)
+    chosen = min(drafts, key=lambda order: (drafts[order].relieved_seconds, float(drafts[order].totals()[EXPECTED])))
+    best = drafts[chosen]
+    outcome = None
+    if problem.settings.tries_leadership_first:
+        best, outcome = _leadership(ground, chosen, best)
+    return _schedule(ground, best, chosen, drafts, outcome)
+
+
+def _drafts(ground: Groundwork, orders: tuple[Order, ...]) -> dict[Order, Draft]:
+    """Try every order; one is enough where all fits into one wave."""
+    first = draft(ground, orders[0], ground.plain)
+    drafts = {orders[0]: first}
+    copying = np.unique(first.hops.wave[first.pace.flows.copy_hop])
+    for order in orders[1:]:
+        drafts[order] = draft(ground, order, ground.plain) if len(copying) > 1 else first
+    return drafts
+
+
+def _leadership(ground: Groundwork, order: Order, plain: Draft) -> tuple[Draft, LeadershipOutcome | None]:
+    """Try the same with leaders moved off drained brokers first, and take what is faster."""
+    placed = np.zeros(len(ground.diff.is_changed), dtype=np.bool_)
+    placed[plain.hops.row] = True
+    first = leadership_first(ground, ground.rows[placed[ground.rows]])
+    if first is None:
+        return plain, None
+    other = draft(ground, order, first)
+    seconds, other_seconds = float(plain.totals()[EXPECTED]), float(other.totals()[EXPECTED])
+    done = np.unique(other.hops.row[other.hops.wave > 0])
+    is_chosen = other_seconds < seconds and len(done) >= int(placed.sum())
+    outcome = LeadershipOutcome(
+        moved_leaders=len(first.first),
+        plain_seconds=_ended(seconds),
+        leadership_first_seconds=_ended(other_seconds),
+        is_chosen=is_chosen,
+    )
+    return (other if is_chosen else plain), outcome
+
+
+def _ended(seconds: float) -> float | None:
+    return float(seconds) if np.isfinite(seconds) else None
+
+
+def _band(seconds: NDArray[np.float64]) -> Band:
+    low, expected, high = (_ended(each) for each in seconds.tolist())
+    return low, expected, high
+
+
+def _three(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    low, expected, high = values.tolist()
+    return low, expected, high
+
+
+def _schedule(
+    ground: Groundwork, best: Draft, order: Order, drafts: dict[Order, Draft], outcome: LeadershipOutcome | None
+) -> Schedule:
+    problem, worst, cells = ground.problem, ground.worst, best.pace.cells
+    timing = timing_of(problem, best.hops, best.pace, ground.before)
+    totals = best.totals()
+    smallest = timing.smallest_throttle_bytes_per_second
+    dirs, disk = timing.dir_cells, timing.disk
+    in_bytes, out_bytes = best.pace.in_bytes(), best.pace.out_bytes()
+    return Schedule(
+        problem=problem,
+        waves=_waves(ground, best, timing),
+        total_seconds=_band(totals),
+        never_ends=bool(np.isinf(totals[EXPECTED])),
+        copied_bytes=float(timing.copied_bytes.sum()),
+        smallest_throttle_bytes_per_second=_three(smallest.max(axis=1, initial=0.0)),
+        throttles=ground.throttles,
+        order=order,
+        orders=tuple(
+            OrderOutcome(
+                order=each,
+                wave_count=len(tried.kinds),
+                total_seconds=_ended(float(tried.totals()[EXPECTED])),
+                relieved_seconds=_ended(tried.relieved_seconds),
+            )
+            for each, tried in drafts.items()
+        ),
+        worst_broker=None if worst.broker is None else int(problem.brokers.ids[worst.broker]),
+        worst_resource=worst.resource,
+        relieved_seconds=_ended(best.relieved_seconds),
+        leadership=outcome,
+        refusals=best.refusals,
+        detours=best.detours,
+        brokers=BrokerTimeline(
+            wave=(cells.wave + 1).astype(np.int32),
+            broker_id=problem.brokers.ids[cells.thing],
+            in_bytes=in_bytes,
+            out_bytes=out_bytes,
+            disk_start_bytes=disk.start,
+            disk_end_bytes=disk.end,
+            disk_peak_bytes=disk.peak,
+            disk_expected_bytes=disk.expected,
+            disk_limit_bytes=problem.disk_limit_bytes[cells.thing],
+            leaders=timing.leaders,
+        ),
+        log_dirs=LogDirTimeline(
+            wave=(dirs.wave + 1).astype(np.int32),
+            log_dir=dirs.thing,
+            start_bytes=timing.dir_start_bytes,
+            peak_bytes=timing.dir_peak_bytes,
+            end_bytes=timing.dir_end_bytes,
+            limit_bytes=problem.log_dir_limit_bytes[dirs.thing],
+        ),
+    )
+
+
+def _waves(ground: Groundwork, best: Draft, timing: Timing) -> tuple[Wave, ...]:
+    """Slice the flat arrays by wave."""
+    problem, cells, dirs = ground.problem, best.pace.cells, timing.dir_cells
+    hops = best.hops.take(np.lexsort((best.hops.row, best.hops.wave)))
+    numbers = np.arange(len(best.kinds) + 1)
+    of_hops, of_cells, of_dirs = (np.searchsorted(each, numbers) for each in (hops.wave, cells.wave, dirs.wave))
+    ends, throttles = best.ends(), ground.throttles
+    sends, receives = best.pace.out_bytes() > 0, best.pace.in_bytes() > 0
+    rates = np.minimum(
+        np.where(sends, throttles.out_bytes_per_second[cells.thing], np.inf),
+        np.where(receives, throttles.in_bytes_per_second[cells.thing], np.inf),
+    )
+    waves = []
+    for number, kind in enumerate(best.kinds):
+        part = slice(of_hops[number], of_hops[number + 1])
+        seats = slice(of_cells[number], of_cells[number + 1])
+        places = slice(of_dirs[number], of_dirs[number + 1])
+        broker = int(timing.bottleneck_broker[number])
+        rate = float(rates[seats].min(initial=np.inf))
+        waves.append(
+            Wave(
+                number=number + 1,
+                kind=kind,
+                rows=hops.row[part],
+                replicas_before=hops.before[part],
+                replicas_after=hops.after[part],
+                log_dirs_before=hops.before_dir[part],
+                log_dirs_after=hops.after_dir[part],
+                leaders_before=hops.leader[part],
+                leaders_after=hops.leader_after[part],
+                elects=hops.elects[part],
+                start_seconds=_band(best.starts[:, number]),
+                end_seconds=_band(ends[:, number]),
+                copied_bytes=float(timing.copied_bytes[number]),
+                in_flight_bytes=float(timing.in_flight_bytes[number]),
+                throttle_bytes_per_second=rate if np.isfinite(rate) else float(problem.throttle.bytes_per_second),
+                bottleneck_broker=broker if broker >= 0 else None,
+                bottleneck_direction=timing.bottleneck_direction[number],
+                smallest_throttle_bytes_per_second=_three(timing.smallest_throttle_bytes_per_second[:, number]),
+                broker_ids=problem.brokers.ids[cells.thing[seats]],
+                disk_peak_bytes=timing.disk.peak[seats],
+                log_dirs=dirs.thing[places],
+                log_dir_peak_bytes=timing.dir_peak_bytes[places],
+            )
+        )
+    return tuple(waves)

@@ -1,0 +1,290 @@
+"""What happens to the members of a group during an event, and when: the same for every protocol.
+
+Rules:
+    * A dynamic member that is stopped says so (``LeaveGroup``, or a heartbeat of epoch -1), and comes back under
+      another id. A static one says nothing, and comes back as the same member if it does so within the session.
+    * Who dies is only missed when its session ends: ``session.timeout.ms`` after its last heartbeat.
+    * Who takes longer than ``max.poll.interval.ms`` over a batch leaves by itself if it is dynamic; a static member
+      stops its heartbeats then, and is missed a session later.
+    * Members are made redundant from the end: the highest ``group.instance.id``, else the highest member id, as a
+      StatefulSet does it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Member
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.settings import GroupSettings
+
+
+class Kind(Enum):
+    """What can happen."""
+
+    LEAVE = auto()
+    """A member stops and tells the coordinator."""
+    QUIT = auto()
+    """A member stops in good order, and tells nobody."""
+    DIE = auto()
+    """A member stops in the middle of its work."""
+    EXPEL = auto()
+    """The coordinator strikes a silent member off."""
+    JOIN = auto()
+    """A member that the coordinator does not know comes."""
+    RETURN = auto()
+    """A silent member that was not struck off goes on."""
+    GROW = auto()
+    """Topics get more partitions."""
+    NOTICE = auto()
+    """Whoever assigns learns of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """One thing that happens.
+
+    Attributes:
+        time_seconds: after the event's start.
+        kind: what.
+        member: number in the roster, -1 where it is about no member.
+    """
+
+    time_seconds: float
+    kind: Kind
+    member: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phases:
+    """Where in their rounds clocks stand.
+
+    Attributes:
+        rng: draws them; with ``None`` whoever waits, waits for the whole round: what closed forms speak of.
+        is_in_phase: heartbeats of classic members fall together, as they do for some time after a rebalance.
+    """
+
+    rng: np.random.Generator | None
+    is_in_phase: bool = False
+
+    def wait(self, most_seconds: float) -> float:
+        """Draw how long something takes that takes at most so long."""
+        return most_seconds if self.rng is None else float(self.rng.uniform(0.0, most_seconds))
+
+    def waits(self, most_seconds: float, count: int) -> np.ndarray:
+        """Draw ``count`` of them: float64[count]."""
+        if self.rng is None:
+            return np.full(count, most_seconds)
+        return self.rng.uniform(0.0, most_seconds, count)
+
+    def elapsed(self, of_seconds: float) -> float:
+        """Draw how much of a round has passed already."""
+        return of_seconds - self.wait(of_seconds)
+
+
+class Roster:
+    """Everyone who is or may become a member, numbered in the order in which they come to be known.
+
+    Args:
+        facts: the group today.
+        is_static: whether members have instance ids.
+        count: how many members there shall be at least; those that are missing are made up.
+        seed: of the ids that are made up; they sort anywhere between the others, as random ids do.
+
+    Attributes:
+        members: all of them; what they own is left out.
+        identity: for each the number of the one whose place it took, else its own.
+    """
+
+    def __init__(self, facts: GroupFacts, *, is_static: bool, count: int, seed: int) -> None:
+        self._rng = np.random.default_rng([seed, 0x6D656D62])
+        self._is_static = is_static
+        self._group_id = facts.group_id
+        self._today = len(facts.members)
+        names = sorted({topic for member in facts.members for topic in member.topics})
+        self._topics = facts.members[0].topics if facts.members else tuple(names)
+        self._racks = sorted({member.rack for member in facts.members if member.rack is not None})
+        self.members: list[Member] = []
+        self.identity: list[int] = []
+        # Where some members are static and some are not, each stays as it is.
+        is_mixed = len({member.instance_id is None for member in facts.members}) > 1
+        for number, member in enumerate(facts.members):
+            instance = (member.instance_id or self._instance(number)) if is_static else None
+            if is_mixed and not is_static:
+                instance = member.instance_id
+            self.members.append(dataclasses.replace(member, owned=NO_PARTITIONS, instance_id=instance))
+            self.identity.append(number)
+        while len(self.members) < count:
+            self.add()
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def add(self, like: int | None = None) -> int:
+        """Make up a member, or the next life of one; gives its number."""
+        number = len(self.members)
+        model = self.members[like if like is not None else number % self._today] if self._today else None
+        self.identity.append(number if like is None else self.identity[like])
+        prefix = self._prefix(model)
+        rack = self._racks[number % len(self._racks)] if self._racks else None
+        self.members.append(
+            Member(
+                member_id=f"{prefix}-{self._uuid()}",
+                topics=model.topics if model else self._topics,
+                instance_id=self._next_instance(number, model if like is not None else None),
+                rack=model.rack if model is not None and like is not None else rack,
+            )
+        )
+        return number
+
+    def order(self, numbers: Sequence[int]) -> list[int]:
+        """Sort members as a StatefulSet counts them: by instance id, else by member id; shorter numbers first."""
+
+        def place(number: int) -> tuple[int, str]:
+            member = self.members[number]
+            name = member.instance_id or member.member_id
+            return (len(name) if member.instance_id else 0, name)
+
+        return sorted(numbers, key=place)
+
+    def _prefix(self, model: Member | None) -> str:
+        """Take what a client's id starts with, before the 36 characters of the coordinator's UUID."""
+        if model is not None and len(model.member_id) > 37 and model.member_id[-37] == "-":
+            return model.member_id[:-37]
+        return self._group_id
+
+    def _instance(self, number: int) -> str:
+        return f"{self._group_id}-{number}"
+
+    def _next_instance(self, number: int, earlier: Member | None) -> str | None:
+        if earlier is not None:
+            return earlier.instance_id
+        return self._instance(number) if self._is_static else None
+
+    def _uuid(self) -> str:
+        return str(uuid.UUID(bytes=self._rng.bytes(16), version=4))
+
+
+def happenings(
+    event: Event,
+    scenario: GroupScenario,
+    roster: Roster,
+    numbers: Sequence[int],
+    busiest: Sequence[int],
+    phases: Phases,
+) -> list[Happening]:
+    """List what happens during an event, by time.
+
+    Args:
+        event: which.
+        scenario: whose counts, timeouts and protocol.
+        roster: the members; those who come are added to it.
+        numbers: who is a member when the event begins.
+        busiest: the same, who reads most first.
+        phases: the clocks.
+    """
+    found: list[Happening] = []
+    settings = scenario.settings
+    script = _Script(scenario, roster, phases, found)
+    if event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}:
+        gap = settings.settle_seconds if event is Event.SCALE_ONE_BY_ONE else 0.0
+        missing = scenario.member_count - len(numbers)
+        for step in range(missing):
+            found.append(Happening(time_seconds=step * gap, kind=Kind.JOIN, member=roster.add()))
+        for step, member in enumerate(roster.order(numbers)[::-1][: max(0, -missing)]):
+            script.stop(member, step * gap)
+    elif event is Event.ROLLING_RESTART:
+        gap = settings.restart_seconds + settings.settle_seconds
+        for step, member in enumerate(roster.order(numbers)):
+            script.restart(member, step * gap)
+    elif event in {Event.CRASH, Event.CRASH_RESTART}:
+        for member in busiest[: scenario.failure_count if event is Event.CRASH else 1]:
+            script.crash(member, has_restart=event is Event.CRASH_RESTART)
+    elif event is Event.SLOW_MEMBER:
+        script.hang(busiest[0])
+    else:
+        notice = 0.0 if scenario.protocol is GroupProtocol.CONSUMER else phases.wait(settings.metadata_max_age_seconds)
+        found.append(Happening(time_seconds=0.0, kind=Kind.GROW))
+        found.append(Happening(time_seconds=notice, kind=Kind.NOTICE))
+    return sorted(found, key=lambda one: one.time_seconds)
+
+
+class _Script:
+    """Writes down what a member goes through."""
+
+    def __init__(self, scenario: GroupScenario, roster: Roster, phases: Phases, found: list[Happening]) -> None:
+        self._settings: GroupSettings = scenario.settings
+        self._is_server = scenario.protocol is GroupProtocol.CONSUMER
+        self._roster = roster
+        self._phases = phases
+        self._found = found
+
+    def stop(self, member: int, time_seconds: float) -> None:
+        """Stop a member for good."""
+        if not self._is_static(member):
+            self._add(time_seconds, Kind.LEAVE, member)
+            return
+        self._add(time_seconds, Kind.QUIT, member)
+        self._add(time_seconds + self._until_missed(has_committed=True), Kind.EXPEL, member)
+
+    def restart(self, member: int, time_seconds: float) -> None:
+        """Stop a member in good order and start it again."""
+        back = time_seconds + self._settings.restart_seconds
+        if not self._is_static(member):
+            self._add(time_seconds, Kind.LEAVE, member)
+            self._add(back, Kind.JOIN, self._roster.add(like=member))
+            return
+        self._add(time_seconds, Kind.QUIT, member)
+        self._come_back(member, back, missed=time_seconds + self._until_missed(has_committed=True))
+
+    def crash(self, member: int, *, has_restart: bool) -> None:
+        """Let a member die at time 0."""
+        self._add(0.0, Kind.DIE, member)
+        missed = self._until_missed()
+        if not has_restart:
+            self._add(missed, Kind.EXPEL, member)
+        elif self._is_static(member):
+            self._come_back(member, self._settings.restart_seconds, missed=missed)
+        else:
+            self._add(missed, Kind.EXPEL, member)
+            self._add(self._settings.restart_seconds, Kind.JOIN, self._roster.add(like=member))
+
+    def hang(self, member: int) -> None:
+        """Let a member take too long over a batch that it got at time 0."""
+        self._add(0.0, Kind.DIE, member)
+        missed = self._settings.max_poll_interval_seconds + (self._until_missed() if self._is_static(member) else 0.0)
+        self._come_back(member, self._settings.slow_seconds, missed=missed)
+
+    def _is_static(self, member: int) -> bool:
+        return self._roster.members[member].instance_id is not None
+
+    def _come_back(self, member: int, back: float, *, missed: float) -> None:
+        if back < missed:
+            self._add(back, Kind.RETURN, member)
+            return
+        self._add(missed, Kind.EXPEL, member)
+        self._add(back, Kind.JOIN, self._roster.add(like=member))
+
+    def _until_missed(self, *, has_committed: bool = False) -> float:
+        """Tell how long the coordinator waits for somebody who says nothing.
+
+        The session runs from the last heartbeat, or in a classic group from a commit, as on closing.
+        """
+        settings = self._settings
+        if self._is_server:
+            session, interval = settings.server_session_timeout_seconds, settings.server_heartbeat_interval_seconds
+        else:
+            session, interval = settings.session_timeout_seconds, settings.heartbeat_interval_seconds
+        if has_committed and not self._is_server:
+            return session
+        return session - interval + self._phases.wait(interval)
+
+    def _add(self, time_seconds: float, kind: Kind, member: int) -> None:
+        self._found.append(Happening(time_seconds=time_seconds, kind=kind, member=member))

@@ -1,0 +1,177 @@
+"""Run a group through an event: from facts and a scenario to the course that it takes."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
+from kafka_capacity.kafka.groups.model import Member, TopicPartitions
+from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
+from kafka_capacity.kafka.rebalance.classic import ClassicGroup
+from kafka_capacity.kafka.rebalance.happenings import Phases, Roster, happenings
+from kafka_capacity.kafka.rebalance.model import NOBODY, Course, Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.server import ServerGroup
+from kafka_capacity.kafka.rebalance.state import GroupState
+from kafka_capacity.kafka.rebalance.table import KeptAssignor, PartitionTable
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rest:
+    """A group at rest.
+
+    Attributes:
+        numbers: who is a member, numbers of the roster, as the coordinator lists them.
+        owner: int64[P], who has each partition.
+        parts: what each member has, in the order of Kafka's lists.
+    """
+
+    numbers: tuple[int, ...]
+    owner: NDArray[np.int64]
+    parts: tuple[TopicPartitions, ...]
+
+
+class GroupSimulation:
+    """A group under one scenario; every event starts from the same rest.
+
+    Args:
+        facts: the group as observed.
+        scenario: what is asked.
+
+    Attributes:
+        today: the group as it is, under the scenario's assignor: what is observed where that is the assignor of
+            today, else assigned afresh.
+        proposed: the same with as many members as the scenario says.
+        members: everyone in either, by number.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+        RequestError: there is no such assignor.
+    """
+
+    def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
+        self.facts = facts
+        self.scenario = scenario
+        self._assignor = KeptAssignor(assignor(scenario.assignor, scenario.protocol))
+        self._table = PartitionTable.of(facts, scenario.protocol)
+        roster = self._roster(max(len(facts.members), scenario.member_count))
+        self.members: tuple[Member, ...] = tuple(roster.members)
+        self.today, self.proposed = self._rests(roster)
+
+    def _roster(self, count: int) -> Roster:
+        scenario = self.scenario
+        return Roster(self.facts, is_static=scenario.is_static, count=count, seed=scenario.seed)
+
+    def _rests(self, roster: Roster) -> tuple[Rest, Rest]:
+        life = self._life()
+        now = list(range(len(self.facts.members)))
+        if self._is_as_observed():
+            for number in now:
+                owned = self.facts.members[number].owned
+                life.remember(roster.members[number].member_id, self._translated(owned))
+            owner = self.facts.owner.astype(np.int64)
+            today = Rest(
+                numbers=tuple(now),
+                owner=owner,
+                parts=tuple(self._translated(member.owned) for member in self.facts.members),
+            )
+        else:
+            today = self._settle(life, roster, now)
+        count = self.scenario.member_count
+        if count == len(now):
+            return today, today
+        kept = sorted(roster.order(now)[:count])
+        then = [*kept, *range(len(now), count)] if count > len(now) else kept
+        return today, self._settle(life, roster, then)
+
+    def _is_as_observed(self) -> bool:
+        facts, scenario = self.facts, self.scenario
+        same = facts.assignor == scenario.assignor and facts.protocol is scenario.protocol
+        return same and bool((facts.owner != NOBODY).all())
+
+    def _translated(self, owned: TopicPartitions) -> TopicPartitions:
+        """Give a list of partitions in the words of the assignor."""
+        ids = dict(zip((topic.name for topic in self.facts.topics), self._table.names, strict=True))
+        return dataclasses.replace(owned, topics=tuple(ids.get(name, name) for name in owned.topics))
+
+    def _life(self) -> ClassicLife | ServerLife:
+        if self.scenario.protocol is GroupProtocol.CONSUMER:
+            return ServerLife(self._assignor)
+        return ClassicLife(self._assignor)
+
+    def _settle(self, life: ClassicLife | ServerLife, roster: Roster, numbers: Sequence[int]) -> Rest:
+        members = self._table.subscribing([roster.members[number] for number in numbers], self.facts)
+        if isinstance(life, ServerLife):
+            answer = life.assign(self._table.topics, members)
+        else:
+            answer = life.rebalance(self._table.topics, members)[-1].assignment
+        return Rest(
+            numbers=tuple(numbers), owner=self._table.owners(answer, numbers), parts=tuple(answer.parts().values())
+        )
+
+    def course(self, event: Event, *, draw: int | None = 0, is_in_phase: bool = False) -> Course:
+        """Let an event happen.
+
+        Args:
+            event: which.
+            draw: of the clocks; the same draw gives every assignor and protocol the same luck. With ``None`` every wait
+                takes as long as it can.
+            is_in_phase: heartbeats fall together, as in a classic group that has rebalanced lately. A group that has
+                run for long has them apart.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        scenario = self.scenario
+        is_scale = event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}
+        rest = self.today if is_scale else self.proposed
+        roster = self._roster(len(self.facts.members) if is_scale else len(self.members))
+        rng = None if draw is None else np.random.default_rng(_seed(scenario, event, draw))
+        phases = Phases(rng=rng, is_in_phase=is_in_phase)
+        busiest = self._busiest(rest)
+        plan = happenings(event, scenario, roster, rest.numbers, busiest, phases)
+        state = GroupState(self.facts, self._table, roster, list(rest.numbers), rest.owner)
+        life = self._life()
+        for number, part in zip(rest.numbers, rest.parts, strict=True):
+            life.remember(roster.members[number].member_id, part)
+        group: ClassicGroup | ServerGroup
+        if isinstance(life, ServerLife):
+            group = ServerGroup(state, life, scenario, phases)
+        else:
+            group = ClassicGroup(state, life, scenario, phases)
+        group.run(plan)
+        grown = len(state.owner) - len(rest.owner)
+        return Course(
+            member_ids=tuple(member.member_id for member in roster.members),
+            identity=np.array(roster.identity, dtype=np.int64),
+            rebalances=group.rebalances,
+            interruptions=state.reading.interruptions(),
+            first_owner=np.concatenate([rest.owner, np.full(grown, NOBODY, dtype=np.int64)]),
+            last_owner=state.reading.reader,
+            unclean=np.concatenate([np.empty(0, dtype=np.int64), *state.unclean]),
+            sibling=state.table.sibling,
+            end_seconds=group.end_seconds,
+            is_settled=group.is_settled,
+        )
+
+    def _busiest(self, rest: Rest) -> list[int]:
+        """Sort members by what they read in the peak hour, the busiest first."""
+        loads = member_loads(rest, self.facts.peak_bytes_per_second)
+        return [rest.numbers[i] for i in np.argsort(-loads, kind="stable").tolist()]
+
+
+def member_loads(rest: Rest, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum the rates of the partitions of each member: float64[M], as :attr:`Rest.numbers` lists them."""
+    size = max([-1, *rest.numbers]) + 1
+    is_read = rest.owner != NOBODY
+    sums = np.bincount(rest.owner[is_read], weights=bytes_per_second[is_read], minlength=size)
+    return np.asarray(sums[list(rest.numbers)], dtype=np.float64)
+
+
+def _seed(scenario: GroupScenario, event: Event, draw: int) -> int:
+    text = f"{scenario.seed}/{scenario.group_id}/{event}/{draw}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

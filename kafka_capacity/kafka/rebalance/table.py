@@ -1,0 +1,147 @@
+"""A group's partitions as rows, and its assignments as arrays of owners; assignments that were made once are kept."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.groups.assignment import Assignment
+from kafka_capacity.kafka.groups.model import Group, Member, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.registry import Assignor, GroupProtocol
+from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartitionTable:
+    """The partitions of a group's topics, numbered through; those that an event adds come behind all others.
+
+    Attributes:
+        topics: as the assignor is told them: by name, or by id for the coordinator's assignors.
+        names: the table that :attr:`topic` points into: their names or ids.
+        topic: int32[P'].
+        partition: int32[P'].
+        sibling: int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from.
+        row_of: for each topic int64[partitions], the row of each of its partitions.
+    """
+
+    topics: tuple[Topic, ...]
+    names: tuple[str, ...]
+    topic: NDArray[np.int32]
+    partition: NDArray[np.int32]
+    sibling: NDArray[np.int64]
+    row_of: tuple[NDArray[np.int64], ...]
+
+    @classmethod
+    def of(cls, facts: GroupFacts, protocol: GroupProtocol) -> PartitionTable:
+        """Number the partitions of a group as its facts list them."""
+        names = facts.topic_ids if protocol is GroupProtocol.CONSUMER else tuple(topic.name for topic in facts.topics)
+        starts = np.searchsorted(facts.topic, np.arange(len(facts.topics) + 1))
+        return cls(
+            topics=tuple(
+                dataclasses.replace(topic, name=name) for topic, name in zip(facts.topics, names, strict=True)
+            ),
+            names=names,
+            topic=facts.topic,
+            partition=facts.partition,
+            sibling=np.arange(len(facts)),
+            row_of=tuple(np.arange(starts[i], starts[i + 1]) for i in range(len(facts.topics))),
+        )
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    def grown(self, factor: int) -> PartitionTable:
+        """Multiply the partition count of every topic."""
+        topics, row_of = [], []
+        topic, partition, sibling = [self.topic], [self.partition], [self.sibling]
+        end = len(self)
+        for index, (old, rows) in enumerate(zip(self.topics, self.row_of, strict=True)):
+            added = len(rows) * (factor - 1)
+            # Where racks are known the new replicas are taken to lie as those of the partitions they split from.
+            racks = None if old.racks is None else old.racks * factor
+            topics.append(dataclasses.replace(old, partitions=len(rows) * factor, racks=racks))
+            row_of.append(np.concatenate([rows, np.arange(end, end + added)]))
+            topic.append(np.full(added, index, dtype=np.int32))
+            partition.append(np.arange(len(rows), len(rows) + added, dtype=np.int32))
+            sibling.append(np.tile(rows, factor - 1))
+            end += added
+        return dataclasses.replace(
+            self,
+            topics=tuple(topics),
+            topic=np.concatenate(topic),
+            partition=np.concatenate(partition),
+            sibling=np.concatenate(sibling),
+            row_of=tuple(row_of),
+        )
+
+    def owners(self, assignment: Assignment, numbers: Sequence[int]) -> NDArray[np.int64]:
+        """Tell who owns each row: int64[P'], numbers of members, -1 for nobody.
+
+        Args:
+            assignment: of some members.
+            numbers: the number of each of its members.
+        """
+        owner = np.full(len(self), NOBODY, dtype=np.int64)
+        place = {name: index for index, name in enumerate(self.names)}
+        member = np.asarray(numbers, dtype=np.int64)[assignment.owner()]
+        for index, name in enumerate(assignment.topics):
+            if name not in place:
+                continue
+            rows = self.row_of[place[name]]
+            chosen = (assignment.topic == index) & (assignment.partition < len(rows))
+            owner[rows[assignment.partition[chosen]]] = member[chosen]
+        return owner
+
+    def listed(self, rows: NDArray[np.int64]) -> TopicPartitions:
+        """Give rows as the list of partitions that a member says it has."""
+        return TopicPartitions(topics=self.names, topic=self.topic[rows], partition=self.partition[rows])
+
+    def subscribing(self, members: Sequence[Member], facts: GroupFacts) -> list[Member]:
+        """Give members with their subscriptions in the words of the assignor: names, or ids of topics that exist."""
+        if self.names == tuple(topic.name for topic in facts.topics):
+            return list(members)
+        ids = dict(zip((topic.name for topic in facts.topics), self.names, strict=True))
+        return [
+            dataclasses.replace(member, topics=tuple(ids[name] for name in member.topics if name in ids))
+            for member in members
+        ]
+
+
+class KeptAssignor:
+    """An assignor that looks up what it has assigned before: the same group gets the same answer.
+
+    Args:
+        assignor: the one that works.
+    """
+
+    def __init__(self, assignor: Assignor) -> None:
+        self.name = assignor.name
+        self.is_cooperative = assignor.is_cooperative
+        self._assignor = assignor
+        self._answers: dict[tuple[object, ...], Assignment] = {}
+
+    def assign(self, group: Group) -> Assignment:
+        """Assign, or look up.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        key = (tuple(topic.partitions for topic in group.topics), *map(_key, group.members))
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._assignor.assign(group)
+        return found
+
+
+def _key(member: Member) -> tuple[object, ...]:
+    data = member.user_data
+    had = (
+        None
+        if data is None
+        else (data.generation, data.partitions.topic.tobytes(), data.partitions.partition.tobytes())
+    )
+    owned = (member.owned.topic.tobytes(), member.owned.partition.tobytes())
+    return (member.member_id, member.instance_id, member.topics, member.generation, owned, had)

@@ -1,0 +1,75 @@
+"""The figures that the last plan reckoned with, against what an inventory of a later day says of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kafka_capacity.demand.calendar_days import days_between
+from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, score_disk
+from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
+from kafka_capacity.inventory.broker_costs import observed_costs
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.objects.dataset import read_document, read_manifest
+from kafka_capacity.objects.keys import list_plans, plan_prefix
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.plan_dataset import SIZING_DOCUMENT
+from kafka_capacity.plan.sizing_document import OVERHEADS
+from kafka_capacity.questions.accuracy.scores import LEAST_AGE_DAYS
+
+COSTS = ("base_cores", "leader_in_seconds_per_mib", "follower_in_seconds_per_mib", "out_seconds_per_mib", "source")
+
+
+def score_coefficients(
+    store: ObjectStore, cluster: str, ds: str, raw: RawInventory, snapshot: Snapshot, load: PartitionLoad
+) -> list[CoefficientScore]:
+    """Hold the figures of the newest plan that is at least a week old against a day.
+
+    Earlier plans had figures of their own, which that one made anew.
+
+    Args:
+        store: with plans.
+        cluster: whose.
+        ds: the day of the inventory.
+        raw: the inventory.
+        snapshot: the same as arrays.
+        load: its traffic.
+    """
+    found = _newest(store, cluster, ds)
+    if found is None:
+        return []
+    made_on, plan_id, document = found
+    scores = []
+    later = observed_costs(raw, after=made_on)
+    if later is not None:
+        used = CpuCosts(**{name: document["cpu"][name] for name in COSTS})
+        scores.append(score_cpu(plan_id, made_on, ds, used, document["cpu"].get("covariance") or [], later))
+    topics, topic = snapshot.topics, snapshot.partitions.topic
+    overheads = topic_overheads(
+        snapshot.partitions,
+        hourly_traffic(raw, snapshot, load),
+        snapshot.partition_size_bytes(),
+        topics.retention_seconds[topic],
+        topics.retention_bytes[topic],
+        topics.is_compacted[topic],
+    )
+    before = [TopicOverhead(**row) for row in document.get(OVERHEADS, ())]
+    scores.append(score_disk(plan_id, made_on, ds, before, overheads))
+    return [one for one in scores if one is not None]
+
+
+def _newest(store: ObjectStore, cluster: str, ds: str) -> tuple[str, str, dict[str, Any]] | None:
+    """Find the newest plan that is old enough and was finished."""
+    for made_on, plan_id in sorted(list_plans(store, cluster), reverse=True):
+        if days_between(made_on, ds) < LEAST_AGE_DAYS:
+            continue
+        try:
+            manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
+            return made_on, plan_id, json.loads(read_document(store, manifest, SIZING_DOCUMENT))
+        except (MissingManifestError, StorageError):
+            continue  # never finished, or of a time before plans looked ahead
+    return None

@@ -1,0 +1,252 @@
+"""Pin what a plan rests on, once: nothing after this step reads a date or looks for an inventory."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
+from kafka_capacity.inventory.brokers_file import brokers_of
+from kafka_capacity.inventory.staging import KIND, find, newest_complete
+from kafka_capacity.inventory.tables import SCHEMA_VERSION
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.objects.dataset import canonical_json, read_manifest, read_table
+from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.load_profile import find_profile
+from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.proposal.grid import placement_grid, scenario_from_json, scenario_to_json
+from kafka_capacity.proposal.growing import check_partition_counts
+from kafka_capacity.proposal.pins import check_pins
+from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document
+from kafka_capacity.questions.change.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
+from kafka_capacity.questions.consumers.grid import GroupGridRequest, group_request_from_json, group_request_to_json
+
+OWN_SHAPES = "kafka_capacity_shapes"
+"""Where a deployment keeps its own shapes and prices: an Airflow variable."""
+
+DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
+"""Parameters that say who gets the plan, not what it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedPlan:
+    """What a plan rests on; small enough to hand from task to task.
+
+    Attributes:
+        cluster: its name.
+        ds: the day of the inventory.
+        inventory_sha256: of the inventory's manifest.
+        plan_id: the hash of request, inventory, profile and model version.
+        profile_sha256: of the manifest of the load profile; empty where none was made of that inventory.
+    """
+
+    cluster: str
+    ds: str
+    inventory_sha256: str
+    plan_id: str
+    profile_sha256: str = ""
+
+    @property
+    def request_key(self) -> str:
+        """Where the request and its scenarios are."""
+        return request_key(self.cluster, self.ds, self.plan_id)
+
+    @property
+    def plan_prefix(self) -> str:
+        """Where the plan's tables are."""
+        return plan_prefix(self.cluster, self.ds, self.plan_id)
+
+    @property
+    def report_prefix(self) -> str:
+        """Where the report is."""
+        return report_prefix(self.cluster, self.ds, self.plan_id)
+
+    def as_dict(self) -> dict[str, str]:
+        """Give plain data."""
+        return {
+            "cluster": self.cluster,
+            "ds": self.ds,
+            "inventory_sha256": self.inventory_sha256,
+            "plan_id": self.plan_id,
+            "profile_sha256": self.profile_sha256,
+        }
+
+
+def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date, own_shapes: str = "") -> PinnedPlan:
+    """Find the inventory, name the plan, and write down what it is asked.
+
+    Args:
+        store: where inventories and plans are.
+        request: what is asked.
+        run_date: without a date in the request, the newest complete inventory that is not younger counts.
+        own_shapes: the deployment's own shapes and prices, JSON in the form of the shipped catalogue.
+
+    Raises:
+        InventoryError: there is no such inventory.
+        RequestError: the request cannot be asked of this cluster.
+    """
+    ds = request.ds.isoformat() if request.ds else newest_complete(store, request.cluster, not_after=run_date)
+    inventory = find(store, request.cluster, ds)
+    manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
+    observed = brokers_of(read_table(store, manifest, "brokers"))
+    check_brokers(request, observed)
+    chosen_shapes(shapes_beside(own_shapes, OWN_SHAPES), request.shapes)
+    scenarios = placement_grid(observed, request.grid())
+    counts = dict.fromkeys(read_table(store, manifest, "topics").column("topic").to_pylist(), 0)
+    if request.partition_counts:
+        counts |= _partition_counts(read_table(store, manifest, "replicas"))
+    check_changes(request, counts, scenarios)
+    check_failures(request, observed, scenarios)
+    group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
+    check_groups(request.groups, group_ids, cluster=request.cluster)
+    profile = find_profile(store, request.cluster, ds, inventory_sha256=inventory.manifest_sha256)
+    scores = newest_scores(store, request.cluster, not_after=ds)
+    pinned = PinnedPlan(
+        cluster=request.cluster,
+        ds=ds,
+        inventory_sha256=inventory.manifest_sha256,
+        plan_id=request.plan_id(
+            ds=ds,
+            inventory_sha256=inventory.manifest_sha256,
+            profile_sha256=profile,
+            scores_sha256="" if scores is None else scores.sha256,
+            own_shapes=own_shapes,
+        ),
+        profile_sha256=profile,
+    )
+    document = {
+        "pinned": pinned.as_dict(),
+        "request": request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}),
+        "scenarios": [scenario_to_json(scenario) for scenario in scenarios],
+        "move": move_settings_to_json(request.move_settings()),
+        "group_grid": group_request_to_json(request.group_grid(seed=request.seed)),
+        "own_shapes": own_shapes,
+        "scores": None if scores is None else read_score_document(store, scores),
+        "code_version": __version__,
+        "model_version": MODEL_VERSION,
+    }
+    store.write_bytes(pinned.request_key, canonical_json(document), content_type="application/json")
+    return pinned
+
+
+def check_brokers(request: PlanRequest, observed: Brokers) -> None:
+    """Refuse changes of brokers that there are not, and racks for new brokers where the observed ones have none.
+
+    Raises:
+        RequestError: naming the field.
+    """
+    request.grid().broker_changes.check(observed)
+    if request.new_broker_racks and not observed.rack_names():
+        msg = (
+            f"new_broker_racks: {list(request.new_broker_racks)!r} is refused: no broker of cluster "
+            f"{request.cluster!r} has a rack, and Kafka places by racks only when all have one; leave it empty"
+        )
+        raise RequestError(msg)
+
+
+def _partition_counts(replicas: pa.Table) -> dict[str, int]:
+    """Count the partitions of each topic in the inventory's table of replicas."""
+    found = replicas.group_by("topic").aggregate([("partition", "count_distinct")]).to_pydict()
+    return dict(zip(found["topic"], found["partition_count_distinct"], strict=True))
+
+
+def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Sequence[PlacementScenario]) -> None:
+    """Refuse changes of topics and brokers that there are not.
+
+    Args:
+        request: what is asked.
+        counts: the partitions of each topic of the cluster; anything where the request raises none.
+        scenarios: of the request.
+
+    Raises:
+        RequestError: naming the field, each name that is wrong, and the mend.
+    """
+    check_pins(request.grid().pins, counts, [scenario.target for scenario in scenarios])
+    check_partition_counts(request.partition_counts, counts)
+
+
+def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[PlacementScenario]) -> None:
+    """Refuse losses of brokers and racks that are there neither today nor in any option.
+
+    Raises:
+        RequestError: naming the field, each set that is wrong, and the mend.
+    """
+    question = request.failure_question(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
+    question.check([observed, *(scenario.target for scenario in scenarios)])
+
+
+def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str) -> None:
+    """Refuse groups that the cluster does not have.
+
+    Args:
+        asked: names of groups.
+        known: those of the inventory.
+        cluster: its name.
+
+    Raises:
+        RequestError: naming each and the nearest that there are.
+    """
+    complaints = []
+    for name in sorted(set(asked) - set(known)):
+        near = difflib.get_close_matches(name, sorted(known), n=3)
+        mend = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
+        complaints.append(f"groups: {name!r} is refused: cluster {cluster!r} has no such group; {mend}")
+    if complaints:
+        raise RequestError("\n".join(complaints))
+
+
+def _listed(known: Collection[str]) -> str:
+    if not known:
+        return "none at all; leave groups empty"
+    names = sorted(known)
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return ", ".join(repr(name) for name in names[:5]) + more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInputs:
+    """What was written down when a plan was pinned; ``scores`` are those of earlier predictions, if any."""
+
+    pinned: PinnedPlan
+    request: dict[str, Any]
+    scenarios: tuple[PlacementScenario, ...]
+    move: MoveSettings
+    group_grid: GroupGridRequest
+    scores: dict[str, Any] | None
+    own_shapes: str
+    code_version: str
+    model_version: str
+
+
+def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
+    """Read what :func:`pin_plan` wrote.
+
+    Raises:
+        InventoryError: it cannot be understood.
+    """
+    try:
+        document = json.loads(store.read_bytes(key))
+        return PlanInputs(
+            pinned=PinnedPlan(**document["pinned"]),
+            request=document["request"],
+            scenarios=tuple(scenario_from_json(item) for item in document["scenarios"]),
+            move=move_settings_from_json(document["move"]),
+            group_grid=group_request_from_json(document["group_grid"]),
+            scores=document.get("scores"),
+            own_shapes=document.get("own_shapes", ""),
+            code_version=document["code_version"],
+            model_version=document["model_version"],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        msg = f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again"
+        raise InventoryError(msg) from error

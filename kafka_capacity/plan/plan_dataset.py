@@ -1,0 +1,118 @@
+"""The stored plan: four shares that four jobs write side by side, and the one manifest that readers ask for.
+
+{plan}/{scenarios,moves,waves,…}/…, facts-….json, request-….json         listed in placement.manifest.json
+{plan}/{group_facts,group_scenarios,…}/…, groups-….json                  listed in groups.manifest.json
+{plan}/{sizing_options,sizing_exhaustion,sizing_use}/…, sizing-….json    listed in sizing.manifest.json
+{plan}/{failures,failure_kinds,…,quorum}/…, failures-….json              listed in failures.manifest.json
+{plan}/manifest.json                                                     lists all, written last by seal_plan
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.objects.dataset import (
+    Manifest,
+    canonical_json,
+    read_document,
+    read_manifest,
+    read_table,
+    seal_dataset,
+    write_dataset,
+)
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.plan.pinned import PinnedPlan, PlanInputs
+from kafka_capacity.questions.capacity.tables import SIZING_TABLES
+from kafka_capacity.questions.change.tables import PLAN_TABLES, RESULT_TABLES
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES
+from kafka_capacity.questions.failures.tables import FAILURE_TABLES
+
+KIND = "plan"
+PLACEMENT, GROUPS, SIZING, FAILURES = "placement", "groups", "sizing", "failures"
+SHARES = (PLACEMENT, GROUPS, SIZING, FAILURES)
+FACTS_DOCUMENT = "facts.json"
+REQUEST_DOCUMENT = "request.json"
+GROUPS_DOCUMENT = "groups.json"
+SIZING_DOCUMENT = "sizing.json"
+FAILURES_DOCUMENT = "failures.json"
+
+
+def write_share(
+    store: ObjectStore,
+    inputs: PlanInputs,
+    share: str,
+    *,
+    tables: Mapping[str, pa.Table],
+    documents: Mapping[str, Any],
+    scenario_count: int,
+) -> Manifest:
+    """Store one share of a plan; the same content gives the same keys and bytes.
+
+    Args:
+        store: where to.
+        inputs: which plan.
+        share: :data:`PLACEMENT`, :data:`GROUPS`, :data:`SIZING` or :data:`FAILURES`.
+        tables: sorted.
+        documents: plain data by name.
+        scenario_count: how many scenarios the tables tell of.
+    """
+    return write_dataset(
+        store,
+        inputs.pinned.plan_prefix,
+        kind=f"{KIND}_{share}",
+        schema_version=PLAN_SCHEMA_VERSION,
+        tables=tables,
+        documents={name: canonical_json(content) for name, content in documents.items()},
+        facts={**inputs.pinned.as_dict(), "model_version": inputs.model_version, "scenarios": scenario_count},
+        share=share,
+    )
+
+
+def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
+    """Write the plan's own manifest, which names all shares by their hashes.
+
+    Raises:
+        MissingManifestError: one of them has not been simulated.
+    """
+    shares = {share: read_manifest(store, pinned.plan_prefix, share=share) for share in SHARES}
+    return seal_dataset(
+        store,
+        pinned.plan_prefix,
+        shares=SHARES,
+        kind=KIND,
+        schema_version=PLAN_SCHEMA_VERSION,
+        facts={
+            **pinned.as_dict(),
+            "model_version": shares[PLACEMENT].facts["model_version"],
+            "scenarios": {share: manifest.facts["scenarios"] for share, manifest in shares.items()},
+        },
+    )
+
+
+def read_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
+    """Read the manifest of a sealed plan.
+
+    Raises:
+        StorageError: it is not sealed, or of a version that this program does not read.
+    """
+    return read_manifest(store, pinned.plan_prefix, kind=KIND, schema_version=PLAN_SCHEMA_VERSION)
+
+
+def read_plan_tables(store: ObjectStore, manifest: Manifest) -> dict[str, pa.Table]:
+    """Read every table of a plan; those of later versions are empty in a plan made before there were any."""
+    return {
+        name: read_table(store, manifest, name)
+        if name in manifest.tables or name in RESULT_TABLES
+        else schema.empty_table()
+        for name, (schema, _) in {**PLAN_TABLES, **GROUP_TABLES, **SIZING_TABLES, **FAILURE_TABLES}.items()
+    }
+
+
+def read_plan_document(store: ObjectStore, manifest: Manifest, name: str) -> dict[str, Any]:
+    """Read one of a plan's documents; empty where the plan was made before there was one."""
+    return dict(json.loads(read_document(store, manifest, name))) if name in manifest.documents else {}

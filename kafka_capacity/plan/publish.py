@@ -1,0 +1,239 @@
+"""Publish a plan: its report, the e-mail of it, and the reassignment files."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from email.message import EmailMessage
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.errors import StorageError
+from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
+from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
+from kafka_capacity.objects.dataset import MANIFEST, Manifest, read_document, read_manifest, read_table, write_dataset
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.plan.pinned import PinnedPlan
+from kafka_capacity.plan.plan_dataset import (
+    FACTS_DOCUMENT,
+    FAILURES_DOCUMENT,
+    GROUPS_DOCUMENT,
+    REQUEST_DOCUMENT,
+    SIZING_DOCUMENT,
+    read_plan,
+    read_plan_document,
+    read_plan_tables,
+)
+from kafka_capacity.plan.wave_documents import NEW_PARTITIONS_TABLE, RELEASED_TABLES, wave_documents
+from kafka_capacity.questions.change.stored_waves import log_dirs_of, partitions_of, replicas_of
+from kafka_capacity.questions.change.tables import NEW_PARTITIONS
+
+REPORT_KIND = "report"
+PLAN_FILES_KIND = "plan_files"
+PLAN_FILES_FOLDER = "reassignment/"
+REPORT_JSON = "report.json"
+
+
+def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Render the report of a simulated plan and store it; the same plan gives the same bytes.
+
+    Returns:
+        The verdict, as in the report.
+
+    Raises:
+        StorageError: the plan has not been simulated and sealed.
+    """
+    from kafka_capacity.report.render import render_all
+
+    manifest = read_plan(store, pinned)
+    rendered = render_all(report_inputs(store, pinned, manifest))
+    images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
+    write_dataset(
+        store,
+        pinned.report_prefix,
+        kind=REPORT_KIND,
+        schema_version=PLAN_SCHEMA_VERSION,
+        tables={},
+        documents={
+            "index.html": rendered.index_html,
+            REPORT_JSON: rendered.report_json,
+            "email.html": rendered.email_html,
+            "email.txt": rendered.email_text.encode(),
+            **images,
+        },
+        facts={**pinned.as_dict(), "subject": rendered.subject},
+        has_plain_names=True,
+        kept_folders=(PLAN_FILES_FOLDER,),
+    )
+    return dict(rendered.verdict)
+
+
+def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
+    """Gather what a report is made of from a stored plan."""
+    from kafka_capacity.report.data import ReportInputs
+
+    facts = read_plan_document(store, manifest, FACTS_DOCUMENT)
+    request = read_plan_document(store, manifest, REQUEST_DOCUMENT)["request"]
+    skipped = read_plan_document(store, manifest, GROUPS_DOCUMENT).get("skipped", [])
+    return ReportInputs(
+        tables=read_plan_tables(store, manifest),
+        cluster=pinned.cluster,
+        ds=pinned.ds,
+        plan_id=pinned.plan_id,
+        request=request,
+        snapshot_facts={
+            **facts["snapshot"],
+            "skipped_groups": skipped,
+            "manifest_sha256": pinned.inventory_sha256,
+        },
+        findings=facts["findings"],
+        provenance={
+            "code_version": __version__,
+            "model_version": MODEL_VERSION,
+            "inventory_manifest_sha256": pinned.inventory_sha256,
+            "plan_manifest_sha256": manifest.sha256,
+            "plan_id": pinned.plan_id,
+        },
+        sizing=read_plan_document(store, manifest, SIZING_DOCUMENT),
+        failures=read_plan_document(store, manifest, FAILURES_DOCUMENT),
+        links={"report_uri": store.uri(pinned.report_prefix + "index.html")},
+        # The day of the inventory, not of the run: a report says nothing that is newer, and the bytes stay the same.
+        generated_at=f"{pinned.ds}T00:00:00+00:00",
+    )
+
+
+def mail_report(
+    store: ObjectStore,
+    pinned: PinnedPlan,
+    *,
+    sender: str,
+    recipients: tuple[str, ...],
+    report_url: str,
+    run_id: str,
+    date: datetime.datetime,
+) -> EmailMessage:
+    """Build the e-mail of a published report.
+
+    Args:
+        store: where the report is.
+        pinned: which plan.
+        sender: the From address.
+        recipients: the To addresses.
+        report_url: where the whole report can be read.
+        run_id: of the run that sends it: mail programs take two messages with one id for one.
+        date: of that run, for the Date header.
+    """
+    from kafka_capacity.report.email import build_email
+    from kafka_capacity.report.render import rerender
+
+    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    report = json.loads(read_document(store, manifest, REPORT_JSON))
+    report["links"] = {**report.get("links", {}), "report_uri": report_url}
+    rendered = rerender(json.dumps(report).encode())
+    return build_email(
+        report,
+        sender=sender,
+        recipients=recipients,
+        images=rendered.images,
+        message_id=f"<{pinned.plan_id}.{hashlib.sha256(run_id.encode()).hexdigest()[:16]}@kafka-capacity>",
+        date=date,
+    )
+
+
+def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
+    """Store the reassignment files of the recommended option beside the report, the manifest last.
+
+    The files of waves and the runbook are made from the stored tables: what was approved is what is released.
+
+    Returns:
+        Their addresses, those of waves as one folder; none when no option is recommended or nothing changes.
+
+    Raises:
+        StorageError: the report has not been published, or a wave's file would not be the one that was planned.
+    """
+    report = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    verdict = json.loads(read_document(store, report, REPORT_JSON))["verdict"]
+    scenario_id = verdict["recommended_scenario_id"]
+    documents: dict[str, bytes] = {}
+    facts: dict[str, Any] = {}
+    if scenario_id is not None:
+        plan = read_plan(store, pinned)
+        moves = read_table(store, plan, "moves")
+        documents = plan_files(moves.filter(pc.field("scenario_id") == scenario_id))
+        added = _new_partitions(store, plan, scenario_id)
+        # A plan that was made before there were waves has none.
+        if (documents or len(added)) and set(RELEASED_TABLES) <= set(plan.tables):
+            tables = {name: read_table(store, plan, name) for name in RELEASED_TABLES}
+            documents |= wave_documents({**tables, NEW_PARTITIONS_TABLE: added}, scenario_id)
+            facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
+    prefix = pinned.report_prefix + PLAN_FILES_FOLDER
+    write_dataset(
+        store,
+        prefix,
+        kind=PLAN_FILES_KIND,
+        schema_version=PLAN_SCHEMA_VERSION,
+        tables={},
+        documents=documents,
+        facts={**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256, **facts},
+        has_plain_names=True,
+    )
+    shown = dict.fromkeys(WAVES_FOLDER if name.startswith(WAVES_FOLDER) else name for name in documents)
+    return [store.uri(prefix + name) for name in shown]
+
+
+def _new_partitions(store: ObjectStore, plan: Manifest, scenario_id: str) -> pa.Table:
+    if NEW_PARTITIONS_TABLE not in plan.tables:  # a plan that was made before partitions could be added
+        return NEW_PARTITIONS.empty_table()
+    return read_table(store, plan, NEW_PARTITIONS_TABLE).filter(pc.field("scenario_id") == scenario_id)
+
+
+def _wave_facts(schedules: pa.Table) -> dict[str, Any]:
+    names = ("wave_count", "refused_partitions")
+    return {name: schedules.column(name)[0].as_py() for name in names} if len(schedules) else {}
+
+
+def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
+    """Take back the plan files of an earlier run of the same plan, the manifest first; gives how many there were."""
+    prefix = pinned.report_prefix + PLAN_FILES_FOLDER
+    keys = store.list_keys(prefix)
+    for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):
+        store.delete(key)
+    return len(keys)
+
+
+def plan_files(moves: pa.Table) -> dict[str, bytes]:
+    """Write one option's moves as Kafka's files: what to execute, and how to go back.
+
+    Args:
+        moves: rows of ``moves`` of one scenario, sorted by topic and partition.
+    """
+    if not len(moves):
+        return {}
+    partitions = partitions_of(moves.column("topic"), moves.column("partition"))
+    before, after = (replicas_of(moves.column(f"replicas_{side}")) for side in ("before", "after"))
+    if "log_dirs_after" in moves.column_names:
+        (back, to), paths = log_dirs_of(moves, before, after)
+    else:  # a plan that was made before directories were chosen leaves them to the brokers
+        back, to, paths = None, None, ()
+    return {
+        "reassignment.json": reassignment_json(partitions, after, log_dirs=to, paths=paths),
+        "rollback.json": reassignment_json(partitions, before, log_dirs=back, paths=paths),
+    }
+
+
+def read_published(store: ObjectStore, pinned: PinnedPlan, name: str) -> bytes:
+    """Read one document of a published report.
+
+    Raises:
+        StorageError: the report or the document is not there.
+    """
+    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    if name not in manifest.documents:
+        msg = f"the report has no {name!r}; it has {', '.join(sorted(manifest.documents))}"
+        raise StorageError(msg)
+    return read_document(store, manifest, name)

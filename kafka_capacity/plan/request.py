@@ -1,0 +1,185 @@
+"""The parameters of a plan. The trigger form, the command line and the schedule all use this model and its defaults."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator
+
+from kafka_capacity import MODEL_VERSION
+from kafka_capacity.errors import RequestError
+from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
+from kafka_capacity.questions.capacity.parameters import SizingParameters
+from kafka_capacity.questions.change.move_parameters import MoveParameters
+from kafka_capacity.questions.change.placement_parameters import PlacementParameters
+from kafka_capacity.questions.consumers.parameters import GroupParameters
+from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
+from kafka_capacity.questions.failures.parameters import FailureParameters
+from kafka_capacity.text.validation_errors import plain_words
+
+_ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
+
+_ADDED = frozenset(
+    {
+        "removed_brokers",
+        "replaced_brokers",
+        "rack_names",
+        "partition_counts",
+        "pinned_topics",
+        "most_replicas_per_broker",
+        "throttles_bytes_per_second",
+        "most_traffic_ratio",
+        "are_detours_allowed",
+        *FailureParameters.model_fields,
+        *DurabilityParameters.model_fields,
+    }
+)
+"""Parameters that came later: left at their defaults they do not change the names of plans that were made before."""
+
+
+class PlanRequest(
+    GroupParameters,
+    DurabilityParameters,
+    FailureParameters,
+    SizingParameters,
+    DemandParameters,
+    MoveParameters,
+    PlacementParameters,
+):
+    """What a plan is asked to answer: fields in the order of the form, those of the last base first."""
+
+    recipients: tuple[str, ...] = Field(
+        default=(),
+        max_length=100,
+        description="Who gets the report by e-mail. Empty: those of the Airflow variable kafka_capacity_recipients.",
+        json_schema_extra={"section": "Delivery"},
+    )
+    is_approval_required: bool = Field(
+        default=False,
+        title="Ask for approval",
+        description="Release the reassignment files only after somebody has approved the report.",
+        json_schema_extra={"section": "Delivery"},
+    )
+
+    @field_validator("is_throttle_automatic")
+    @classmethod
+    def _is_one_kind_of_throttle(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("throttles_bytes_per_second"):
+            msg = "it leaves nothing to compare; leave out this or throttles_bytes_per_second"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("recipients")
+    @classmethod
+    def _are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for address in value:
+            if not _ADDRESS.fullmatch(address):
+                msg = f"{address!r} is not an e-mail address; write each as name@host"
+                raise ValueError(msg)
+        return value
+
+    def plan_id(
+        self,
+        *,
+        ds: str,
+        inventory_sha256: str,
+        profile_sha256: str = "",
+        scores_sha256: str = "",
+        own_shapes: str = "",
+    ) -> str:
+        """Name the plan by what it rests on: the same request on the same inventory is the same plan.
+
+        Who reads it and who must approve it are not part of that.
+
+        Args:
+            ds: the day of the inventory that was found.
+            inventory_sha256: of its manifest.
+            profile_sha256: of the manifest of its load profile, empty where there is none.
+            scores_sha256: of the manifest of the scores of earlier predictions, empty where there are none.
+            own_shapes: the deployment's own shapes and prices, empty for none.
+        """
+        unasked = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
+        asked = self.model_dump(mode="json", exclude={"recipients", "is_approval_required", "ds", *unasked})
+        basis = {"request": asked, "ds": ds, "inventory_sha256": inventory_sha256, "model_version": MODEL_VERSION}
+        more = {"profile_sha256": profile_sha256, "scores_sha256": scores_sha256, "own_shapes": own_shapes}
+        basis |= {name: value for name, value in more.items() if value}
+        return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
+    """Parse parameters.
+
+    Raises:
+        RequestError: one line for each wrong field, with its value and the mend.
+    """
+    try:
+        return PlanRequest.model_validate(dict(values))
+    except ValidationError as error:
+        mistakes = error.errors(include_url=False)
+        told = [item for item in mistakes if not _follows(item, mistakes)]
+        raise RequestError("\n".join(_complaint(item) for item in told)) from None
+
+
+def _follows(mistake: Any, mistakes: Sequence[Any]) -> bool:
+    """Whether a list is too short only because its values are refused, each by a complaint of its own."""
+    place = mistake["loc"]
+    return mistake["type"] == "too_short" and any(
+        len(other["loc"]) > len(place) and other["loc"][: len(place)] == place for other in mistakes
+    )
+
+
+def _complaint(item: Any) -> str:
+    field = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        known = ", ".join(PlanRequest.model_fields)
+        return f"{field}: there is no such parameter; the parameters are {known}"
+    if item["type"] == "missing":
+        return f"{field}: is missing; give it"
+    return f"{field}: {item['input']!r} is refused: {plain_words(item)}"
+
+
+def parameter_schemas() -> dict[str, dict[str, Any]]:
+    """Give the JSON schema of each parameter, in the words that a form understands.
+
+    ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used, as Airflow's form
+    expects. Defaults are left out: they are the model's.
+    """
+    return flat_schemas(PlanRequest)
+
+
+def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    """Give the JSON schema of each field of a model, each whole by itself, without defaults."""
+    document = model.model_json_schema()
+    definitions = document.get("$defs", {})
+    return {name: _flattened(schema, definitions) for name, schema in document["properties"].items()}
+
+
+def _flattened(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    flat = {key: value for key, value in schema.items() if key not in {"default", "anyOf"}}
+    if "anyOf" in schema:
+        options = [option for option in schema["anyOf"] if option.get("type") != "null"]
+        flat = {**options[0], **flat, "type": [options[0]["type"], "null"]}
+    inlined: dict[str, Any] = _inlined(flat, definitions)
+    kinds = {kind.get("type") for kind in inlined.get("items", {}).get("oneOf", ())}
+    if len(kinds) == 1:
+        # Without it the form takes a list of one of several kinds of objects for a list of texts.
+        inlined["items"] = {**inlined["items"], "type": kinds.pop()}
+    return inlined
+
+
+def _inlined(part: Any, definitions: dict[str, Any]) -> Any:
+    """Put definitions where they are used, whole: a form has each parameter's schema and nothing beside it."""
+    if isinstance(part, list):
+        return [_inlined(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        referred = definitions[part["$ref"].rpartition("/")[2]]
+        own = {key: value for key, value in part.items() if key != "$ref"}
+        part = {**{key: value for key, value in referred.items() if key not in {"title", "description"}}, **own}
+    # The discriminator of a union only names its definitions once more.
+    return {key: _inlined(value, definitions) for key, value in part.items() if key != "discriminator"}

@@ -1,0 +1,160 @@
+"""``runbook.md``: what a team does, wave by wave, with the exact commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.kafka.reassignment.problem import BAND
+from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
+from kafka_capacity.report.wave_runbook import wave_page
+from kafka_capacity.text import format_bytes, format_duration, format_throttle, format_throttle_above, plural
+
+RUNBOOK = "runbook.md"
+
+_BROKERS = [
+    "Say first where the brokers are:",
+    "",
+    "```sh",
+    "export BOOTSTRAP=broker-1.example.com:9092",
+    "```",
+    "",
+]
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+def runbook_markdown(
+    schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]] = ()
+) -> bytes:
+    """Write the runbook of a schedule.
+
+    Args:
+        schedule: the row of ``schedules``, its refusals as a list.
+        waves: rows of ``waves``, in their order.
+        added: rows of ``new_partitions``, in their order.
+    """
+    lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
+    lines += _introduction(schedule, len(waves), is_growing=bool(added))
+    lines += _left_out(schedule)
+    lines += _more_partitions(added)
+    for wave in waves:
+        lines += _wave(wave, len(waves))
+    return ("\n".join(lines).rstrip() + "\n").encode()
+
+
+def time_band(low: float | None, expected: float | None, high: float | None) -> str:
+    """Say how long something takes.
+
+    >>> time_band(60.0, 90.0, None)
+    '1 min 30 s; 1 min if nobody writes, never ends at peak rates'
+    """
+    times = [format_duration(seconds) for seconds in (low, expected, high)]
+    if times[0] == times[1] == times[2]:
+        return times[1]
+    return f"{times[1]}; {times[0]} if nobody writes, {times[2]} at peak rates"
+
+
+def _introduction(schedule: Mapping[str, Any], count: int, *, is_growing: bool) -> list[str]:
+    if not count:
+        nothing = "No wave can be carried out." if schedule["refusals"] else "Nothing is moved."
+        return [nothing, "", *(_BROKERS if is_growing else [])]
+    total = time_band(*(schedule[f"total_{band}_seconds"] for band in BAND))
+    throttle = (
+        f"the largest throttle of each broker that leaves {schedule['headroom_ratio']:.0%} free at its peak"
+        if schedule["is_throttle_automatic"]
+        else f"{format_throttle(schedule['throttle_bytes_per_second'])} a broker and direction"
+    )
+    lines = [
+        f"{plural(count, 'wave')}, {format_bytes(schedule['copied_bytes'])} to copy at {throttle}, "
+        f"in the order {schedule['order']}. In all: {total}.",
+        "",
+    ]
+    smallest = schedule["smallest_throttle_expected_bytes_per_second"]
+    if schedule["total_expected_seconds"] is None:
+        lines += [f"**It never ends with this throttle**: it takes more than {format_throttle_above(smallest)}.", ""]
+    return [
+        *lines,
+        f"One wave after another; after any of them one may stop. Run the commands in the folder of this file, "
+        f"which holds `{WAVES_FOLDER}`, and say first where the brokers are:",
+        "",
+        *_BROKERS[2:],
+    ]
+
+
+def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not added:
+        return []
+    lines = [
+        "## Before the first wave: more partitions",
+        "",
+        "Brokers that are new must be up. **This cannot be undone**: Kafka never takes a partition away. It moves no "
+        "record; records with keys go to other partitions from then on, so let consumers that rely on the order of a "
+        "key, or keep state by partition, come to the end of what is written first.",
+        "",
+    ]
+    for number, row in enumerate(added, start=1):
+        topic = _plain(row["topic"])
+        lines += [
+            f"{number}. **{topic}: {row['count_before']:,} to {row['count_after']:,} partitions.** "
+            f"{row['moved_keys_ratio']:.0%} of all keys change partition, if producers set keys.",
+            "",
+            "   ```sh",
+            f"   {row['command']}",
+            "   ```",
+            "",
+        ]
+    return lines
+
+
+def _left_out(schedule: Mapping[str, Any]) -> list[str]:
+    if not schedule["refusals"]:
+        return []
+    count = schedule["refused_partitions"]
+    one = "is in no wave and stays where it is, though `reassignment.json` has it"
+    several = "are in no wave and stay where they are, though `reassignment.json` has them"
+    return [
+        "## What stays",
+        "",
+        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute that whole:",
+        "",
+        *(f"- {_plain(each['reason'])}" for each in schedule["refusals"]),
+        "",
+    ]
+
+
+def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
+    page = wave_page(wave)
+    start = format_duration(wave["start_expected_seconds"])
+    begins = "Begins at once" if wave["wave"] == 1 else f"Begins after {start}"
+    if wave["start_expected_seconds"] is None:
+        begins = "Never begins, since one before it does not end"
+    lines = [
+        f"## Wave {wave['wave']} of {count}: {wave['kind']}",
+        "",
+        f"{begins}; {plural(wave['partitions'], 'partition')}, {format_bytes(wave['copied_bytes'])} to copy.",
+        "",
+    ]
+    for number, step in enumerate(page["steps"], start=1):
+        lines += _step(f"{number}. ", step)
+    lines += ["### Back", ""]
+    for step in page["back"]:
+        lines += _step("- ", step)
+    return lines
+
+
+def _step(bullet: str, step: Mapping[str, Any]) -> list[str]:
+    indent = " " * len(bullet)
+    lines = [f"{bullet}**{step['does']}.** {_plain(step['text'])}", ""]
+    if step["commands"]:
+        lines += [f"{indent}```sh", *(indent + command for command in step["commands"]), f"{indent}```", ""]
+    return lines
+
+
+def _plain(text: str) -> str:
+    r"""Keep names of a cluster from being taken for markup.
+
+    >>> _plain("topic __a_b__ on `x`")
+    'topic \\_\\_a\\_b\\_\\_ on \\`x\\`'
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

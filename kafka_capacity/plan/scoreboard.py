@@ -1,0 +1,127 @@
+"""Earlier plans' predictions against what a later inventory says, kept for every day that is scored.
+
+{store}/scores/cluster={c}/ds={day}/scores/part-….parquet    one row a prediction that says something of that day
+{store}/scores/cluster={c}/ds={day}/scores-….json            all scores up to that day, summed up
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.staging import find, load
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.objects.dataset import Manifest, canonical_json, read_document, read_manifest, write_dataset
+from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.coefficients import score_coefficients
+from kafka_capacity.plan.plan_dataset import SIZING_DOCUMENT
+from kafka_capacity.questions.accuracy.executed_moves import score_moves
+from kafka_capacity.questions.accuracy.scores import STORED, TRAFFIC, Prediction, Score, score, summarise
+from kafka_capacity.questions.accuracy.stored_scores import DOCUMENT, KIND, SCHEMA_VERSION, SCORES, TABLE, read_scores
+
+SHOWN_DAYS = 12
+"""So many scored days count, the last ones."""
+
+
+def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
+    """Say what a day brought, measured as the predictions were made."""
+    return {
+        TRAFFIC: peak_of_all(hourly_traffic(raw, snapshot, traffic).bytes_in),
+        STORED: float(snapshot.size_bytes.sum()),
+    }
+
+
+def peak_of_all(hours: np.ndarray[Any, np.dtype[np.float32]]) -> float:
+    """Give the 99th percentile of the hourly totals of all partitions; ``hours`` is float32[P, H]."""
+    return float(np.percentile(hours.sum(axis=0, dtype=np.float64), 99)) if hours.size else 0.0
+
+
+def find_predictions(store: ObjectStore, cluster: str, *, before: str) -> list[Prediction]:
+    """Read what plans of earlier days expected; plans that expected the same on the same day count once."""
+    found: dict[tuple[Any, ...], Prediction] = {}
+    for made_on, plan_id in list_plans(store, cluster):
+        if made_on >= before:
+            continue
+        for one in _predictions(store, cluster, made_on, plan_id):
+            found.setdefault((one.made_on, one.figure, one.dates, one.middle, one.high), one)
+    return list(found.values())
+
+
+def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[Prediction]:
+    try:
+        manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
+        document = json.loads(read_document(store, manifest, SIZING_DOCUMENT))
+    except (MissingManifestError, StorageError):
+        return []  # never finished, or of a time before plans looked ahead
+    return [
+        Prediction(
+            plan_id=plan_id,
+            made_on=made_on,
+            figure=figure,
+            dates=tuple(document["dates"]),
+            middle=tuple(document[figure]["middle"]),
+            high=tuple(document[figure]["high"]),
+            high_quantile=document["high_quantile"],
+        )
+        for figure in (TRAFFIC, STORED)
+        if figure in document
+    ]
+
+
+def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
+    """Hold all earlier predictions against the inventory of a day, and sum up; the same store gives the same bytes.
+
+    Args:
+        store: with plans and inventories.
+        cluster: whose.
+        ds: the day of the inventory.
+
+    Raises:
+        InventoryError: there is no inventory of that day.
+    """
+    inventory = find(store, cluster, ds)
+    raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256)
+    snapshot = build_snapshot(raw)
+    traffic = partition_load(raw, snapshot)
+    observed = observed_figures(raw, snapshot, traffic)
+    scores = [
+        found
+        for prediction in find_predictions(store, cluster, before=ds)
+        if (found := score(prediction, ds, observed[prediction.figure])) is not None
+    ]
+    scores.sort(key=lambda one: (one.figure, one.made_on, one.plan_id))
+    return write_dataset(
+        store,
+        scores_prefix(cluster, ds),
+        kind=KIND,
+        schema_version=SCHEMA_VERSION,
+        tables={TABLE: pa.Table.from_pylist([dataclasses.asdict(one) for one in scores], schema=SCORES)},
+        documents={DOCUMENT: canonical_json(_document(store, ds, raw, snapshot, traffic, scores))},
+        facts={"cluster": cluster, "ds": ds, "inventory_sha256": inventory.manifest_sha256, "observed": observed},
+    )
+
+
+def _document(
+    store: ObjectStore, ds: str, raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, scores: list[Score]
+) -> dict[str, Any]:
+    cluster = raw.cluster
+    earlier = [day for day in list_score_days(store, cluster) if day < ds][-(SHOWN_DAYS - 1) :]
+    everything = [one for day in earlier for one in read_scores(store, cluster, day)] + scores
+    return {
+        "ds": ds,
+        "summaries": [dataclasses.asdict(one) for one in summarise(everything)],
+        "scores": [dataclasses.asdict(one) for one in everything],
+        "coefficients": [
+            dataclasses.asdict(one) for one in score_coefficients(store, cluster, ds, raw, snapshot, load)
+        ],
+        "moves": [dataclasses.asdict(one) for one in score_moves(store, cluster, ds)],
+    }

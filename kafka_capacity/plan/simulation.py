@@ -1,0 +1,119 @@
+"""Load a pinned inventory as arrays, and store what came of its scenarios."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.inventory.staging import load, load_findings
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.objects.dataset import Manifest
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.plan.pinned import PlanInputs
+from kafka_capacity.plan.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
+from kafka_capacity.plan.traffic import plan_load
+from kafka_capacity.proposal.log_dirs import log_dir_facts
+from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.proposal.topology import TopologyWarning, changed_rack_notes, new_rack_warnings, topology_warnings
+from kafka_capacity.questions.change.evaluate import SimulationInputs
+from kafka_capacity.questions.change.tables import PLAN_TABLES
+
+
+def load_simulation_inputs(store: ObjectStore, inputs: PlanInputs) -> SimulationInputs:
+    """Read the pinned inventory as arrays, with what a report says about it."""
+    pinned = inputs.pinned
+    raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    findings = load_findings(store, pinned.cluster, pinned.ds)
+    snapshot = build_snapshot(raw)
+    traffic = plan_load(store, pinned, raw, snapshot)
+    # Groups are no part of placement: they would only make what travels to the executors larger.
+    return SimulationInputs(
+        snapshot=dataclasses.replace(snapshot, groups=()),
+        load=traffic,
+        facts=inventory_facts(raw, snapshot, traffic, inputs.scenarios, findings.to_json()),
+        move=inputs.move,
+    )
+
+
+def inventory_facts(
+    raw: RawInventory,
+    snapshot: Snapshot,
+    traffic: PartitionLoad,
+    scenarios: Sequence[PlacementScenario],
+    findings: list[dict[str, str]],
+) -> dict[str, Any]:
+    """Say what the report needs to know about an inventory, as plain data."""
+    brokers = snapshot.brokers
+
+    def known(value: float) -> float | None:
+        return float(value) if np.isfinite(value) else None
+
+    factors = replication_factors(snapshot.replicas)
+    topology: list[TopologyWarning] = []
+    # The observed brokers were judged when the inventory was staged: only what would change is judged here.
+    proposed = {(tuple(s.target.ids.tolist()), s.target.racks): s for s in scenarios}
+    proposed.pop((tuple(brokers.ids.tolist()), brokers.racks), None)
+    for target in proposed.values():
+        factor = factors if target.replication_factor is None else np.full_like(factors, target.replication_factor)
+        topology += new_rack_warnings(brokers, target.target, what=f"{len(target.target)} brokers")
+        topology += changed_rack_notes(brokers, target.target, what=f"{len(target.target)} brokers")
+        topology += topology_warnings(
+            target.target, factor, what=f"{len(target.target)} brokers", rack_rule=target.rack_rule
+        )
+    return {
+        "snapshot": {
+            "brokers": [
+                {
+                    "broker_id": int(brokers.ids[i]),
+                    "rack": brokers.racks[i],
+                    "disk_capacity_bytes": known(brokers.disk_capacity_bytes[i]),
+                    "network_in_bytes_per_second": known(brokers.network_in_bytes_per_second[i]),
+                    "network_out_bytes_per_second": known(brokers.network_out_bytes_per_second[i]),
+                }
+                for i in range(len(brokers))
+            ],
+            "broker_count": len(brokers),
+            "topic_count": len(snapshot.partitions.topics),
+            "partition_count": len(snapshot.partitions),
+            "replica_count": int((snapshot.replicas >= 0).sum()),
+            "group_count": len(snapshot.groups),
+            "total_bytes": int(snapshot.size_bytes.sum()),
+            "bytes_in_mean_bytes_per_second": float(traffic.bytes_in_mean_bytes_per_second.sum()),
+            "unknown_size_partitions": snapshot.unknown_size_partitions,
+            **log_dir_facts(snapshot.log_dirs),
+            "rate_history_hours": traffic.hours,
+            "source": raw.source,
+            "captured_at": raw.captured_at,
+            "kafka_version": raw.kafka_version,
+        },
+        "findings": [*(warning.as_dict() for warning in topology), *findings],
+    }
+
+
+def write_placement(
+    store: ObjectStore,
+    inputs: PlanInputs,
+    bundles: Iterable[dict[str, pa.Table]],
+    facts: dict[str, Any],
+) -> Manifest:
+    """Store the placement's share of a plan: the same names and bytes whatever the order the results came in."""
+    tables = merge_tables(bundles, PLAN_TABLES)
+    return write_share(
+        store,
+        inputs,
+        PLACEMENT,
+        tables=tables,
+        documents={
+            FACTS_DOCUMENT: facts,
+            REQUEST_DOCUMENT: {"request": inputs.request, "model_version": inputs.model_version},
+        },
+        scenario_count=len(tables["scenarios"]),
+    )

@@ -1,0 +1,69 @@
+"""The traffic that a plan rests on: the profile of the cluster's history, or the hours that the inventory brings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.inventory.snapshot import partition_load
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.objects.dataset import read_table
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.load_profile import read_profile_manifest
+from kafka_capacity.plan.pinned import PinnedPlan
+
+
+def plan_load(store: ObjectStore, pinned: PinnedPlan, raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
+    """Give the traffic of each partition: from the pinned profile where there is one, else from the inventory.
+
+    Raises:
+        InventoryError: the profile is not the one that was pinned.
+    """
+    profile = pinned_profile(store, pinned, "profile_partitions")
+    return partition_load(raw, snapshot) if profile is None else load_of_profile(profile, snapshot)
+
+
+def pinned_profile(store: ObjectStore, pinned: PinnedPlan, table: str) -> pa.Table | None:
+    """Read a table of the pinned profile; ``None`` where there is no profile.
+
+    Raises:
+        InventoryError: the profile is not the one that was pinned.
+    """
+    if not pinned.profile_sha256:
+        return None
+    manifest = read_profile_manifest(store, pinned.cluster, pinned.ds)
+    if manifest.sha256 != pinned.profile_sha256:
+        msg = (
+            f"the load profile of cluster {pinned.cluster!r} on {pinned.ds} was made again (manifest "
+            f"{manifest.sha256[:12]}, pinned {pinned.profile_sha256[:12]}); start the run again"
+        )
+        raise InventoryError(msg)
+    return read_table(store, manifest, table)
+
+
+def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
+    """Give the traffic of a snapshot's partitions by a profile; 0 for those that it does not know."""
+    partitions = snapshot.partitions
+    index = PartitionIndex.of(
+        partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
+    )
+    place = index.find(profile.column("topic"), profile.column("partition"))
+    is_ours = place >= 0
+
+    def rates(column: str) -> NDArray[np.float64]:
+        found = np.zeros(len(partitions))
+        found[place[is_ours]] = np.nan_to_num(profile.column(column).to_numpy()[is_ours])
+        return found
+
+    hours = profile.column("known_hours").to_numpy()[is_ours]
+    return PartitionLoad(
+        bytes_in_mean_bytes_per_second=rates("bytes_in_mean_bytes_per_second"),
+        bytes_in_peak_bytes_per_second=rates("bytes_in_p99_bytes_per_second"),
+        bytes_out_mean_bytes_per_second=rates("bytes_out_mean_bytes_per_second"),
+        bytes_out_peak_bytes_per_second=rates("bytes_out_p99_bytes_per_second"),
+        hours=int(hours.max(initial=0)),
+    )

@@ -1,0 +1,209 @@
+"""Which scenarios a request stands for: broker counts × placers, with brokers that do not exist yet.
+
+A new broker gets the next free id and the median hardware of the observed ones. Its rack is the next of the racks that
+were asked for, in turn, or else the rack with the fewest brokers. Where brokers must go, the one with the highest id of
+the rack with the most brokers goes, again and again.
+
+Brokers that are named to go or to be replaced, and racks that are renamed, come first: counts are of what is then
+there. With such changes and without counts the plan is for just what is then there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.proposal.broker_changes import BrokerChanges
+from kafka_capacity.proposal.pins import Pin, pins_from_json, pins_to_json
+from kafka_capacity.proposal.scenario import PlacementScenario
+
+DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
+"""Bytes cannot be split finer than a partition; counts can be made even to within one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridRequest:
+    """What spans the grid; the meaning of each field is that of :class:`PlacementScenario`.
+
+    Attributes:
+        broker_counts: target counts; empty means today's, and today's plus one broker in every rack.
+        new_broker_racks: the racks of new brokers, in turn; empty means the racks with the fewest brokers.
+        placers: names of placers.
+        throttles_bytes_per_second: several to compare, in place of the one; empty for just that one.
+        broker_changes: named brokers that go or are replaced, and racks with new names.
+    """
+
+    broker_counts: tuple[int, ...]
+    new_broker_racks: tuple[str, ...]
+    placers: tuple[str, ...]
+    replication_factor: int | None
+    throttle_bytes_per_second: float
+    rack_rule: RackRule
+    balance: Balance
+    tolerance_ratio: float | None
+    disk_limit_ratio: float
+    seed: int
+    pins: tuple[Pin, ...] = ()
+    most_replicas_per_broker: int | None = None
+    throttles_bytes_per_second: tuple[float, ...] = ()
+    partition_counts: tuple[tuple[str, int], ...] = ()
+    broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
+
+
+def default_broker_counts(observed: Brokers) -> tuple[int, ...]:
+    """Give today's count and one more broker in every rack (one more where there are no racks)."""
+    return len(observed), len(observed) + max(1, len(observed.rack_names()))
+
+
+def _median(values: NDArray[np.float64]) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else None
+
+
+def proposed_brokers(
+    observed: Brokers, count: int, new_racks: Sequence[str] = (), *, ids_taken: Sequence[int] = ()
+) -> Brokers:
+    """Give the target list for a broker count, by the rules of this module.
+
+    Args:
+        observed: the brokers there are.
+        count: how many there shall be, at least 1.
+        new_racks: racks of the new brokers, taken in turn.
+        ids_taken: further ids that no new broker may get.
+    """
+    keep = list(range(len(observed)))
+    while len(keep) > count:
+        sizes = Counter(observed.racks[i] for i in keep)
+        keep.remove(max(keep, key=lambda i: (sizes[observed.racks[i]], int(observed.ids[i]))))
+    ids = [int(observed.ids[i]) for i in keep]
+    racks: list[str | None] = [observed.racks[i] for i in keep]
+    for number in range(count - len(keep)):
+        ids.append(max([0, *observed.ids.tolist(), *ids_taken]) + 1 + number)
+        racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
+
+    def figures(values: NDArray[np.float64]) -> list[float | None]:
+        own: list[float | None] = [float(values[i]) for i in keep]
+        return own + [_median(values)] * (len(ids) - len(keep))
+
+    return Brokers.of(
+        ids,
+        racks,
+        is_fenced=[bool(observed.is_fenced[i]) for i in keep] + [False] * (len(ids) - len(keep)),
+        disk_capacity_bytes=figures(observed.disk_capacity_bytes),
+        network_in_bytes_per_second=figures(observed.network_in_bytes_per_second),
+        network_out_bytes_per_second=figures(observed.network_out_bytes_per_second),
+        memory_bytes=figures(observed.memory_bytes),
+    )
+
+
+def _smallest_rack(racks: Sequence[str | None]) -> str | None:
+    sizes = Counter(rack for rack in racks if rack is not None)
+    return min(sizes, key=lambda rack: (sizes[rack], rack)) if sizes else None
+
+
+def placement_grid(observed: Brokers, request: GridRequest) -> tuple[PlacementScenario, ...]:
+    """List the scenarios of a request, each count with each placer and throttle, in a fixed order."""
+    changes = request.broker_changes
+    base = changes.apply(observed)
+    usual = (len(base),) if changes else default_broker_counts(observed)
+    targets = [
+        proposed_brokers(base, count, request.new_broker_racks, ids_taken=observed.ids.tolist())
+        for count in sorted(set(request.broker_counts or usual))
+    ]
+    return tuple(scenario for target in targets for scenario in target_scenarios(request, target))
+
+
+def target_scenarios(request: GridRequest, target: Brokers) -> tuple[PlacementScenario, ...]:
+    """Put one target together with the rest of a request: each placer with each throttle."""
+    throttles = sorted(set(request.throttles_bytes_per_second)) or [request.throttle_bytes_per_second]
+    return tuple(
+        _scenario(request, target, placer, throttle, is_only_throttle=len(throttles) == 1)
+        for placer in dict.fromkeys(request.placers)
+        for throttle in throttles
+    )
+
+
+def _scenario(
+    request: GridRequest, target: Brokers, placer: str, throttle: float, *, is_only_throttle: bool
+) -> PlacementScenario:
+    tolerance = request.tolerance_ratio
+    name = f"{len(target):03d}-brokers.{placer}"
+    return PlacementScenario(
+        scenario_id=name if is_only_throttle else f"{name}.{throttle / 1e6:.12g}MBps",
+        target=target,
+        placer=placer,
+        replication_factor=request.replication_factor,
+        throttle_bytes_per_second=throttle,
+        rack_rule=request.rack_rule,
+        balance=request.balance,
+        tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
+        disk_limit_ratio=request.disk_limit_ratio,
+        seed=request.seed,
+        pins=request.pins,
+        most_replicas_per_broker=request.most_replicas_per_broker,
+        replaced=request.broker_changes.replaced,
+        partition_counts=request.partition_counts,
+    )
+
+
+def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
+    """Give a scenario as plain data; what is not known is null."""
+    target = scenario.target
+
+    def figures(values: NDArray[np.float64]) -> list[float | None]:
+        return [float(value) if np.isfinite(value) else None for value in values]
+
+    return {
+        "scenario_id": scenario.scenario_id,
+        "target": {
+            "ids": target.ids.tolist(),
+            "racks": list(target.racks),
+            "is_fenced": target.is_fenced.tolist(),
+            "disk_capacity_bytes": figures(target.disk_capacity_bytes),
+            "network_in_bytes_per_second": figures(target.network_in_bytes_per_second),
+            "network_out_bytes_per_second": figures(target.network_out_bytes_per_second),
+            "memory_bytes": figures(target.memory_bytes),
+        },
+        "placer": scenario.placer,
+        "replication_factor": scenario.replication_factor,
+        "throttle_bytes_per_second": scenario.throttle_bytes_per_second,
+        "rack_rule": str(scenario.rack_rule),
+        "balance": str(scenario.balance),
+        "tolerance_ratio": scenario.tolerance_ratio,
+        "disk_limit_ratio": scenario.disk_limit_ratio,
+        "seed": scenario.seed,
+        "pins": pins_to_json(scenario.pins),
+        "most_replicas_per_broker": scenario.most_replicas_per_broker,
+        "replaced": [list(pair) for pair in scenario.replaced],
+        "partition_counts": [list(pair) for pair in scenario.partition_counts],
+    }
+
+
+def placement_key(scenario: PlacementScenario) -> str:
+    """Name the placement of a scenario: those that differ in their throttles only share it."""
+    asked = scenario_to_json(scenario)
+    return json.dumps({name: asked[name] for name in asked if name not in {"scenario_id", "throttle_bytes_per_second"}})
+
+
+def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:
+    """Undo :func:`scenario_to_json`; what an older version did not write is what it did not ask."""
+    target = dict(data["target"])
+    return PlacementScenario(
+        **{
+            **data,
+            "target": Brokers.of(target.pop("ids"), target.pop("racks"), **target),
+            "rack_rule": RackRule(data["rack_rule"]),
+            "balance": Balance(data["balance"]),
+            "pins": pins_from_json(data.get("pins", ())),
+            "partition_counts": tuple((topic, count) for topic, count in data.get("partition_counts", ())),
+            "replaced": tuple((old, new) for old, new in data.get("replaced", ())),
+        }
+    )

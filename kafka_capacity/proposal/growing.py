@@ -1,0 +1,192 @@
+"""Topics with more partitions: made before anything moves, empty, where the placer wants them.
+
+Kafka moves no record when partitions are added. So the new ones are empty; what is produced and read from then on is
+taken to be shared evenly by all partitions of the topic; and once the old records are gone, so are its bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replication_factors
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.producer.remapping import even_share_remapped
+from kafka_capacity.kafka.reassignment.new_partitions import NewPartitions
+
+if TYPE_CHECKING:
+    from kafka_capacity.proposal.scenario import PlacementScenario
+
+PARTITION_COUNT_IS_FIXED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Topics whose partition count says where groups and transactions are kept: another one would lose them."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grown:
+    """A cluster with the partitions that it is to get.
+
+    Attributes:
+        snapshot: with a row for each; without replicas before they are placed, with them once they are.
+        load: its traffic then.
+        is_new: bool[P], which rows they are.
+    """
+
+    snapshot: Snapshot
+    load: PartitionLoad
+    is_new: NDArray[np.bool_]
+
+
+def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) -> None:
+    """Refuse topics that there are not, and counts that are not larger.
+
+    Args:
+        asked: by topic.
+        counts: today's, by topic.
+
+    Raises:
+        RequestError: one line for each mistake.
+    """
+    complaints = []
+    for topic in sorted(asked):
+        now = counts.get(topic)
+        if now is None:
+            complaints.append(f"partition_counts: {topic!r} is no topic of the cluster; mend the name or leave it out")
+        elif topic in PARTITION_COUNT_IS_FIXED:
+            complaints.append(
+                f"partition_counts: {topic!r} is refused: Kafka would look for groups and transactions elsewhere"
+            )
+        elif asked[topic] <= now:
+            complaints.append(
+                f"partition_counts: {asked[topic]:,} for {topic!r} is refused: it has {now:,} partitions, and Kafka "
+                f"never takes one away; give more than {now:,}"
+            )
+    if complaints:
+        raise RequestError("\n".join(complaints))
+
+
+def partition_counts(partitions: Partitions) -> dict[str, int]:
+    """Count the partitions of each topic."""
+    counts = np.bincount(partitions.topic, minlength=len(partitions.topics)).tolist()
+    return dict(zip(partitions.topics, counts, strict=True))
+
+
+def grown(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> Grown | None:
+    """Give the cluster with rows for the partitions that a scenario adds; ``None`` where it adds none."""
+    asked = dict(scenario.partition_counts)
+    if not asked:
+        return None
+    old = snapshot.partitions
+    now = np.bincount(old.topic, minlength=len(old.topics))
+    then = np.array([max(now[at], asked.get(topic, 0)) for at, topic in enumerate(old.topics)], dtype=np.int64)
+    topic = np.repeat(np.arange(len(then)), then).astype(np.int32)
+    number = (np.arange(len(topic)) - np.repeat(np.cumsum(then) - then, then)).astype(np.int32)
+    is_new = number >= now[topic]
+    places = np.flatnonzero(~is_new)
+    width = max(snapshot.replicas.shape[1], 1)
+
+    def matrix(values: NDArray, fill: int) -> NDArray:  # type: ignore[type-arg]  # of any type, kept
+        wide = np.full((len(topic), width), fill, dtype=values.dtype)
+        wide[places, : values.shape[1]] = values
+        return wide
+
+    leader = np.full(len(topic), -1, dtype=np.int32)
+    leader[places] = snapshot.leader
+    return Grown(
+        snapshot=dataclasses.replace(
+            snapshot,
+            partitions=Partitions(topics=old.topics, topic=topic, partition=number),
+            replicas=matrix(snapshot.replicas, -1),
+            in_sync=matrix(snapshot.in_sync, False),
+            size_bytes=matrix(snapshot.size_bytes, 0),
+            log_dir=matrix(snapshot.log_dir, -1),
+            leader=leader,
+        ),
+        load=_shared_load(load, topic, places, then > now),
+        is_new=is_new,
+    )
+
+
+def _shared_load(
+    load: PartitionLoad, topic: NDArray[np.int32], places: NDArray[np.intp], is_raised: NDArray[np.bool_]
+) -> PartitionLoad:
+    def shared(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        wide = np.zeros(len(topic))
+        wide[places] = rates
+        return np.where(is_raised[topic], evened(wide, topic), wide)
+
+    return PartitionLoad(
+        bytes_in_mean_bytes_per_second=shared(load.bytes_in_mean_bytes_per_second),
+        bytes_in_peak_bytes_per_second=shared(load.bytes_in_peak_bytes_per_second),
+        bytes_out_mean_bytes_per_second=shared(load.bytes_out_mean_bytes_per_second),
+        bytes_out_peak_bytes_per_second=shared(load.bytes_out_peak_bytes_per_second),
+        hours=load.hours,
+    )
+
+
+def evened(amount: NDArray[np.float64], topic: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Share what the partitions of each topic have in all evenly by them: float64[P]."""
+    totals, counts = np.bincount(topic, weights=amount), np.bincount(topic)
+    return np.asarray((totals / np.maximum(counts, 1))[topic], dtype=np.float64)
+
+
+def factors_today(snapshot: Snapshot) -> NDArray[np.int32]:
+    """Give int32[P], how many replicas each partition has; one that is still to be made has as many as its topic."""
+    own, topic = replication_factors(snapshot.replicas), snapshot.partitions.topic
+    return np.where(own > 0, own, own[np.searchsorted(topic, topic)]).astype(np.int32)
+
+
+def made(before: Grown, after: NDArray[np.int32], target: Brokers) -> Grown:
+    """Put the new partitions where a placement wants them, with as many replicas as their topics have today.
+
+    Kafka makes a partition with the replication factor that the topic has. Where the placement gives it more, the rest
+    is moved there later; where it gives less, further brokers of the target hold it until then.
+    """
+    snapshot = before.snapshot
+    rows = np.flatnonzero(before.is_new)
+    factors = factors_today(snapshot)[rows].tolist()
+    usable = target.ids[~target.is_fenced].tolist()
+    replicas, in_sync, leader = snapshot.replicas.copy(), snapshot.in_sync.copy(), snapshot.leader.copy()
+    for row, factor, wanted in zip(rows.tolist(), factors, replica_lists(after[rows]), strict=True):
+        turned = [*usable[row % len(usable) :], *usable[: row % len(usable)]]
+        brokers = [*wanted, *(broker for broker in turned if broker not in wanted)][:factor]
+        replicas[row, : len(brokers)], in_sync[row, : len(brokers)] = brokers, True
+        leader[row] = brokers[0]
+    placed = dataclasses.replace(snapshot, replicas=replicas, in_sync=in_sync, leader=leader)
+    return dataclasses.replace(before, snapshot=placed)
+
+
+def new_partitions(grown: Grown) -> tuple[NewPartitions, ...]:
+    """List what is to be made, by topic."""
+    snapshot = grown.snapshot
+    rows = np.flatnonzero(grown.is_new)
+    counts = np.bincount(snapshot.partitions.topic)
+    found = []
+    for topic in np.unique(snapshot.partitions.topic[rows]).tolist():
+        own = rows[snapshot.partitions.topic[rows] == topic]
+        before = int(counts[topic]) - len(own)
+        found.append(
+            NewPartitions(
+                topic=snapshot.partitions.topics[topic],
+                count_before=before,
+                replicas=tuple(tuple(brokers) for brokers in replica_lists(snapshot.replicas[own])),
+                moved_keys_ratio=even_share_remapped(before, int(counts[topic])),
+            )
+        )
+    return tuple(found)
+
+
+def later_size_bytes(grown: Grown) -> NDArray[np.float64]:
+    """Give float64[P], what a replica holds once retention has replaced all records of the topics with new partitions.
+
+    A compacted topic keeps its old records where they are: its partitions stay as they are.
+    """
+    snapshot = grown.snapshot
+    size, topic = snapshot.partition_size_bytes().astype(np.float64), snapshot.partitions.topic
+    is_raised = np.bincount(topic, weights=grown.is_new, minlength=len(snapshot.partitions.topics)) > 0
+    return np.where((is_raised & ~snapshot.topics.is_compacted)[topic], evened(size, topic), size)

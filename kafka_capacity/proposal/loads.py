@@ -1,0 +1,98 @@
+"""What every broker carries before and after a change."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.diff import (
+    AssignmentDiff,
+    bytes_per_broker,
+    preferred_leaders_per_broker,
+    replicas_per_broker,
+)
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.proposal.growing import Grown
+from kafka_capacity.proposal.scenario import BrokerLoads
+
+
+def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
+    """Give the union of two lists; where a broker is in both, the target says what it is like."""
+    only_observed = [i for i, b in enumerate(observed.ids.tolist()) if b not in set(target.ids.tolist())]
+    ids = [*target.ids.tolist(), *(int(observed.ids[i]) for i in only_observed)]
+
+    def joined(name: str) -> list[float]:
+        return [*getattr(target, name).tolist(), *(float(getattr(observed, name)[i]) for i in only_observed)]
+
+    return Brokers.of(
+        ids,
+        [*target.racks, *(observed.racks[i] for i in only_observed)],
+        is_fenced=[*target.is_fenced.tolist(), *(bool(observed.is_fenced[i]) for i in only_observed)],
+        disk_capacity_bytes=joined("disk_capacity_bytes"),
+        network_in_bytes_per_second=joined("network_in_bytes_per_second"),
+        network_out_bytes_per_second=joined("network_out_bytes_per_second"),
+        memory_bytes=joined("memory_bytes"),
+    )
+
+
+def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
+    rows, columns = np.nonzero(matrix >= 0)
+    return brokers.sum_at(matrix[rows, columns], bytes_in[rows])
+
+
+def network_out(
+    brokers: Brokers,
+    matrix: NDArray[np.int32],
+    leader: NDArray[np.int32],
+    bytes_in: NDArray[np.float64],
+    bytes_out: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Give float64[B], bytes/s each leader sends: to consumers, and once to each follower."""
+    followers = np.maximum(replication_factors(matrix) - 1, 0)
+    return brokers.sum_at(leader, bytes_out + bytes_in * followers)
+
+
+def broker_loads(
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    target: Brokers,
+    diff: AssignmentDiff,
+    size_bytes: NDArray[np.int64],
+    grown: Grown | None = None,
+) -> BrokerLoads:
+    """Set every broker's figures before and after side by side.
+
+    Args:
+        snapshot: the cluster as it is.
+        load: its traffic.
+        target: the brokers wanted.
+        diff: what changes once the move begins.
+        size_bytes: int64[P], of one replica of the partitions of ``diff``.
+        grown: the cluster when the move begins, where partitions are added before.
+    """
+    start = snapshot if grown is None else grown.snapshot
+    brokers = all_brokers(snapshot.brokers, target)
+    peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
+    later = load if grown is None else grown.load
+    peak_in_later, peak_out_later = later.bytes_in_peak_bytes_per_second, later.bytes_out_peak_bytes_per_second
+    leader_after = diff.after[:, 0] if diff.after.shape[1] else start.leader
+    return BrokerLoads(
+        brokers=brokers,
+        is_new=snapshot.brokers.index_of(brokers.ids) < 0,
+        is_removed=target.index_of(brokers.ids) < 0,
+        replicas_before=replicas_per_broker(brokers, snapshot.replicas),
+        replicas_after=replicas_per_broker(brokers, diff.after),
+        leaders_before=preferred_leaders_per_broker(brokers, snapshot.replicas),
+        leaders_after=preferred_leaders_per_broker(brokers, diff.after),
+        bytes_before=bytes_per_broker(brokers, diff.before, size_bytes),
+        bytes_after=bytes_per_broker(brokers, diff.after, size_bytes),
+        move_in_bytes=diff.in_bytes(brokers, size_bytes),
+        move_out_bytes=diff.out_bytes(brokers, start.leader, size_bytes),
+        peak_in_before=network_in(brokers, snapshot.replicas, peak_in),
+        peak_in_after=network_in(brokers, diff.after, peak_in_later),
+        peak_out_before=network_out(brokers, snapshot.replicas, snapshot.leader, peak_in, peak_out),
+        peak_out_after=network_out(brokers, diff.after, leader_after, peak_in_later, peak_out_later),
+    )

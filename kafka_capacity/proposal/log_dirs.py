@@ -1,0 +1,163 @@
+"""The log directories that a target has: those of today, and on new brokers those that such a broker would have.
+
+A broker that replaces another has that one's directories; any other new broker has those of the broker whose disks are
+the median ones. Where a broker's disk is said to be larger or smaller than its directories together, they all are so in
+proportion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
+from kafka_capacity.kafka.placement.log_dirs import LogDirPlacement
+from kafka_capacity.kafka.placement.problem import LogDirRoom, PlacementProblem
+from kafka_capacity.kafka.reassignment.kafka_json import named_log_dirs
+
+if TYPE_CHECKING:
+    from kafka_capacity.proposal.scenario import PlacementResult
+
+
+def has_several(dirs: LogDirs, brokers: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which brokers have several directories that are known: bool like ``brokers``."""
+    owners, counts = np.unique(dirs.broker_id, return_counts=True)
+    return np.isin(brokers, owners[counts > 1])
+
+
+def log_dir_facts(dirs: LogDirs) -> dict[str, int]:
+    """Count the brokers with several directories, and those of them where the size of one is not known."""
+    several = np.unique(dirs.broker_id[has_several(dirs, dirs.broker_id)])
+    unsized = np.unique(dirs.broker_id[~np.isfinite(dirs.total_bytes)])
+    return {
+        "brokers_with_several_log_dirs": len(several),
+        "brokers_with_unsized_log_dirs": int(np.isin(several, unsized).sum()),
+    }
+
+
+def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, int]) -> LogDirs:
+    """Give the directories of the observed brokers, at their old positions, then those of new ones.
+
+    Args:
+        snapshot: the cluster as it is.
+        target: the brokers wanted.
+        replaced: new ids by old ones.
+    """
+    observed, own = snapshot.brokers, snapshot.log_dirs
+    old_id = {new: old for old, new in replaced.items()}
+    usual = _median_broker(own)
+    owner, path, total = own.broker_id.tolist(), list(own.path), own.total_bytes.copy()
+    for at, broker in enumerate(target.ids.tolist()):
+        wanted = float(target.disk_capacity_bytes[at])
+        if broker in observed.ids:
+            places = np.flatnonzero(own.broker_id == broker)
+            seen = float(observed.disk_capacity_bytes[np.searchsorted(observed.ids, broker)])
+            if np.isfinite(wanted) and wanted != seen:
+                total[places] *= _growth(total[places], wanted)
+            continue
+        like = old_id.get(broker, usual)
+        places = np.flatnonzero(own.broker_id == like) if like is not None else np.empty(0, dtype=np.intp)
+        owner += [broker] * len(places)
+        path += [own.path[place] for place in places.tolist()]
+        total = np.concatenate([total, own.total_bytes[places] * _growth(own.total_bytes[places], wanted)])
+    added = np.full(len(owner) - len(own.path), np.nan)
+    return LogDirs(
+        broker_id=np.array(owner, dtype=np.int32),
+        path=tuple(path),
+        total_bytes=total,
+        usable_bytes=np.concatenate([own.usable_bytes, added]),
+    )
+
+
+def _growth(total: NDArray[np.float64], wanted: float) -> float:
+    whole = float(total.sum())
+    return wanted / whole if np.isfinite(wanted) and np.isfinite(whole) and whole > 0 else 1.0
+
+
+def _median_broker(dirs: LogDirs) -> int | None:
+    """Name the broker whose directories together are the median, the lower of two; ``None`` for no known sizes."""
+    sums = {int(b): float(dirs.total_bytes[dirs.broker_id == b].sum()) for b in np.unique(dirs.broker_id)}
+    known = sorted((total, broker) for broker, total in sums.items() if np.isfinite(total))
+    return known[(len(known) - 1) // 2][1] if known else None
+
+
+def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_ratio: float) -> LogDirRoom | None:
+    """Say what each directory may hold; ``None`` where no broker of the target has several that are known.
+
+    A broker with one directory is judged by its disk alone.
+    """
+    is_one_of_several = has_several(dirs, dirs.broker_id)
+    if not (is_one_of_several & np.isin(dirs.broker_id, target.ids)).any():
+        return None
+    limit = np.where(is_one_of_several & np.isfinite(dirs.total_bytes), dirs.total_bytes * disk_limit_ratio, np.inf)
+    return LogDirRoom(broker_id=dirs.broker_id, limit_bytes=limit, before=snapshot.log_dir)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FullLogDir:
+    """A directory of the target that would hold more than it may.
+
+    Attributes:
+        broker_id: whose it is.
+        rack: of that broker.
+        path: its name.
+        held_bytes: what it would hold.
+        limit_bytes: what it may hold.
+        is_elsewhere_room: whether the other directories of the broker could take what is too much.
+    """
+
+    broker_id: int
+    rack: str | None
+    path: str
+    held_bytes: float
+    limit_bytes: float
+    is_elsewhere_room: bool
+
+
+def full_log_dirs(problem: PlacementProblem, dirs: LogDirs, placed: LogDirPlacement) -> tuple[FullLogDir, ...]:
+    """List the directories that would hold too much, the worst first."""
+    room, target = problem.log_dirs, problem.target
+    if room is None:
+        return ()
+    found = []
+    for place in np.flatnonzero(placed.is_over & np.isin(room.broker_id, target.ids)).tolist():
+        broker = int(room.broker_id[place])
+        siblings = (room.broker_id == broker) & ~placed.is_over
+        excess = float(placed.bytes_after[place] - room.limit_bytes[place])
+        found.append(
+            FullLogDir(
+                broker_id=broker,
+                rack=target.racks[int(np.searchsorted(target.ids, broker))],
+                path=dirs.path[place],
+                held_bytes=float(placed.bytes_after[place]),
+                limit_bytes=float(room.limit_bytes[place]),
+                is_elsewhere_room=bool((room.limit_bytes - placed.bytes_after)[siblings].sum() >= excess),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.held_bytes / max(one.limit_bytes, 1.0), one.broker_id, one.path)))
+
+
+def joining_dirs(
+    result: PlacementResult, snapshot: Snapshot
+) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
+    """Name the directories of replicas that join brokers with several: before, after, and the paths they stand for.
+
+    Args:
+        result: of a placement that Kafka does not refuse.
+        snapshot: the cluster as it is.
+
+    Returns:
+        int32 like ``diff.before`` (where replicas that leave come back to), int32 like ``diff.after``, both -1 where
+        the broker may choose; and the paths.
+    """
+    diff, dirs = result.diff, result.log_dirs
+    assert diff is not None and dirs is not None  # noqa: S101, PT018 - for the type checker
+    if result.log_dir_after is None:
+        return np.full_like(diff.before, -1), np.full_like(diff.after, -1), dirs.path
+    before = named_log_dirs(diff.before, result.start(snapshot).log_dir, diff.after, dirs)
+    return before, named_log_dirs(diff.after, result.log_dir_after, diff.before, dirs), dirs.path

@@ -1,0 +1,48 @@
+"""Whether another rack rule would do where the strict one overloads a small rack: tried, not guessed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from kafka_capacity.kafka.placement.problem import PlacementProblem, RackRule
+from kafka_capacity.kafka.placement.relaxing import limit_states
+from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
+
+LOOKS_AT_RULES = "fewest-bytes"
+"""The placer that knows rack rules; those of Kafka spread over racks in their own way."""
+
+
+def with_looser_racks(
+    result: PlacementResult, problem: PlacementProblem, evaluate: Callable[[PlacementScenario], PlacementResult]
+) -> PlacementResult:
+    """Say in the first excuse about a limit that the rule ``two-racks`` would do, if it would.
+
+    Args:
+        result: of a scenario.
+        problem: that was solved for it.
+        evaluate: judges another scenario of the same cluster.
+    """
+    asked = result.scenario
+    if asked.placer != LOOKS_AT_RULES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
+        return result
+    passed = {state.constraint for state in result.limits if state.is_passed}
+    others = {excuse.constraint for excuse in result.excuses} - passed - {"log_dir", "disk_on_the_way", "throttle"}
+    if not passed or others or _is_hopeless(problem, result, passed):
+        return result
+    looser = evaluate(dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
+    if any(excuse.constraint not in {"disk_on_the_way", "throttle"} for excuse in looser.excuses):
+        return result
+    at = next(number for number, excuse in enumerate(result.excuses) if excuse.constraint in passed)
+    told = dataclasses.replace(
+        result.excuses[at], reason=f"{result.excuses[at].reason}; so would the rack rule two-racks instead of strict"
+    )
+    return dataclasses.replace(result, excuses=(*result.excuses[:at], told, *result.excuses[at + 1 :]))
+
+
+def _is_hopeless(problem: PlacementProblem, result: PlacementResult, passed: set[str]) -> bool:
+    """Tell whether a limit cannot be kept under the other rule either, whatever the plan."""
+    assert result.diff is not None  # noqa: S101 - for the type checker
+    looser = dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS)
+    states = limit_states(looser, result.diff.after)
+    return any(state.proven_ratio > 1.0 for state in states if state.constraint in passed)

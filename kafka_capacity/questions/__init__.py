@@ -1,0 +1,1 @@
+"""What users ask, a folder a question. A question imports no other; what several need stands below them."""

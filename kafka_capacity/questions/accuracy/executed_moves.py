@@ -1,0 +1,121 @@
+"""Which planned moves somebody has carried out, by the inventories that came after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.inventory.column_values import Ints, ints
+from kafka_capacity.inventory.replica_columns import PartitionIndex, ReplicaColumns
+from kafka_capacity.inventory.staging import KIND as INVENTORY
+from kafka_capacity.objects.dataset import has_manifest, read_manifest, read_table
+from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days, list_plans, plan_prefix
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
+
+LOOKED_BACK_DAYS = 90
+"""Plans that are older are taken to be forgotten, or done long ago."""
+
+
+def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
+    """Find the moves of earlier plans that are done on a day, and hold their times against the days in between.
+
+    A move counts once, for the newest plan that planned it: plans of later days find it done.
+
+    Args:
+        store: with plans and inventories.
+        cluster: whose.
+        ds: the day of the inventory.
+    """
+    days = [day for day in list_inventory_days(store, cluster) if day <= ds and _has_inventory(store, cluster, day)]
+    held: dict[str, _Held] = {}
+    found: dict[tuple[str, str], MoveScore] = {}
+    for made_on, plan_id in list_plans(store, cluster):
+        later = [day for day in days if made_on < day][-LOOKED_BACK_DAYS:]
+        if not later or later[-1] != ds:
+            continue
+        for scenario, moves in _planned(store, cluster, made_on, plan_id):
+            wanted = _wanted(moves)
+            for day in later:
+                if day not in held:
+                    held[day] = _held(store, cluster, day)
+            score = score_move(
+                plan_id,
+                scenario["scenario_id"],
+                made_on,
+                scenario["duration_seconds"],
+                scenario["duration_peak_seconds"],
+                [(day, _share(moves, wanted, held[day])) for day in later],
+            )
+            if score is not None:
+                found[score.done_by, score.scenario_id] = score
+    return [found[key] for key in sorted(found)]
+
+
+def _has_inventory(store: ObjectStore, cluster: str, day: str) -> bool:
+    return has_manifest(store, inventory_prefix(cluster, day))
+
+
+def _planned(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[tuple[dict[str, Any], pa.Table]]:
+    """List the options of a plan that change something, with their moves."""
+    try:
+        manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
+        scenarios = read_table(store, manifest, "scenarios")
+        moves = read_table(store, manifest, "moves").select(["scenario_id", "topic", "partition", "replicas_after"])
+    except (MissingManifestError, StorageError):
+        return []
+    found = []
+    for row in scenarios.select(["scenario_id", "duration_seconds", "duration_peak_seconds"]).to_pylist():
+        mine = moves.filter(pc.equal(moves.column("scenario_id"), row["scenario_id"]))
+        if len(mine):
+            found.append((row, mine))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Held:
+    """Who held what on a day: int32[P, W] broker ids of each partition, ascending, padded with -1 before them."""
+
+    index: PartitionIndex
+    brokers: NDArray[np.int32]
+
+
+def _held(store: ObjectStore, cluster: str, day: str) -> _Held:
+    manifest = read_manifest(store, inventory_prefix(cluster, day), kind=INVENTORY)
+    replicas = ReplicaColumns.of(read_table(store, manifest, "replicas"))
+    rows = _ascending(replicas.partition_of_row, replicas.broker, replicas.partition_count)
+    return _Held(index=replicas.index(), brokers=rows)
+
+
+def _wanted(moves: pa.Table) -> NDArray[np.int32]:
+    """Give int32[N, W], the broker ids that each partition shall have, in the same form."""
+    lists = moves.column("replicas_after").combine_chunks()
+    row = np.repeat(np.arange(len(lists)), ints(pc.list_value_length(lists)))
+    return _ascending(row, ints(pc.list_flatten(lists)), len(lists))
+
+
+def _ascending(row: Ints, broker: Ints, count: int) -> NDArray[np.int32]:
+    width = int(np.bincount(row, minlength=1).max(initial=0))
+    found = np.full((count, width), -1, dtype=np.int32)
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    found[row, place] = broker
+    found.sort(axis=1)
+    return found
+
+
+def _share(moves: pa.Table, wanted: NDArray[np.int32], held: _Held) -> float:
+    """Give which share of the partitions that were to change are where they should be; the order does not count."""
+    place = held.index.find(moves.column("topic"), moves.column("partition"))
+    width = max(wanted.shape[1], held.brokers.shape[1])
+    there = _widened(held.brokers[place], width)
+    return float(((place >= 0) & (there == _widened(wanted, width)).all(axis=1)).mean())
+
+
+def _widened(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    return np.pad(rows, ((0, 0), (width - rows.shape[1], 0)), constant_values=-1)

@@ -1,0 +1,171 @@
+"""Which option to take, and which others are worth a look.
+
+Recommended is, of the options that fit up to the horizon, the one that costs least a month; of equals the one that
+moves least, then the one that is done soonest, then the one with the most headroom. So no other option that fits is
+better in one of these and as good in the rest.
+
+Where it is not known what today's hardware costs, of which its price may be a part only, its options cannot be held
+against priced ones: then the fewest brokers of today's hardware that fit are recommended, and only if none does, the
+cheapest priced option.
+
+The Pareto front holds every option that fits and that no other one beats: no other is as good in cost, bytes moved,
+time and headroom, and better in one. Options without a price compare by their number of brokers, among themselves and
+with the same hardware.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.hardware.limits import RESOURCES, Resource
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
+from kafka_capacity.questions.capacity.wording import RESOURCE_NAMES, shown_amount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizingAdvice:
+    """What to do.
+
+    Attributes:
+        recommended: the option's id; ``None`` when none fits.
+        reason: why, in sentences with figures.
+        front: the ids of the Pareto front, in the order of the options.
+        by_date: for each date the option that would be recommended if it had to last until then only.
+    """
+
+    recommended: str | None
+    reason: str
+    front: tuple[str, ...]
+    by_date: tuple[tuple[str, str | None], ...]
+
+
+def advise_size(results: Sequence[CapacityResult], dates: Sequence[str]) -> SizingAdvice:
+    """Choose among the options.
+
+    Args:
+        results: of all options, doing nothing among them.
+        dates: of the outlook, ascending.
+    """
+    fitting = [result for result in results if result.fits]
+    chosen = _best(fitting, results)
+    return SizingAdvice(
+        recommended=None if chosen is None else chosen.option_id,
+        reason=_reason(chosen, results),
+        front=tuple(result.option_id for result in pareto_front(fitting)),
+        by_date=tuple((date, _until(date, results)) for date in dates),
+    )
+
+
+def _until(date: str, results: Sequence[CapacityResult]) -> str | None:
+    lasting = [result for result in results if result.fits or (result.fits_until or "") >= date]
+    chosen = _best(lasting, results)
+    return None if chosen is None else chosen.option_id
+
+
+def _best(fitting: Sequence[CapacityResult], results: Sequence[CapacityResult]) -> CapacityResult | None:
+    if not fitting:
+        return None
+    today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
+    if math.isnan(today.cost.total):
+        own = [result for result in fitting if result.option.shape.name == today.option.shape.name]
+        if own:
+            return min(own, key=lambda result: (result.option.placement.broker_count, *_rank(result)[1:]))
+    return min(_priced(fitting) or fitting, key=_rank)
+
+
+def _priced(results: Sequence[CapacityResult]) -> list[CapacityResult]:
+    return [result for result in results if not math.isnan(result.cost.total)]
+
+
+def _cost(result: CapacityResult) -> float:
+    """Give the cost, or where it is not known the brokers: more of the same machines never cost less."""
+    total = result.cost.total
+    return float(result.option.placement.broker_count) if math.isnan(total) else total
+
+
+def _criteria(result: CapacityResult) -> tuple[float, float, float, float]:
+    """Give what is better when it is smaller: cost, bytes moved, time, lack of headroom."""
+    change = result.change
+    seconds = math.inf if change.seconds is None else change.seconds
+    return _cost(result), change.moved_bytes, seconds, -(result.headroom_ratio or 0.0)
+
+
+def _rank(result: CapacityResult) -> tuple[float, float, float, float, bool, str]:
+    """Of equals, doing nothing is the least to do."""
+    return (*_criteria(result), result.option.kind is not OptionKind.DO_NOTHING, result.option_id)
+
+
+def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...]:
+    """Give the options that no other one beats, in the order given."""
+    alike: dict[str | None, list[int]] = {}
+    for place, result in enumerate(results):
+        key = result.option.shape.name if math.isnan(result.cost.total) else None
+        alike.setdefault(key, []).append(place)
+    kept: set[int] = set()
+    for places in alike.values():
+        figures = np.array([_criteria(results[place]) for place in places])
+        kept.update(places[i] for i in _undominated(figures))
+    return tuple(result for place, result in enumerate(results) if place in kept)
+
+
+def _undominated(figures: NDArray[np.float64]) -> list[int]:
+    """Give the rows of float64[N, K] that no other row is as small as everywhere and smaller than somewhere."""
+    order = np.lexsort(figures.T[::-1])  # who beats a row comes before it
+    front = np.empty_like(figures)
+    found: list[int] = []
+    for row in order.tolist():
+        no_worse = (front[: len(found)] <= figures[row]).all(axis=1)
+        if not (no_worse & (front[: len(found)] != figures[row]).any(axis=1)).any():
+            front[len(found)] = figures[row]
+            found.append(row)
+    return found
+
+
+def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) -> str:
+    today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
+    still = _still(today)
+    if chosen is None:
+        nearest = max(
+            (result for result in results if result.headroom_ratio is not None),
+            key=lambda result: (result.headroom_ratio, -_cost(result)),
+            default=None,
+        )
+        if nearest is None or not nearest.excuses:
+            return f"no option fits; {still}"
+        return f"no option fits; the nearest is {nearest.option_id}: {_worst(nearest).reason}; {still}"
+    tight = ""
+    if chosen.tightest is not None and chosen.headroom_ratio is not None:
+        name, where = RESOURCE_NAMES[chosen.tightest.resource], chosen.tightest
+        tight = (
+            f"; its tightest place is {name} of broker {where.broker} on {where.date} ({where.condition}): "
+            f"{shown_amount(where.resource, where.needed)} of {shown_amount(where.resource, where.allowed)} allowed"
+        )
+    what = "costs least of those that fit"
+    if math.isnan(chosen.cost.total):
+        what = "has the fewest brokers of its hardware that fit; what it costs is not known"
+    return f"{chosen.option_id} {what}{tight}; {still}"
+
+
+def _worst(result: CapacityResult) -> Excuse:
+    """Give what stands in the way most: what no hardware mends, else the limit that is passed furthest."""
+    first, tightest = result.excuses[0], result.tightest
+    if tightest is None or first.constraint not in RESOURCES:
+        return first
+    named = (one for one in result.excuses if (one.constraint, one.needed) == (tightest.resource, tightest.needed))
+    return next(named, first)
+
+
+def _still(today: CapacityResult) -> str:
+    if today.fits:
+        return "doing nothing fits up to the horizon"
+    # What tells no day is in the way already.
+    first = min(today.excuses, key=lambda excuse: excuse.when or "")
+    if first.constraint not in RESOURCES:
+        return f"doing nothing does not fit: {first.reason}"
+    return f"doing nothing runs out of {RESOURCE_NAMES[Resource(first.constraint)]} on {first.when}"

@@ -1,0 +1,213 @@
+"""What an option costs a month, what the change to it costs, and after how long it has paid for itself.
+
+Traffic between racks, at mean rates, with R racks that have brokers:
+    produced: (R - 1) / R of it, producers being spread evenly over the racks;
+    replicated: to each follower that is not in the rack of its leader, from the real replica lists;
+    consumed: (R - 1) / R of it; with follower fetching what is read from racks without a replica.
+
+A month has 730 hours. Disks are paid for as they are needed at the worst date; traffic is that of the middle estimate,
+averaged over the time up to the horizon.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.disk import time_shares
+from kafka_capacity.demand.workload import Workload
+from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
+from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, Shape
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.questions.capacity.added import added_bytes
+from kafka_capacity.questions.capacity.loads import PlacedLoads
+from kafka_capacity.questions.capacity.results import CapacityUse, MonthlyCost
+
+HOURS_A_MONTH = 730.0
+DAYS_A_MONTH = HOURS_A_MONTH / 24
+_MONTH_SECONDS = HOURS_A_MONTH * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficBetweenRacks:
+    """Mean bytes per second that leave their rack, averaged over the time up to the horizon.
+
+    Attributes:
+        produced: from producers to leaders.
+        replicated: from leaders to followers.
+        consumed: from brokers to consumers.
+        ingest: produced in all, whatever the rack.
+    """
+
+    produced: float
+    replicated: float
+    consumed: float
+    ingest: float
+
+
+def traffic_between_racks(
+    workload: Workload, placed: PlacedLoads, *, replication_factor: int | None = None
+) -> TrafficBetweenRacks:
+    """Add up what leaves its rack.
+
+    Args:
+        workload: the partitions.
+        placed: who holds what.
+        replication_factor: of topics that the outlook adds; ``None`` keeps each topic's own.
+    """
+    growth = (workload.outlook.rate_ratio @ time_shares(workload.outlook.dates))[workload.outlook.class_of]
+    produced = workload.load.bytes_in_mean_bytes_per_second * growth
+    consumed = workload.load.bytes_out_mean_bytes_per_second * growth
+    racks = len(placed.brokers.rack_names())
+    new_in, new_out, new_copies = _added(workload, len(placed.brokers), racks, replication_factor)
+    ingest = float(produced.sum()) + new_in
+    if racks < 2:
+        return TrafficBetweenRacks(produced=0.0, replicated=0.0, consumed=0.0, ingest=ingest)
+    rack_of = placed.brokers.rack_indexes()
+    rack = np.where(placed.replicas >= 0, rack_of[placed.replicas.clip(min=0)], -1)
+    leaves = ((rack != rack[:, :1]) & (rack >= 0)).sum(axis=1) if rack.shape[1] else np.zeros(len(rack))
+    away = (racks - 1) / racks
+    is_read_elsewhere = away
+    if placed.settings.is_read_in_rack:
+        has_one = np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1)
+        is_read_elsewhere = 1.0 - has_one.mean(axis=1)
+        new_out = 0.0  # its replicas are spread over the racks
+    return TrafficBetweenRacks(
+        produced=away * ingest,
+        replicated=float((produced * leaves).sum()) + new_copies,
+        consumed=float((consumed * is_read_elsewhere).sum()) + away * new_out,
+        ingest=ingest,
+    )
+
+
+def _added(workload: Workload, brokers: int, racks: int, wanted_factor: int | None) -> tuple[float, float, float]:
+    """Give what added topics produce, consume and replicate to other racks on average over the time."""
+    dates = workload.outlook.dates
+    weights = time_shares(dates)
+    produced = consumed = copies = 0.0
+    for topic in workload.outlook.added:
+        share = float(weights @ [date >= topic.from_date for date in dates])
+        produced += share * topic.bytes_in_mean_bytes_per_second
+        consumed += share * topic.bytes_out_mean_bytes_per_second
+        factor = min(wanted_factor or topic.replication_factor, brokers)
+        copies += share * topic.bytes_in_mean_bytes_per_second * _followers_elsewhere(factor, racks)
+    return produced, consumed, copies
+
+
+def _followers_elsewhere(factor: int, racks: int) -> float:
+    """Give how many followers are in other racks than their leader, on average, where racks hold as even as can be.
+
+    >>> _followers_elsewhere(3, 3), round(_followers_elsewhere(3, 2), 3), _followers_elsewhere(4, 2)
+    (2.0, 1.333, 2.0)
+    """
+    least, more = divmod(factor, max(1, racks))
+    together = more * (least + 1) ** 2 + (max(1, racks) - more) * least**2
+    return factor - together / factor
+
+
+def monthly_cost(
+    shape: Shape,
+    use: CapacityUse,
+    placed: PlacedLoads,
+    workload: Workload,
+    traffic: TrafficBetweenRacks,
+    limits: Limits,
+    estimate: int,
+) -> MonthlyCost:
+    """Give what an option costs a month.
+
+    Args:
+        shape: of its brokers.
+        use: what they carry.
+        placed: the same, before the shape was known.
+        workload: the partitions.
+        traffic: what leaves its rack.
+        limits: how far disks may be used: what is bought is larger by that.
+        estimate: of growth, that disks are bought for.
+    """
+    between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
+    return MonthlyCost(
+        brokers=len(use.brokers) * shape.usd_per_hour * HOURS_A_MONTH,
+        disks=_disks(shape, use, placed, workload, limits, estimate),
+        between_racks=_per_gib(between, shape.usd_per_gib_between_racks),
+        ingest=_per_gib(traffic.ingest, shape.usd_per_gib_in),
+    )
+
+
+def _per_gib(bytes_per_second: float, usd_per_gib: float) -> float:
+    # What is not there costs nothing, whatever its price.
+    return bytes_per_second * _MONTH_SECONDS / GIB * usd_per_gib if bytes_per_second else 0.0
+
+
+def _disks(
+    shape: Shape, use: CapacityUse, placed: PlacedLoads, workload: Workload, limits: Limits, estimate: int
+) -> float:
+    if shape.disk_kind is DiskKind.MANAGED:
+        stored = placed.sizes[:, estimate].sum(axis=0) + added_bytes(workload)
+        return float(stored.max(initial=0.0)) / GIB * shape.usd_per_gib_month
+    volume = shape.volume
+    if volume is None:
+        return 0.0
+    normal = CONDITIONS.index(Condition.NORMAL)
+    wanted = [CONDITIONS.index(condition) for condition in limits.conditions()]
+    held = use.load[normal, RESOURCES.index(Resource.DISK), estimate].max(axis=0, initial=0.0)
+    # A hair less than a whole GiB more is rounding, and not one more to be bought.
+    size = np.ceil(np.minimum(held / limits.disk_ratio, volume.largest_bytes) / GIB - 1e-6)
+    shares = np.array([limits.ratio(Resource.DISK_IO, CONDITIONS[k]) for k in wanted])
+    used = use.load[wanted, RESOURCES.index(Resource.DISK_IO), estimate].max(axis=1, initial=0.0) / shares[:, None]
+    rate = np.minimum(used.max(axis=0, initial=0.0), volume.largest_bytes_per_second)
+    above = np.ceil(np.maximum(rate - volume.included_bytes_per_second, 0.0) / MIB - 1e-3).clip(min=0)
+    more = above.sum() * volume.usd_per_mib_per_second_month if above.any() else 0.0
+    return float(size.sum() * volume.usd_per_gib_month + more)
+
+
+def moved_between_racks(
+    observed: Brokers,
+    target: Brokers,
+    leader: NDArray[np.int32],
+    after: NDArray[np.int32],
+    added: NDArray[np.bool_],
+    size_bytes: NDArray[np.int64],
+) -> float:
+    """Give the bytes that are copied from a leader in one rack to a broker in another.
+
+    Args:
+        observed: today's brokers.
+        target: those of the option.
+        leader: int32[P], who leads today.
+        after: int32[P, W], the replicas wanted.
+        added: bool[P, W], which of them are copied.
+        size_bytes: int64[P].
+    """
+    source = dict(zip(observed.ids.tolist(), observed.racks, strict=True))
+    goal = dict(zip(target.ids.tolist(), target.racks, strict=True))
+    names = {rack: i for i, rack in enumerate(sorted({*source.values(), *goal.values()}, key=str))}
+    largest = max([*source, *goal, 0]) + 1
+
+    def lookup(racks: dict[int, str | None]) -> NDArray[np.int64]:
+        table = np.full(largest + 1, -1, dtype=np.int64)
+        for broker, rack in racks.items():
+            table[broker] = names[rack]
+        return table
+
+    rows, columns = np.nonzero(added)
+    leads = leader[rows] >= 0
+    rows, columns = rows[leads], columns[leads]
+    leaves = lookup(source)[leader[rows]] != lookup(goal)[after[rows, columns]]
+    return float(size_bytes[rows][leaves].sum())
+
+
+def break_even_days(change_usd: float, today: MonthlyCost, then: MonthlyCost) -> float | None:
+    """Give the days after which a lower monthly cost has paid for the change; ``None`` for never or not known.
+
+    >>> now, later = (MonthlyCost(brokers=b, disks=0.0, between_racks=0.0, ingest=0.0) for b in (730.0, 365.0))
+    >>> break_even_days(120.0, now, later), break_even_days(120.0, later, now)
+    (10.0, None)
+    """
+    saved = (today.total - then.total) / DAYS_A_MONTH
+    if math.isnan(change_usd) or not saved > 0:
+        return None
+    return change_usd / saved

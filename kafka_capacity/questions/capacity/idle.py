@@ -1,0 +1,127 @@
+"""More brokers never leave less headroom: an option may be placed as a smaller one is, with the other brokers idle.
+
+A placement for twelve brokers evens out bytes and leaders; who takes over after a loss, and which peaks meet on a
+broker, are what they are. With few partitions that can be worse than on nine. Nobody is forced to use the three
+brokers, and they do no harm: they carry nothing, whatever is lost, and topics that events add find more brokers. So an
+option whose own placement leaves less headroom than that of a smaller one is judged on the smaller one's, on all of its
+brokers, and says how many are idle.
+
+Comparable are options of the same shape and replication factor where the brokers of the smaller one are all among those
+of the larger one, and the rack rule asks no more of the larger one: new racks do not matter to a partition that is in
+as many racks as it has replicas. Today's placement stands for more brokers, where it keeps the rack rule.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafka_capacity.hardware.limits import RESOURCES
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.placement.shares import distinct_racks, wanted_racks
+from kafka_capacity.questions.capacity.options import SizingRequest, brokers_of
+from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, PlacementKey
+
+_LEAST_GAIN_RATIO = 1e-9
+"""Of headroom: less is the rounding of sums."""
+
+
+def options_better_idle(
+    results: Sequence[CapacityResult], snapshot: Snapshot, request: SizingRequest
+) -> tuple[CapacityOption, ...]:
+    """List the options that had better leave brokers idle, each with that placement, in the order given.
+
+    Args:
+        results: of all options, each on its own placement.
+        snapshot: of the cluster as it is.
+        request: what was asked.
+    """
+    largest = int(replication_factors(snapshot.replicas).max(initial=1))
+    spreads: dict[PlacementKey, int] = {}
+    families: dict[_Family, list[CapacityResult]] = {}
+    keeps_racks = _keeps_racks(snapshot, request)
+    for result in results:
+        key = result.option.placement
+        if key not in spreads:
+            spreads[key] = _spread(snapshot, request, key, key.replication_factor or largest)
+        if key.is_observed and not keeps_racks:
+            continue
+        # Brokers that there are today are among those of any option with more, wherever its new ones stand.
+        is_within_today = key.broker_count <= len(snapshot.brokers)
+        for extra_racks in set(request.extra_racks) | {0} if is_within_today else {key.extra_racks}:
+            family = _Family(
+                shape=result.option.shape.name,
+                replication_factor=key.replication_factor,
+                extra_racks=extra_racks,
+                spread=spreads[key],
+            )
+            families.setdefault(family, []).append(result)
+    better = {
+        option.option_id: option
+        for family, alike in families.items()
+        for option in _better_idle(alike, family.extra_racks)
+    }
+    return tuple(better[result.option_id] for result in results if result.option_id in better)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Family:
+    """What options have in common whose headroom is compared; ``spread`` is how many racks a partition must be in."""
+
+    shape: str
+    replication_factor: int | None
+    extra_racks: int
+    spread: int
+
+
+def _better_idle(family: Sequence[CapacityResult], extra_racks: int) -> Iterator[CapacityOption]:
+    best: CapacityResult | None = None
+    for _, alike in itertools.groupby(sorted(family, key=_count), key=_count):
+        larger = list(alike)
+        if best is not None:
+            smaller = best.option.placement
+            for result in larger:
+                own = result.option.placement
+                if own.extra_racks == extra_racks and not own.is_observed and _is_better(best, result):
+                    placement = dataclasses.replace(
+                        own, used_brokers=smaller.broker_count, is_observed=smaller.is_observed
+                    )
+                    yield dataclasses.replace(result.option, placement=placement)
+        candidates = [one for one in larger if _is_known(one)]
+        best = max([best, *candidates] if best else candidates, key=_headroom, default=None)
+
+
+def _count(result: CapacityResult) -> int:
+    return result.option.placement.broker_count
+
+
+def _headroom(result: CapacityResult) -> float:
+    return float("-inf") if result.headroom_ratio is None else result.headroom_ratio
+
+
+def _is_known(result: CapacityResult) -> bool:
+    """Say whether the headroom is all that may be wrong: racks, or what nobody knows, are as wrong on more brokers."""
+    return result.headroom_ratio is not None and all(excuse.constraint in RESOURCES for excuse in result.excuses)
+
+
+def _is_better(smaller: CapacityResult, larger: CapacityResult) -> bool:
+    return _headroom(smaller) - _headroom(larger) > _LEAST_GAIN_RATIO
+
+
+def _spread(snapshot: Snapshot, request: SizingRequest, key: PlacementKey, factor: int) -> int:
+    """Give over how many racks the partitions with most replicas must be spread."""
+    racks = len(brokers_of(snapshot.brokers, key).rack_names())
+    return int(wanted_racks(np.array([factor], dtype=np.int32), max(1, racks), request.rack_rule)[0])
+
+
+def _keeps_racks(snapshot: Snapshot, request: SizingRequest) -> bool:
+    """Say whether today's placement is spread over racks as is asked."""
+    brokers, held = snapshot.brokers, snapshot.replicas
+    racks = distinct_racks(brokers.rack_indexes(), brokers.index_of(held))
+    wanted = wanted_racks(replication_factors(held), max(1, len(brokers.rack_names())), request.rack_rule)
+    return bool((racks >= wanted).all())

@@ -1,0 +1,198 @@
+"""Loads against limits: where an option is tightest, what it passes, and on which day."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.disk import date_seconds
+from kafka_capacity.demand.workload import HIGH, MIDDLE
+from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Condition, Limits, Resource
+from kafka_capacity.hardware.shapes import DiskKind, Shape
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Tightest
+from kafka_capacity.questions.capacity.wording import limit_sentence
+
+_STILL = (Resource.DISK, Resource.REPLICAS)
+"""The same under every condition, so judged once."""
+
+_WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK, Resource.DISK_IO)
+"""What every broker has; other resources have a limit only where a provider sets one."""
+
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judgement:
+    """How the loads of one option stand to the limits; the fields are those of :class:`CapacityResult`."""
+
+    excuses: tuple[Excuse, ...]
+    not_judged: tuple[Resource, ...]
+    fits_until: str | None
+    headroom_ratio: float | None
+    tightest: Tightest | None
+    exhaustion: tuple[Exhaustion, ...]
+
+
+def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
+    """Give float64[K, Q, 2, D, B], loads over what the limits allow; NaN where that is not judged."""
+    found = np.full(use.load.shape, np.nan)
+    for k, condition in enumerate(CONDITIONS):
+        if condition not in limits.conditions():
+            continue
+        for q, resource in enumerate(RESOURCES):
+            if resource in _STILL and condition is not Condition.NORMAL:
+                continue
+            allowed = use.capacity[q] * limits.ratio(resource, condition)
+            # Nothing on a broker that can do nothing is not known to fit, something on it is infinitely too much.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found[k, q] = use.load[k, q] / allowed
+    return found
+
+
+def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIGH) -> Judgement:
+    """Judge one option.
+
+    Args:
+        use: what its brokers carry and have.
+        limits: what they may carry.
+        shape: of its brokers.
+        estimate: of growth, that decides: :data:`MIDDLE` or :data:`HIGH`.
+    """
+    ratios = used_ratios(use, limits)
+    decisive = ratios[:, :, estimate]
+    tightest = _tightest(use, limits, decisive, estimate)
+    passed = [place for place in range(len(use.dates)) if (decisive[:, :, place] > 1.0).any()]
+    first = passed[0] if passed else len(use.dates)
+    return Judgement(
+        excuses=_excuses(use, limits, decisive, estimate),
+        not_judged=_not_judged(use, shape),
+        fits_until=use.dates[first - 1] if first else None,
+        headroom_ratio=None if tightest is None else 1.0 - float(np.nanmax(decisive)),
+        tightest=tightest,
+        exhaustion=_exhaustion(use, ratios),
+    )
+
+
+def _not_judged(use: CapacityUse, shape: Shape) -> tuple[Resource, ...]:
+    wanted = (Resource.CPU,) if shape.disk_kind is DiskKind.MANAGED else _WANTED
+    return tuple(resource for resource in wanted if np.isnan(use.capacity[RESOURCES.index(resource)]).any())
+
+
+def _tightest(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int) -> Tightest | None:
+    if np.isnan(decisive).all():
+        return None
+    k, q, date, broker = (int(i) for i in np.unravel_index(np.nanargmax(decisive), decisive.shape))
+    condition, resource = CONDITIONS[k], RESOURCES[q]
+    return Tightest(
+        resource=resource,
+        condition=condition,
+        broker=int(use.brokers.ids[broker]),
+        date=use.dates[date],
+        needed=float(use.load[k, q, estimate, date, broker]),
+        allowed=float(use.capacity[q, broker] * limits.ratio(resource, condition)),
+    )
+
+
+def _excuses(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int) -> tuple[Excuse, ...]:
+    found = []
+    for k, q in np.ndindex(*decisive.shape[:2]):
+        ratios = decisive[k, q]
+        if not (ratios > 1.0).any():
+            continue
+        date, broker = (int(i) for i in np.unravel_index(np.nanargmax(ratios), ratios.shape))
+        condition, resource = CONDITIONS[k], RESOURCES[q]
+        needed = float(use.load[k, q, estimate, date, broker])
+        allowed = float(use.capacity[q, broker] * limits.ratio(resource, condition))
+        day = _passing_day(ratios[None], use.dates)
+        where = f"broker {int(use.brokers.ids[broker])} (rack {use.brokers.racks[broker] or 'none'})"
+        reason = limit_sentence(
+            where=where,
+            resource=resource,
+            condition=condition,
+            lost=_lost(use, int(use.cause[k, q, estimate, date, broker]), condition),
+            date=use.dates[date],
+            needed=needed,
+            allowed=allowed,
+            share=limits.ratio(resource, condition),
+            passed_on=day.date if day else None,
+        )
+        found.append(
+            Excuse(
+                reason=reason,
+                constraint=str(resource),
+                where=where if condition is Condition.NORMAL else f"{where}, {condition}",
+                needed=needed,
+                available=allowed,
+                unit=UNITS[resource],
+                when=day.date if day else None,
+            )
+        )
+    return tuple(found)
+
+
+def _lost(use: CapacityUse, unit: int, condition: Condition) -> str:
+    if unit < 0:
+        return ""
+    if condition is Condition.BROKER_LOST:
+        return f"broker {int(use.brokers.ids[unit])}"
+    names = {int(i): rack for i, rack in zip(use.brokers.rack_indexes(), use.brokers.racks, strict=True)}
+    return f"rack {names[unit]}" if names[unit] else "a broker without a rack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Passing:
+    date: str
+    layer: int
+    broker: int
+
+
+def _passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> _Passing | None:
+    """Give the first day on which any ratio passes 1, on straight lines between the dates.
+
+    Args:
+        ratios: float64[L, D, B].
+        dates: D days.
+    """
+    is_over = ratios > 1.0
+    if not is_over.any():
+        return None
+    date = int(np.argwhere(is_over)[:, 1].min())
+    layers, brokers = np.nonzero(is_over[:, date])
+    now = ratios[layers, date, brokers]
+    if date == 0:
+        worst = int(now.argmax())
+        return _Passing(date=dates[0], layer=int(layers[worst]), broker=int(brokers[worst]))
+    before = ratios[layers, date - 1, brokers]
+    share = (1.0 - before) / (now - before)
+    soonest = int(np.lexsort((-now, share))[0])
+    times = date_seconds(dates) / _DAY_SECONDS
+    step = times[date] - times[date - 1]
+    days = times[date - 1] + float(share[soonest]) * step
+    # Dates a day apart are the last day before a change and its first: what it passes is passed on the first. Else what
+    # is passed in the course of a day is passed on that day.
+    whole = times[date] if step <= 1 else math.floor(days)
+    day = datetime.date.fromisoformat(dates[0]) + datetime.timedelta(days=int(whole))
+    return _Passing(date=day.isoformat(), layer=int(layers[soonest]), broker=int(brokers[soonest]))
+
+
+def _exhaustion(use: CapacityUse, ratios: NDArray[np.float64]) -> tuple[Exhaustion, ...]:
+    found = []
+    for q, resource in enumerate(RESOURCES):
+        if np.isnan(ratios[:, q]).all():
+            continue
+        middle, high = (_passing_day(ratios[:, q, e], use.dates) for e in (MIDDLE, HIGH))
+        found.append(
+            Exhaustion(
+                resource=resource,
+                middle=middle.date if middle else None,
+                high=high.date if high else None,
+                condition=CONDITIONS[high.layer] if high else None,
+                broker=int(use.brokers.ids[high.broker]) if high else None,
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,249 @@
+"""What every broker carries: each resource, under each condition, at each date, at both estimates.
+
+The part that hangs on the placement alone (:func:`placed_loads`) is computed once and serves every shape; what a shape
+adds, reads beyond its page cache, is little (:func:`capacity_use`).
+
+Conditions, against the normal one:
+    broker-lost, rack-lost: the next live replica in each list leads; for each broker the loss that is worst for it.
+    moving: the throttle in and out of every broker, written to and read from disk.
+    broker-returns: the broker fetches at the throttle; those that lead its partitions send it, from disk, in the
+        proportion of what they lead of them.
+    re-reading: what is produced to the leader is read from its disk once more, times ``reread_ratio``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.disk import partition_sizes
+from kafka_capacity.demand.workload import Workload
+from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores
+from kafka_capacity.hardware.flows import Peaks, Placed, flows_after_losses, normal_flows, peaks
+from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Resource
+from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES
+from kafka_capacity.questions.capacity.added import AddedLoad, added_load
+from kafka_capacity.questions.capacity.cache_reads import cache_reads
+from kafka_capacity.questions.capacity.results import CapacityUse
+
+_AT = {condition: place for place, condition in enumerate(CONDITIONS)}
+_OF = {resource: place for place, resource in enumerate(RESOURCES)}
+_LOST = (Condition.BROKER_LOST, Condition.RACK_LOST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSettings:
+    """What loads hang on beside the placement.
+
+    Attributes:
+        cpu: what traffic costs of processors.
+        is_read_in_rack: whether consumers read from followers in their rack (KIP-392).
+        throttle_bytes_per_second: of reassignments and of brokers that catch up, per broker and direction.
+        reread_ratio: how often, at once, everything is read once more in ``re-reading``.
+        heap_bytes: of the JVM on every broker.
+        system_bytes: what everything else on a broker needs of its memory.
+    """
+
+    cpu: CpuCosts = STATED
+    is_read_in_rack: bool = False
+    throttle_bytes_per_second: float = 50e6
+    reread_ratio: float = 1.0
+    heap_bytes: float = HEAP_BYTES
+    system_bytes: float = SYSTEM_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlacedLoads:
+    """What a placement puts on brokers, whatever these are.
+
+    Attributes:
+        brokers: the B brokers.
+        replicas: int32[P, W], positions of brokers.
+        load: float64[K, Q, 2, D, B] as in :class:`CapacityUse`, without reads beyond the page cache.
+        cause: int32[K, Q, 2, D, B] likewise.
+        written: float64[2, D, B], bytes per second written at peak, for the page caches.
+        leaders: int64[B].
+        sizes: float64[P, 2, D], bytes of one replica.
+        settings: what was asked.
+    """
+
+    brokers: Brokers
+    replicas: NDArray[np.int32]
+    load: NDArray[np.float64]
+    cause: NDArray[np.int32]
+    written: NDArray[np.float64]
+    leaders: NDArray[np.int64]
+    sizes: NDArray[np.float64]
+    settings: LoadSettings
+
+
+def placed_loads(
+    workload: Workload,
+    brokers: Brokers,
+    replicas: NDArray[np.int32],
+    settings: LoadSettings,
+    *,
+    replication_factor: int | None = None,
+    sizes: NDArray[np.float64] | None = None,
+) -> PlacedLoads:
+    """Sum up what each broker carries.
+
+    Args:
+        workload: the partitions.
+        brokers: all that replicas are on.
+        replicas: int32[P, W], broker ids, the preferred leader first, padded with -1.
+        settings: what else counts.
+        replication_factor: of topics that the outlook adds; ``None`` keeps each topic's own.
+        sizes: what :func:`partition_sizes` gives, where the caller has it already.
+    """
+    outlook = workload.outlook
+    placed = Placed(
+        replicas=brokers.index_of(replicas),
+        rack_of=brokers.rack_indexes(),
+        class_of=outlook.class_of,
+        class_count=len(outlook.classes),
+        is_read_in_rack=settings.is_read_in_rack,
+    )
+    sizes = partition_sizes(workload) if sizes is None else sizes
+    shape = (len(CONDITIONS), len(RESOURCES), 2, len(outlook.dates), len(brokers))
+    load, cause = np.zeros(shape), np.full(shape, -1, dtype=np.int32)
+    normal, disk = _fill_traffic(load, cause, workload, placed, settings, replication_factor)
+    added = added_load(workload, len(brokers), replication_factor)
+    load[:, _OF[Resource.DISK]] = _per_broker(placed.replicas, sizes, len(brokers)) + added.disk_bytes[:, None]
+    counts = np.bincount(placed.replicas[placed.replicas >= 0], minlength=len(brokers))
+    load[:, _OF[Resource.REPLICAS]] = counts + added.replicas[:, None]
+    load[:, _OF[Resource.DISK_IO]] = disk
+    _add_movement(load, placed, workload, settings)
+    leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
+    return PlacedLoads(
+        brokers=brokers,
+        replicas=placed.replicas,
+        load=load,
+        cause=cause,
+        written=normal.network_in + (added.client_in + added.follower_in)[:, None],
+        leaders=np.bincount(leader[leader >= 0], minlength=len(brokers)).astype(np.int64),
+        sizes=sizes,
+        settings=settings,
+    )
+
+
+def _fill_traffic(
+    load: NDArray[np.float64],
+    cause: NDArray[np.int32],
+    workload: Workload,
+    placed: Placed,
+    settings: LoadSettings,
+    factor: int | None,
+) -> tuple[Peaks, NDArray[np.float64]]:
+    """Fill in network, clients and CPU, normal and after losses; gives the normal peaks, and what goes to disk."""
+    ratios, brokers = workload.rate_ratios(), placed.broker_count
+    flows = normal_flows(placed, workload.traffic)
+    normal = peaks(flows, ratios, settings.cpu)
+    added = added_load(workload, brokers, factor)
+    disk = np.empty((len(CONDITIONS), *normal.network_in.shape))
+    for condition in CONDITIONS:
+        _put(load[_AT[condition]], normal, added, settings)
+    disk[:] = load[:, _OF[Resource.NETWORK_IN]]
+    racks = int(placed.rack_of.max(initial=-1)) + 1
+    for condition, unit_of in ((Condition.BROKER_LOST, np.arange(brokers)), (Condition.RACK_LOST, placed.rack_of)):
+        units = brokers if condition is Condition.BROKER_LOST else racks
+        target, why = load[_AT[condition]], cause[_AT[condition]]
+        target[:] = 0.0
+        if units < 2:
+            continue
+        for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of.astype(np.int32)):
+            survives = unit_of != unit
+            state = np.zeros_like(target)
+            _put(state, peaks(after, ratios, settings.cpu), added_load(workload, int(survives.sum()), factor), settings)
+            state[..., ~survives] = 0.0
+            is_worse = state > target
+            np.copyto(target, state, where=is_worse)
+            why[is_worse] = unit
+        disk[_AT[condition]] = target[_OF[Resource.NETWORK_IN]]
+    return normal, disk
+
+
+def _put(target: NDArray[np.float64], found: Peaks, added: AddedLoad, settings: LoadSettings) -> None:
+    """Write the peaks of one state into float64[Q, 2, D, B]."""
+    out = added.client_out + added.replication_out
+    target[_OF[Resource.NETWORK_IN]] = found.network_in + (added.client_in + added.follower_in)[:, None]
+    target[_OF[Resource.NETWORK_OUT]] = found.network_out + out[:, None]
+    target[_OF[Resource.CLIENT_IN]] = found.client_in + added.client_in[:, None]
+    target[_OF[Resource.CLIENT_OUT]] = found.client_out + added.client_out[:, None]
+    more = cores(settings.cpu, added.client_in, added.follower_in, out) - settings.cpu.base_cores
+    target[_OF[Resource.CPU]] = found.cores + more[:, None]
+
+
+def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload, settings: LoadSettings) -> None:
+    """Put what moves, catches up and is read once more on top of the normal load."""
+    throttle, costs = settings.throttle_bytes_per_second, settings.cpu
+    sends = throttle * _largest_source_share(placed, workload)
+    again = settings.reread_ratio * load[_AT[Condition.NORMAL], _OF[Resource.CLIENT_IN]]
+    for condition, coming, going in (
+        (Condition.MOVING, throttle, np.full(placed.broker_count, throttle)),
+        (Condition.BROKER_RETURNS, throttle, sends),
+        (Condition.REREADING, 0.0, again),
+    ):
+        at = load[_AT[condition]]
+        at[_OF[Resource.NETWORK_IN]] += coming
+        at[_OF[Resource.NETWORK_OUT]] += going
+        # Written by the one that receives, read by the one that sends; a broker does one or the other when one returns.
+        both = np.maximum(coming, going) if condition is Condition.BROKER_RETURNS else coming + going
+        at[_OF[Resource.DISK_IO]] += both
+        if condition is Condition.REREADING:
+            at[_OF[Resource.CLIENT_OUT]] += going
+        at[_OF[Resource.CPU]] += cores(costs, 0.0, coming, going) - costs.base_cores
+
+
+def _largest_source_share(placed: Placed, workload: Workload) -> NDArray[np.float64]:
+    """Give float64[B], the largest share of what any other broker misses that this one leads."""
+    count = placed.broker_count
+    replicas = placed.replicas
+    if not replicas.shape[1]:
+        return np.zeros(count)
+    weight = workload.load.bytes_in_mean_bytes_per_second + 1e-9  # without rates every partition counts the same
+    leader = replicas[:, 0]
+    missed = np.zeros((count, count))
+    for column in range(1, replicas.shape[1]):
+        is_there = (replicas[:, column] >= 0) & (leader >= 0)
+        np.add.at(missed, (replicas[is_there, column], leader[is_there]), weight[is_there])
+        # While it was away the first successor led what it leads now.
+        if column == 1:
+            np.add.at(missed, (leader[is_there], replicas[is_there, 1]), weight[is_there])
+    total = missed.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(missed, total, out=np.zeros_like(missed), where=total > 0).max(axis=0, initial=0.0))
+
+
+def _per_broker(replicas: NDArray[np.int32], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Sum float64[P, 2, D] over the replicas of each broker: float64[2, D, B]."""
+    from scipy.sparse import csr_matrix
+
+    rows, columns = np.nonzero(replicas >= 0)
+    matrix = csr_matrix((np.ones(len(rows)), (replicas[rows, columns], rows)), shape=(count, len(replicas)))
+    flat = np.asarray(matrix @ values.reshape(len(values), values.shape[1] * values.shape[2]))
+    return np.ascontiguousarray(np.moveaxis(flat.reshape(count, *values.shape[1:]), 0, -1))
+
+
+def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> CapacityUse:
+    """Put the loads on brokers of a shape: what each has, and what it reads beyond its page cache."""
+    has, settings = hardware(shape, placed.brokers), placed.settings
+    cache = np.maximum(has.memory_bytes - settings.heap_bytes - settings.system_bytes, 0.0)
+    leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
+    reads = cache_reads(workload, leader, cache, placed.written)
+    load = placed.load.copy()
+    load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
+    capacity = has.by_resource()
+    return CapacityUse(
+        brokers=placed.brokers,
+        dates=workload.outlook.dates,
+        load=load,
+        cause=placed.cause,
+        capacity=np.stack([capacity[resource] for resource in RESOURCES]),
+        leaders=placed.leaders,
+        cache_window_seconds=reads.window_seconds,
+        fallen_out=reads.fallen_out,
+    )

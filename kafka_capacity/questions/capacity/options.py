@@ -1,0 +1,156 @@
+"""Which options are tried: broker counts × shapes × racks × replication factors, and always the two that cost nothing.
+
+Whatever is asked, two options are always there: to do nothing, and to scale in, by one broker of every rack.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kafka_capacity.demand.workload import HIGH
+from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.proposal.grid import proposed_brokers
+from kafka_capacity.questions.capacity.loads import LoadSettings
+from kafka_capacity.questions.capacity.results import CapacityOption, OptionKind, PlacementKey
+
+MOST_DEFAULT_COUNTS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizingRequest:
+    """What is asked.
+
+    Attributes:
+        today: the shape of the observed brokers.
+        shapes: to try, besides today's.
+        broker_counts: to try; empty for :func:`default_counts`.
+        extra_racks: how many racks more than today, which new brokers go to.
+        replication_factors: to try, of all topics; ``None`` is each topic's own.
+        limits: how far resources may be used.
+        loads: what loads hang on.
+        estimate: of growth, that decides.
+        placer: who places replicas.
+        rack_rule: how far they must be spread.
+        balance: what is made even.
+        tolerance_ratio: how far from its share a broker may be.
+        seed: of every random draw.
+    """
+
+    today: Shape
+    shapes: tuple[Shape, ...] = ()
+    broker_counts: tuple[int, ...] = ()
+    extra_racks: tuple[int, ...] = (0,)
+    replication_factors: tuple[int | None, ...] = (None,)
+    limits: Limits = field(default_factory=Limits)
+    loads: LoadSettings = field(default_factory=LoadSettings)
+    estimate: int = HIGH
+    placer: str = "fewest-bytes"
+    rack_rule: RackRule = RackRule.STRICT
+    balance: Balance = Balance.BYTES
+    tolerance_ratio: float = 0.02
+    seed: int = 0
+
+
+def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
+    """Give the counts to try where none are asked for: whole steps of one broker a rack, up to twice as many as today.
+
+    At most :data:`MOST_DEFAULT_COUNTS`, evenly spread, today's among them.
+
+    Args:
+        observed: today's brokers.
+        largest_factor: the largest replication factor: fewer brokers cannot hold the replicas.
+    """
+    step, now = max(1, len(observed.rack_names())), len(observed)
+    counts = [count for count in range(now % step, 2 * now + 1, step) if count >= max(1, largest_factor, step)]
+    while len(counts) > MOST_DEFAULT_COUNTS:
+        place = counts.index(now) if now in counts else 0
+        counts = counts[place % 2 :: 2]
+    return tuple(sorted({*counts, now}))
+
+
+def scale_in_count(observed: Brokers, largest_factor: int) -> int | None:
+    """Give today's count less one broker of every rack; ``None`` where that is too few for the replicas."""
+    fewer = len(observed) - max(1, len(observed.rack_names()))
+    return fewer if fewer >= max(1, largest_factor) else None
+
+
+def capacity_options(snapshot: Snapshot, request: SizingRequest) -> tuple[CapacityOption, ...]:
+    """List the options of a request in a fixed order, doing nothing first."""
+    observed, now = snapshot.brokers, len(snapshot.brokers)
+    largest = int(replication_factors(snapshot.replicas).max(initial=1))
+    still = PlacementKey(broker_count=now, extra_racks=0, replication_factor=None, is_observed=True)
+    options = [CapacityOption(option_id="do-nothing", kind=OptionKind.DO_NOTHING, placement=still, shape=request.today)]
+    counts = set(request.broker_counts or default_counts(observed, largest))
+    fewer = scale_in_count(observed, largest)
+    keys = [
+        PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor)
+        for count in sorted(counts)
+        for racks in request.extra_racks
+        for factor in request.replication_factors
+        if not racks or count > now
+    ]
+    if fewer is not None:
+        keys.append(PlacementKey(broker_count=fewer, extra_racks=0, replication_factor=request.replication_factors[0]))
+    shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
+    for key in sorted(set(keys), key=_order):
+        for shape in shapes.values():
+            is_asked = key.broker_count in counts or shape.name == request.today.name
+            if is_asked:
+                options.append(_option(key, shape, request.today, now))
+    return tuple(options)
+
+
+def _order(key: PlacementKey) -> tuple[int, int, int]:
+    return key.broker_count, key.extra_racks, key.replication_factor or 0
+
+
+def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> CapacityOption:
+    parts = [f"{key.broker_count:03d}-brokers", shape.name]
+    if key.extra_racks:
+        parts.append(f"{key.extra_racks}-more-racks")
+    if key.replication_factor is not None:
+        parts.append(f"rf{key.replication_factor}")
+    kind = OptionKind.REBALANCE
+    if shape.name != today.name:
+        kind = OptionKind.OTHER_HARDWARE
+    elif key.broker_count != now:
+        kind = OptionKind.SCALE_IN if key.broker_count < now else OptionKind.SCALE_OUT
+    return CapacityOption(option_id=".".join(parts), kind=kind, placement=key, shape=shape)
+
+
+def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...]:
+    """Give each placement once, in the order of the options: the units of work, since every shape is judged on one."""
+    return tuple(dict.fromkeys(option.placement for option in options))
+
+
+def brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
+    """Give the brokers of a placement, idle ones as well; those in new racks take turns."""
+    names = set(observed.rack_names())
+    new: list[str] = []
+    number = 1
+    while len(new) < key.extra_racks:
+        name = f"new-rack-{number}"
+        number += 1
+        if name not in names:
+            new.append(name)
+    return proposed_brokers(observed, key.broker_count, new)
+
+
+def used_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
+    """Give the brokers of a placement that replicas are placed on: all, but for those that stay idle."""
+    used = key.broker_count if key.used_brokers is None else key.used_brokers
+    return brokers_of(observed, dataclasses.replace(key, broker_count=used))
+
+
+def without_figures(brokers: Brokers) -> Brokers:
+    """Give the brokers without what they can do, so that a placement does not hang on a shape."""
+    return Brokers.of(brokers.ids.tolist(), brokers.racks, is_fenced=[bool(f) for f in np.asarray(brokers.is_fenced)])

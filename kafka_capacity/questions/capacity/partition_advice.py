@@ -1,0 +1,132 @@
+"""How many partitions each topic needs at the horizon, and what more of them would do.
+
+A topic needs, by what falls on its fullest partition (Jun Rao's rule, ``max(t / p, t / c)``, for partitions that are
+not even):
+
+* as many that what is produced to it at peak is at most ``in_bytes_per_second`` each;
+* as many that what one group reads is at most ``out_bytes_per_second`` each: the fan-out of groups is not told by
+  topic, and one group reads what is produced.
+
+The fullest partition counts with its skew: more partitions do not help against a hot key, and the advice says so where
+the fullest partition carries more than :data:`HOT_RATIO` of the mean one. Partitions are never advised away: Kafka
+cannot remove them.
+
+What more partitions do: keys move to other partitions (:func:`even_share_remapped`), which breaks the order of their
+records, and brokers get replicas.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.workload import HIGH, Workload
+from kafka_capacity.kafka.producer.remapping import even_share_remapped
+from kafka_capacity.text.wording import shown_rate
+
+HOT_RATIO = 3.0
+"""A partition with three times the mean is no chance of hashing; more partitions leave a hot key where it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionRules:
+    """What one partition can take.
+
+    Attributes:
+        in_bytes_per_second: produced at peak; 10 MB/s is what Jun Rao's article on the number of topics and partitions
+            calls usual for one producer ("10s of MB/sec"), taken low.
+        out_bytes_per_second: read by one member of a group; consumers do work, so this is the one to measure.
+    """
+
+    in_bytes_per_second: float = 10e6
+    out_bytes_per_second: float = 20e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionAdvice:
+    """What one topic needs.
+
+    Attributes:
+        topic: its name.
+        partitions: how many it has.
+        needed: how many it needs at the horizon, never fewer than it has.
+        peak_bytes_per_second: produced to all of it at peak, at the horizon, each partition at its own peak.
+        fullest_bytes_per_second: to its fullest partition.
+        allowed_bytes_per_second: to any partition.
+        is_hot: whether that carries more than :data:`HOT_RATIO` of the mean.
+        remapped_ratio: share of the keys that change partition with :attr:`needed` partitions.
+        added_replicas: how many replicas brokers get.
+        reason: a sentence with the figures.
+    """
+
+    topic: str
+    partitions: int
+    needed: int
+    peak_bytes_per_second: float
+    fullest_bytes_per_second: float
+    allowed_bytes_per_second: float
+    is_hot: bool
+    remapped_ratio: float
+    added_replicas: int
+    reason: str
+
+    @property
+    def is_wanting(self) -> bool:
+        """Whether some partition gets more than is allowed: more partitions are needed, or other keys."""
+        return self.fullest_bytes_per_second > self.allowed_bytes_per_second
+
+
+def advise_partitions(
+    workload: Workload, replication_factor: NDArray[np.int32], rules: PartitionRules, *, estimate: int = HIGH
+) -> tuple[PartitionAdvice, ...]:
+    """Say what each topic needs, in the order of the topics.
+
+    Args:
+        workload: the partitions.
+        replication_factor: int[P], of each.
+        rules: what one partition can take.
+        estimate: of growth, that decides.
+    """
+    ratio = workload.rate_ratios()[workload.outlook.class_of, estimate].max(axis=1)
+    peak = workload.load.bytes_in_peak_bytes_per_second * ratio
+    found = []
+    for topic, rows in zip(workload.partitions.topics, workload.partitions.topic_slices(), strict=True):
+        rates = peak[rows]
+        if len(rates):
+            found.append(_one(topic, rates, int(replication_factor[rows].max()), rules))
+    return tuple(found)
+
+
+def _one(topic: str, rates: NDArray[np.float64], factor: int, rules: PartitionRules) -> PartitionAdvice:
+    count, total, fullest = len(rates), float(rates.sum()), float(rates.max())
+    is_hot = bool(count > 1 and fullest > HOT_RATIO * total / count)
+    limit = min(rules.in_bytes_per_second, rules.out_bytes_per_second)
+    # With a hot key the others decide: it would stay as large in as many partitions as one likes.
+    deciding = float(np.sort(rates)[: count - 1].max()) if is_hot else fullest
+    needed = max(count, math.ceil(count * deciding / limit - 1e-9))
+    share = even_share_remapped(count, needed) if needed > count else 0.0
+    return PartitionAdvice(
+        topic=topic,
+        partitions=count,
+        needed=needed,
+        peak_bytes_per_second=total,
+        fullest_bytes_per_second=fullest,
+        allowed_bytes_per_second=limit,
+        is_hot=is_hot,
+        remapped_ratio=share,
+        added_replicas=(needed - count) * factor,
+        reason=_reason(count, needed, fullest, total, limit, share, is_hot=is_hot),
+    )
+
+
+def _reason(count: int, needed: int, fullest: float, total: float, limit: float, share: float, *, is_hot: bool) -> str:
+    said = f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, {shown_rate(limit)} are allowed"
+    if is_hot:
+        times = fullest * count / total
+        said += f"; it carries {times:.1f} times the mean, which more partitions do not mend: look at its keys"
+    if needed > count:
+        said += f"; {needed} instead of {count} partitions send {share:.0%} of the keys elsewhere"
+    return said

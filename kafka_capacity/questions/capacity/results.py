@@ -1,0 +1,221 @@
+"""What sizing gives: options, how they fare, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.hardware.limits import Condition, Resource
+from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.proposal.excuse import Excuse
+
+
+class OptionKind(StrEnum):
+    """What an option is, seen from today's cluster."""
+
+    DO_NOTHING = "do-nothing"
+    """The brokers, the hardware and the placement of today."""
+    SCALE_IN = "scale-in"
+    """Fewer brokers of today's hardware."""
+    REBALANCE = "rebalance"
+    """The brokers of today, with replicas placed anew."""
+    SCALE_OUT = "scale-out"
+    """More brokers of today's hardware."""
+    OTHER_HARDWARE = "other-hardware"
+    """Brokers of another shape."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementKey:
+    """What a placement hangs on; every shape is judged on the same one.
+
+    Attributes:
+        broker_count: how many brokers.
+        extra_racks: how many racks more than today, which new brokers go to.
+        replication_factor: of all topics; ``None`` keeps each topic's own.
+        is_observed: today's placement as it is, and nothing moved.
+        used_brokers: replicas are placed as on so many brokers, and the others stay idle; ``None`` for on all.
+    """
+
+    broker_count: int
+    extra_racks: int
+    replication_factor: int | None
+    is_observed: bool = False
+    used_brokers: int | None = None
+
+    @property
+    def idle_brokers(self) -> int:
+        """How many brokers hold nothing."""
+        return 0 if self.used_brokers is None else self.broker_count - self.used_brokers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityOption:
+    """One option: a placement on brokers of one shape."""
+
+    option_id: str
+    kind: OptionKind
+    placement: PlacementKey
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CapacityUse:
+    """What each broker is used for and what it has.
+
+    Attributes:
+        brokers: the B brokers.
+        dates: the D dates.
+        load: float64[K, Q, 2, D, B]: condition (:data:`CONDITIONS`), resource (:data:`RESOURCES`), estimate (middle,
+            high), date, broker.
+        cause: int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none.
+        capacity: float64[Q, B], NaN where it is not known.
+        leaders: int64[B].
+        cache_window_seconds: float64[2, D, B], how far back the page cache reaches at peak.
+        fallen_out: for each group that reads beyond the page cache at the high estimate within the horizon, its name
+            and the first date of it.
+    """
+
+    brokers: Brokers
+    dates: tuple[str, ...]
+    load: NDArray[np.float64]
+    cause: NDArray[np.int32]
+    capacity: NDArray[np.float64]
+    leaders: NDArray[np.int64]
+    cache_window_seconds: NDArray[np.float64]
+    fallen_out: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tightest:
+    """Where an option is nearest to a limit, or furthest beyond it.
+
+    Attributes:
+        resource: which.
+        condition: under which condition.
+        broker: its id.
+        date: when.
+        needed: the load.
+        allowed: what the limit leaves of the capacity.
+    """
+
+    resource: Resource
+    condition: Condition
+    broker: int
+    date: str
+    needed: float
+    allowed: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhaustion:
+    """When a resource passes its limit; ``None`` for not before the horizon.
+
+    Attributes:
+        resource: which.
+        middle: the day at the middle estimate.
+        high: the day at the high one, which is the earlier.
+        condition: under which condition, at the high estimate; ``None`` where it does not.
+        broker: whose, ``None`` likewise.
+    """
+
+    resource: Resource
+    middle: str | None
+    high: str | None
+    condition: Condition | None
+    broker: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthlyCost:
+    """US dollars a month, NaN where a price is not known.
+
+    Attributes:
+        brokers: machines.
+        disks: their volumes, as large and as fast as the horizon needs them; or what is stored.
+        between_racks: traffic between racks, at mean rates, averaged over the time up to the horizon.
+        ingest: what the provider takes for produced bytes.
+    """
+
+    brokers: float
+    disks: float
+    between_racks: float
+    ingest: float
+
+    @property
+    def total(self) -> float:
+        """All of it; NaN when any part is not known."""
+        return self.brokers + self.disks + self.between_racks + self.ingest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeCost:
+    """What it takes to get there from today.
+
+    Attributes:
+        moved_bytes: copied.
+        moved_between_racks_bytes: of these, from a leader in another rack.
+        seconds: of copying at mean rates; ``None`` when it never ends with this throttle.
+        least_throttle_bytes_per_second: any throttle above it ends.
+        usd: of traffic between racks and of the brokers that run on until they are empty; NaN when not known, infinite
+            when it never ends.
+        break_even_days: after which the lower monthly cost has paid for it; ``None`` when it never does, or when costs
+            are not known.
+        is_in_place: whether brokers keep their disks.
+    """
+
+    moved_bytes: float
+    moved_between_racks_bytes: float
+    seconds: float | None
+    least_throttle_bytes_per_second: float
+    usd: float
+    break_even_days: float | None
+    is_in_place: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CapacityResult:
+    """How an option fares.
+
+    Attributes:
+        option: which.
+        fits: whether it stays within every limit up to the horizon, as far as capacities are known.
+        excuses: the limits that it passes, one a resource and condition.
+        not_judged: resources of which the capacity is not known.
+        fits_until: the last date up to which it fits; ``None`` when not even today.
+        headroom_ratio: how much of what the limits allow is left at the tightest place, negative beyond a limit;
+            ``None`` when nothing could be judged.
+        tightest: that place.
+        exhaustion: one entry a judged resource.
+        cost: per month.
+        change: from today to here.
+        use: the details; ``None`` where Kafka would refuse the placement.
+    """
+
+    option: CapacityOption
+    fits: bool
+    excuses: tuple[Excuse, ...]
+    not_judged: tuple[Resource, ...]
+    fits_until: str | None
+    headroom_ratio: float | None
+    tightest: Tightest | None
+    exhaustion: tuple[Exhaustion, ...]
+    cost: MonthlyCost
+    change: ChangeCost
+    use: CapacityUse | None
+
+    @property
+    def option_id(self) -> str:
+        """The option's name."""
+        return self.option.option_id
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give plain data, without the details; what is not known is null."""
+        from kafka_capacity.questions.capacity.plain_results import plain_result
+
+        return plain_result(self)

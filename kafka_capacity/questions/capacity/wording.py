@@ -1,0 +1,72 @@
+"""Loads and limits in the sentences of excuses and recommendations."""
+
+from __future__ import annotations
+
+from kafka_capacity.hardware.limits import Condition, Resource
+from kafka_capacity.text.wording import shown_rate
+
+_GIB = 1024.0**3
+
+_WHAT = {
+    Resource.NETWORK_IN: "would receive",
+    Resource.NETWORK_OUT: "would send",
+    Resource.CLIENT_IN: "would take from producers",
+    Resource.CLIENT_OUT: "would serve to consumers",
+    Resource.CPU: "would use",
+    Resource.DISK: "would hold",
+    Resource.DISK_IO: "would write and read",
+    Resource.REPLICAS: "would hold",
+}
+
+_WHEN = {
+    Condition.NORMAL: "at peak",
+    Condition.BROKER_LOST: "at peak after the loss of {lost}",
+    Condition.RACK_LOST: "at peak after the loss of {lost}",
+    Condition.MOVING: "at peak while a reassignment runs",
+    Condition.BROKER_RETURNS: "at peak while a broker catches up",
+    Condition.REREADING: "at peak while everything is read once more",
+}
+
+RESOURCE_NAMES = {
+    Resource.NETWORK_IN: "network in",
+    Resource.NETWORK_OUT: "network out",
+    Resource.CLIENT_IN: "producers' throughput",
+    Resource.CLIENT_OUT: "consumers' throughput",
+    Resource.CPU: "CPU",
+    Resource.DISK: "disk space",
+    Resource.DISK_IO: "disk throughput",
+    Resource.REPLICAS: "replicas",
+}
+
+
+def shown_amount(resource: Resource, value: float) -> str:
+    """Write an amount of a resource with its unit."""
+    if resource is Resource.CPU:
+        return f"{value:,.1f} cores"
+    if resource is Resource.DISK:
+        return f"{value / _GIB:,.0f} GiB"
+    if resource is Resource.REPLICAS:
+        return f"{value:,.0f} replicas"
+    return shown_rate(value)
+
+
+def limit_sentence(
+    *,
+    where: str,
+    resource: Resource,
+    condition: Condition,
+    lost: str,
+    date: str,
+    needed: float,
+    allowed: float,
+    share: float,
+    passed_on: str | None,
+) -> str:
+    """Say which limit is passed, by whom, when and by how much."""
+    when = "" if resource in (Resource.DISK, Resource.REPLICAS) else " " + _WHEN[condition].format(lost=lost)
+    of = "" if share == 1.0 else f" ({share:.0%} of {shown_amount(resource, allowed / share)})"
+    first = "" if passed_on in (None, date) else f"; the limit is passed on {passed_on}"
+    return (
+        f"{where} {_WHAT[resource]} {shown_amount(resource, needed)}{when} on {date}, "
+        f"but {shown_amount(resource, allowed)} are allowed{of}{first}"
+    )

@@ -1,0 +1,76 @@
+"""Evaluate one scenario of a plan and give its tables: what runs on an executor, and on a laptop just the same.
+
+Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.grid import placement_key
+from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
+from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
+from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
+
+MOVES_FOR_ALL_UP_TO = 24
+"""Up to so many scenarios every one brings its moves; beyond, only those of ``fewest-bytes`` are listed one by one."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SimulationInputs:
+    """Everything that evaluating needs, as arrays; ``move`` says how moves are cut into waves."""
+
+    snapshot: Snapshot
+    load: PartitionLoad
+    facts: dict[str, Any]
+    move: MoveSettings = dataclasses.field(default_factory=MoveSettings)
+
+
+def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScenario) -> bool:
+    """Tell whether the moves of a scenario are listed one by one."""
+    return len(scenarios) <= MOVES_FOR_ALL_UP_TO or scenario.placer == "fewest-bytes"
+
+
+def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, has_moves: bool) -> dict[str, pa.Table]:
+    """Evaluate one scenario and give its tables; where its moves are listed, in what waves they are done as well."""
+    return placement_tables(inputs, PlacementPiece(scenarios=(scenario,), has_moves=has_moves))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlacementPiece:
+    """A piece of work: scenarios that share a placement, and whether their moves are listed."""
+
+    scenarios: tuple[PlacementScenario, ...]
+    has_moves: bool
+
+
+def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[PlacementPiece]:
+    """List the scenarios as pieces of work: several throttles need one placement only."""
+    shared: dict[str, list[PlacementScenario]] = {}
+    for scenario in scenarios:
+        shared.setdefault(placement_key(scenario), []).append(scenario)
+    return [
+        PlacementPiece(scenarios=tuple(several), has_moves=wants_moves(scenarios, several[0]))
+        for several in shared.values()
+    ]
+
+
+def placement_tables(inputs: SimulationInputs, piece: PlacementPiece) -> dict[str, pa.Table]:
+    """Do one piece of work and give its tables."""
+    first: PlacementResult | None = None
+    bundles = []
+    for scenario in piece.scenarios:
+        judged = evaluate_placement(inputs.snapshot, inputs.load, scenario, first)
+        first = first or judged
+        schedule = None
+        if piece.has_moves:
+            judged, schedule = scheduled(inputs.snapshot, inputs.load, judged, inputs.move)
+        bundles.append(result_tables(judged, inputs.snapshot, has_moves=piece.has_moves, schedule=schedule))
+    return bundles[0] if len(bundles) == 1 else merge_tables(bundles, PLAN_TABLES)

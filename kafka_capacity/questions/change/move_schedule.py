@@ -1,0 +1,176 @@
+"""From a placement to the waves that carry it out: what is asked of a move, and the schedule of one result."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.reassignment.problem import (
+    DEFAULT_HEADROOM_RATIO,
+    Order,
+    Throttle,
+    WaveSettings,
+    move_problem,
+)
+from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.kafka.reassignment.waves import plan_waves
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.scenario import PlacementResult
+from kafka_capacity.text.wording import shown_throttle
+
+SCHEDULED_PLACER = "fewest-bytes"
+"""The placer whose moves are scheduled however many there are."""
+SCHEDULED_UP_TO = 20_000
+"""Moved replicas up to which the moves of other placers are scheduled as well: seconds, even with detours."""
+
+
+class WaveOrder(StrEnum):
+    """Which partitions move first: one order, or the best of all."""
+
+    AUTO = "auto"
+    RELIEF_FIRST = str(Order.RELIEF_FIRST)
+    SMALLEST_FIRST = str(Order.SMALLEST_FIRST)
+    HOTTEST_FIRST = str(Order.HOTTEST_FIRST)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MoveSettings:
+    """How a move shall be carried out; how fast is the scenario's throttle.
+
+    Attributes:
+        is_throttle_automatic: take the largest throttle that leaves headroom at each broker's peak.
+        headroom_ratio: the share of network and disk that an automatic throttle leaves free.
+        disk_bytes_per_second: what the disks of every broker write and read together, ``None`` where it is not known.
+        waves: how to cut waves.
+    """
+
+    is_throttle_automatic: bool = False
+    headroom_ratio: float = DEFAULT_HEADROOM_RATIO
+    disk_bytes_per_second: float | None = None
+    waves: WaveSettings = dataclasses.field(default_factory=WaveSettings)
+
+
+def schedule_of(
+    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, settings: MoveSettings
+) -> Schedule | None:
+    """Plan the waves of a result.
+
+    Args:
+        snapshot: the cluster as it is.
+        load: its traffic.
+        result: of a scenario on that snapshot.
+        settings: how to move.
+
+    Returns:
+        The schedule; ``None`` where Kafka would refuse the placement, so that there is nothing to move to.
+    """
+    if result.diff is None or result.loads is None:
+        return None
+    brokers, disk = result.loads.brokers, settings.disk_bytes_per_second
+    if result.grown is not None:
+        snapshot, load = result.grown.snapshot, result.grown.load
+    problem = move_problem(
+        snapshot,
+        load,
+        brokers=brokers,
+        after=result.diff.after,
+        throttle=Throttle(
+            bytes_per_second=result.scenario.throttle_bytes_per_second,
+            is_automatic=settings.is_throttle_automatic,
+            headroom_ratio=settings.headroom_ratio,
+        ),
+        disk_limit_ratio=result.scenario.disk_limit_ratio,
+        settings=settings.waves,
+        disk_bytes_per_second=None if disk is None else np.full(len(brokers), disk),
+        log_dirs=result.log_dirs,
+        log_dir_after=result.log_dir_after,
+    )
+    return plan_waves(problem)
+
+
+_ALL_AT_ONCE = frozenset({"disk_on_the_way", "throttle"})
+"""Constraints that a move breaks when all of it starts at once; waves are judged by what they refuse instead."""
+_REFUSED = {"disk": "disk_on_the_way", "log_dir": "log_dir_on_the_way"}
+
+
+def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> PlacementResult:
+    """Judge a move by the waves that carry it out, instead of as if all of it started at once.
+
+    What does not fit into any wave is an excuse, and so is a wave that never ends; old and new copies side by side, or
+    a throttle that is too small for everything together, no longer are where waves mend them.
+
+    Args:
+        result: as :func:`~kafka_capacity.proposal.evaluate.evaluate_placement` judged it.
+        schedule: of the same result; without one it is given back as it is.
+    """
+    if schedule is None:
+        return result
+    kept = [excuse for excuse in result.excuses if excuse.constraint not in _ALL_AT_ONCE]
+    told = {excuse.constraint for excuse in kept}
+    refused = [
+        Excuse(
+            reason=refusal.reason,
+            constraint=_REFUSED.get(refusal.constraint, refusal.constraint),
+            where=refusal.where,
+            needed=refusal.needed,
+            available=refusal.available,
+            unit=refusal.unit,
+        )
+        for refusal in schedule.refusals
+        if refusal.constraint not in told
+    ]
+    endless = [_endless(result, schedule)] if schedule.never_ends else []
+    excuses = (*kept, *refused, *endless)
+    return dataclasses.replace(result, fits=not excuses, excuses=excuses)
+
+
+def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
+    known = next((excuse for excuse in result.excuses if excuse.constraint == "throttle"), None)
+    if known is not None:
+        return known
+    wave = next(wave for wave in schedule.waves if wave.end_seconds[1] is None)
+    needed, given = schedule.smallest_throttle_bytes_per_second[1], wave.throttle_bytes_per_second
+    return Excuse(
+        reason=f"wave {wave.number} of {len(schedule.waves)} never ends with a throttle of {shown_throttle(given)}: "
+        f"broker {wave.bottleneck_broker} needs more than {shown_throttle(needed)} for what is produced meanwhile",
+        constraint="throttle",
+        where=f"broker {wave.bottleneck_broker}, {wave.bottleneck_direction}",
+        needed=needed,
+        available=given,
+        unit="bytes_per_second",
+    )
+
+
+def is_scheduled(result: PlacementResult) -> bool:
+    """Tell whether a result is worth a schedule: those of other placers are to compare with, and cost time."""
+    moved = result.metrics.moved_replicas if result.metrics is not None else 0
+    return result.diff is not None and (result.scenario.placer == SCHEDULED_PLACER or moved <= SCHEDULED_UP_TO)
+
+
+def scheduled(
+    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, settings: MoveSettings
+) -> tuple[PlacementResult, Schedule | None]:
+    """Plan the waves of a result that is worth it, and judge it by them; arguments are those of :func:`schedule_of`."""
+    schedule = schedule_of(snapshot, load, result, settings) if is_scheduled(result) else None
+    return judged_in_waves(result, schedule), schedule
+
+
+def move_settings_to_json(settings: MoveSettings) -> dict[str, Any]:
+    """Give plain data."""
+    return {**dataclasses.asdict(settings), "waves": {**dataclasses.asdict(settings.waves), "orders": _names(settings)}}
+
+
+def _names(settings: MoveSettings) -> list[str]:
+    return [str(order) for order in settings.waves.orders]
+
+
+def move_settings_from_json(data: Mapping[str, Any]) -> MoveSettings:
+    """Undo :func:`move_settings_to_json`."""
+    waves = dict(data["waves"])
+    orders = tuple(Order(name) for name in waves.pop("orders"))
+    return MoveSettings(**{**data, "waves": WaveSettings(**waves, orders=orders)})

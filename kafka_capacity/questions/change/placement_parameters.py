@@ -1,0 +1,227 @@
+"""Which inventory a plan rests on, and what it tries with brokers: the first sections of the form."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
+
+from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
+from kafka_capacity.proposal.broker_changes import BrokerChanges
+from kafka_capacity.proposal.grid import GridRequest
+from kafka_capacity.proposal.pins import RACK_PREFIX, pins_of
+
+PLACERS = placer_names()
+
+BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
+RackName = Annotated[str, Field(min_length=1, max_length=255)]
+Throttle = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
+BrokerId = Annotated[int, Field(ge=0, le=2**31 - 1)]
+TopicName = Annotated[str, Field(min_length=1, max_length=249)]
+PartitionCount = Annotated[int, Field(ge=2, le=5_000)]
+TopicPattern = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+def _broker_or_rack(value: Any) -> int | str:
+    """Read a broker id, or ``rack:NAME``."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        value = int(value)
+    is_id = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    is_rack = isinstance(value, str) and value.startswith(RACK_PREFIX) and len(value) > len(RACK_PREFIX)
+    if not is_id and not is_rack:
+        msg = f"write a broker id such as 3, or a rack as {RACK_PREFIX}NAME"
+        raise ValueError(msg)
+    return value  # type: ignore[no-any-return]  # one of the two, as was just looked at
+
+
+PinnedTo = Annotated[Any, BeforeValidator(_broker_or_rack), WithJsonSchema({"type": ["integer", "string"]})]
+"""A broker id, or a rack."""
+
+
+class PlacementParameters(BaseModel):
+    """The inventory, and the brokers, placers and rules to try."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cluster: str = Field(
+        min_length=1,
+        max_length=255,
+        description="The cluster, by the name under which its inventory is staged.",
+        json_schema_extra={"section": "Inventory"},
+    )
+    ds: datetime.date | None = Field(
+        default=None,
+        title="Inventory date",
+        description="The day of the inventory (UTC). Empty: the newest complete one that is not after the run.",
+        json_schema_extra={"section": "Inventory"},
+    )
+    broker_counts: tuple[BrokerCount, ...] = Field(
+        default=(),
+        max_length=50,
+        title="Broker counts to try",
+        description="Empty: today's count, and one more broker in every rack. Brokers that do not exist yet are "
+        "planned with the median hardware of the others. For example [12, 15, 18].",
+        json_schema_extra={"section": "What to try"},
+    )
+    new_broker_racks: tuple[RackName, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Racks of new brokers",
+        description="One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers.",
+        json_schema_extra={"section": "What to try"},
+    )
+    removed_brokers: tuple[BrokerId, ...] = Field(
+        default=(),
+        max_length=2_000,
+        title="Brokers to remove",
+        description="Ids of brokers that go: they are drained. Counts are of what is left, new brokers included.",
+        json_schema_extra={"section": "What to try"},
+    )
+    replaced_brokers: dict[BrokerId, BrokerId] = Field(
+        default={},
+        max_length=2_000,
+        title="Brokers to replace",
+        description='Old id and new id, {"3": 13}: the new one has the rack and the hardware of the old one, which is '
+        "drained.",
+        json_schema_extra={"section": "What to try"},
+    )
+    rack_names: dict[RackName, RackName] = Field(
+        default={},
+        max_length=1_000,
+        title="Racks to rename",
+        description='Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new '
+        "name become one.",
+        json_schema_extra={"section": "What to try"},
+    )
+    placers: tuple[str, ...] = Field(
+        default=("fewest-bytes", "generate"),
+        min_length=1,
+        title="Placers to compare",
+        description="fewest-bytes keeps what fits; generate is what kafka-reassign-partitions --generate proposes; "
+        "striped, zk and modulo place everything afresh.",
+        json_schema_extra={"section": "What to try", "items": {"type": "string", "enum": list(PLACERS)}},
+    )
+    replication_factor: int | None = Field(
+        default=None,
+        ge=1,
+        le=100,
+        title="Replication factor",
+        description="For all topics. Empty: each topic keeps its own.",
+        json_schema_extra={"section": "What to try"},
+    )
+    partition_counts: dict[TopicName, PartitionCount] = Field(
+        default={},
+        max_length=1_000,
+        title="Partition counts",
+        description='Topics that get more partitions, {"orders": 24}. The new ones are empty and are made before '
+        "anything moves. It cannot be undone, and records with keys change partition.",
+        json_schema_extra={"section": "What to try"},
+    )
+    rack_rule: RackRule = Field(
+        default=RackRule.STRICT,
+        title="Rack rule",
+        description="strict: as many racks as the replication factor allows; two-racks: at least two; off.",
+        json_schema_extra={"section": "Rules"},
+    )
+    balance: Balance = Field(
+        default=Balance.BYTES,
+        description="What fewest-bytes makes even: the bytes on disk, or the number of replicas.",
+        json_schema_extra={"section": "Rules"},
+    )
+    tolerance_ratio: float | None = Field(
+        default=None,
+        ge=0.0,
+        le=1.0,
+        title="Tolerance",
+        description="How far from its fair share a broker may be: 0.02 is 2 %. "
+        "Empty: 0.02 for bytes, and within one replica for counts.",
+        json_schema_extra={"section": "Rules"},
+    )
+    disk_limit_ratio: float = Field(
+        default=0.85,
+        gt=0.0,
+        le=1.0,
+        title="Disk limit",
+        description="How full a disk may be after the change: 0.85 is 85 %.",
+        json_schema_extra={"section": "Rules"},
+    )
+    pinned_topics: dict[TopicPattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = Field(
+        default={},
+        max_length=1_000,
+        title="Pinned topics",
+        description="Topics, or patterns of topics, with the brokers and racks that their replicas may be on: "
+        '{"audit": [1, 2, 3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name goes before a pattern.',
+        json_schema_extra={"section": "Rules"},
+    )
+    most_replicas_per_broker: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000_000,
+        title="Most replicas on a broker",
+        description="No broker may hold more. Empty: any number.",
+        json_schema_extra={"section": "Rules"},
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**31 - 1,
+        description="Of every random draw: the same request with the same seed is the same plan.",
+        json_schema_extra={"section": "Rules"},
+    )
+    throttle_bytes_per_second: float = Field(
+        default=50e6,
+        gt=0.0,
+        le=1e12,
+        title="Throttle (bytes per second)",
+        description="Per broker and direction, as given to kafka-reassign-partitions --throttle.",
+        json_schema_extra={"section": "The move"},
+    )
+
+    throttles_bytes_per_second: tuple[Throttle, ...] = Field(
+        default=(),
+        max_length=20,
+        title="Throttles to compare (bytes per second)",
+        description="Several in place of the one above: every option is scheduled with each. For example "
+        "[50000000, 100000000].",
+        json_schema_extra={"section": "The move"},
+    )
+
+    @field_validator("placers")
+    @classmethod
+    def _are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in PLACERS:
+                msg = f"{name!r} is no placer; choose from {', '.join(PLACERS)}"
+                raise ValueError(msg)
+        return value
+
+    @field_validator("throttle_bytes_per_second", "disk_limit_ratio", "tolerance_ratio")
+    @classmethod
+    def _is_finite(cls, value: float | None) -> float | None:
+        if value is not None and value != value:
+            msg = "write a number"
+            raise ValueError(msg)
+        return value
+
+    def grid(self) -> GridRequest:
+        """Give what spans the grid of scenarios."""
+        return GridRequest(
+            broker_counts=self.broker_counts,
+            new_broker_racks=self.new_broker_racks,
+            placers=self.placers,
+            replication_factor=self.replication_factor,
+            throttle_bytes_per_second=self.throttle_bytes_per_second,
+            rack_rule=self.rack_rule,
+            balance=self.balance,
+            tolerance_ratio=self.tolerance_ratio,
+            disk_limit_ratio=self.disk_limit_ratio,
+            seed=self.seed,
+            throttles_bytes_per_second=self.throttles_bytes_per_second,
+            broker_changes=BrokerChanges.of(
+                removed=self.removed_brokers, replaced=self.replaced_brokers, rack_names=self.rack_names
+            ),
+            partition_counts=tuple(sorted(self.partition_counts.items())),
+            pins=pins_of(self.pinned_topics),
+            most_replicas_per_broker=self.most_replicas_per_broker,
+        )

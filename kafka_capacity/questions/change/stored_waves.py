@@ -1,0 +1,112 @@
+"""The files of waves from the stored tables: what was approved is what is released, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import StorageError
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
+from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
+
+
+def stored_wave_files(waves: pa.Table, wave_moves: pa.Table) -> list[WaveFiles]:
+    """Write the files of every wave of one scenario.
+
+    Args:
+        waves: rows of ``waves``, sorted by wave.
+        wave_moves: rows of ``wave_moves``, sorted by wave, topic and partition.
+
+    Raises:
+        StorageError: a file is not the one whose hash was planned, so that the tables are not of one schedule.
+    """
+    planned = waves.to_pylist()
+    numbers = wave_moves.column("wave").to_numpy()
+    made = []
+    for row in planned:
+        start, end = np.searchsorted(numbers, [row["wave"], row["wave"] + 1]).tolist()
+        stem = wave_stem(row["wave"], row["kind"], len(planned))
+        files = files_of(_wave_rows(stem, wave_moves.slice(start, end - start)))
+        found = {each.name: each.sha256 for each in files.listed()}
+        wanted = json.loads(row["files"])
+        wrong = sorted(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
+        if wrong:
+            msg = (
+                f"{wrong[0]} of scenario {row['scenario_id']!r} would not be the file that was planned (sha256 "
+                f"{wanted.get(wrong[0], 'none')}, made {found.get(wrong[0], 'none')}); simulate the plan again"
+            )
+            raise StorageError(msg)
+        made.append(files)
+    return made
+
+
+def _wave_rows(stem: str, rows: pa.Table) -> WaveRows:
+    before, after = (replicas_of(rows.column(f"replicas_{side}")) for side in ("before", "after"))
+    (dirs_before, dirs_after), paths = log_dirs_of(rows, before, after)
+    return WaveRows(
+        stem=stem,
+        partitions=partitions_of(rows.column("topic"), rows.column("partition")),
+        rows=np.arange(len(rows)),
+        replicas_before=before,
+        replicas_after=after,
+        log_dirs_before=dirs_before,
+        log_dirs_after=dirs_after,
+        paths=paths,
+        elects=rows.column("elects").to_numpy(),
+        elects_back=rows.column("elects_back").to_numpy(),
+    )
+
+
+def partitions_of(topics: pa.ChunkedArray, numbers: pa.ChunkedArray) -> Partitions:
+    """Give partitions of the columns that name them, in the order given."""
+    found = topics.combine_chunks().dictionary_encode()
+    names = found.dictionary.to_pylist()
+    order = np.argsort(np.array(names, dtype=object))
+    return Partitions(
+        topics=tuple(names[index] for index in order.tolist()),
+        topic=np.argsort(order)[found.indices.to_numpy()].astype(np.int32),
+        partition=numbers.to_numpy().astype(np.int32),
+    )
+
+
+def replicas_of(lists: pa.ChunkedArray) -> NDArray[np.int32]:
+    """Give a column of replica lists as int32[P, longest list], padded with -1."""
+    values, is_held = _spread(lists.combine_chunks())
+    matrix = np.full(is_held.shape, NO_BROKER, dtype=np.int32)
+    matrix[is_held] = values.to_numpy()
+    return matrix
+
+
+def log_dirs_of(
+    rows: pa.Table, before: NDArray[np.int32], after: NDArray[np.int32]
+) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], tuple[str, ...]]:
+    """Read ``log_dirs_before`` and ``log_dirs_after`` as positions in the paths that they name, -1 for none.
+
+    Args:
+        rows: of ``moves`` or ``wave_moves``.
+        before: int32[P, W], their ``replicas_before``.
+        after: int32[P, V], their ``replicas_after``.
+    """
+    sides = [rows.column(f"log_dirs_{side}").combine_chunks() for side in ("before", "after")]
+    paths = sorted(pa.concat_arrays([side.flatten() for side in sides]).unique().drop_null().to_pylist())
+    return (_places(sides[0], paths, before.shape), _places(sides[1], paths, after.shape)), tuple(paths)
+
+
+def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.int32]:
+    """Give the position of each path of the lists in ``paths``, -1 for null and padding."""
+    values, is_held = _spread(lists)
+    known = pc.index_in(values, value_set=pa.array(paths, pa.string()), skip_nulls=True)
+    matrix = np.full(shape, -1, dtype=np.int32)
+    matrix[:, : is_held.shape[1]][is_held] = pc.fill_null(known, -1).to_numpy()
+    return matrix
+
+
+def _spread(lists: pa.ListArray) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Give the values of all lists, joined, and bool[P, longest list], the cells that they fill row by row."""
+    lengths = pc.list_value_length(lists).to_numpy()
+    return lists.flatten(), np.arange(lengths.max(initial=0)) < lengths[:, None]

@@ -1,0 +1,1 @@
+"""How many consumers does a group need, and what does a change of them cost?"""

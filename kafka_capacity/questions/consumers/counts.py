@@ -1,0 +1,243 @@
+"""How many members a group needs with an assignor and protocol, and which counts are pointless.
+
+Rules:
+    * At peak: the busiest member's rate in the group's peak hour is within a member's capacity. The smallest such
+      count is found by assigning to every count from ⌈total ÷ capacity⌉ on, so that skew is part of it.
+    * After failures: the same once the members that may fail have gone, and the lag stays within the objective while
+      the coordinator misses them. Where nobody has been seen at the limit, those that are left may have to do what they
+      would have to do in the group of today, but no more: fewer members than today must be proven to be enough.
+    * While restarting: the lag stays within the objective during a rolling restart.
+    * Behind today: a group that is behind by more than the objective catches up in the time allowed, at mean rates.
+
+Counts are pointless where the fullest member has as many partitions as with fewer: for one topic, where ⌈P ÷ n⌉ stays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from kafka_capacity.kafka.rebalance.lag import lag_over_time
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, Interruptions
+from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
+from kafka_capacity.questions.consumers.events import Capacity, lag_of, start_lag_seconds, worst_course
+from kafka_capacity.questions.consumers.scenario import SmallestCounts
+from kafka_capacity.text.wording import shown_rate, shown_time
+
+_NO_EVENT = Interruptions(
+    partition=np.empty(0, np.int64),
+    stop_seconds=np.empty(0),
+    start_seconds=np.empty(0),
+    before=np.empty(0, np.int64),
+    after=np.empty(0, np.int64),
+    is_revoked=np.empty(0, np.bool_),
+)
+
+
+def partition_counts(rest: Rest) -> np.ndarray:
+    """Count the partitions of each member: int64[M], as :attr:`Rest.numbers` lists them."""
+    return member_loads(rest, np.ones(len(rest.owner))).astype(np.int64)
+
+
+def with_count(scenario: GroupScenario, count: int) -> GroupScenario:
+    """Give the same scenario with another member count."""
+    return dataclasses.replace(scenario, member_count=count)
+
+
+def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> float:
+    """Tell when what waits today is gone at mean rates; infinite for never."""
+    if not facts.start_lag_bytes.any():
+        return 0.0
+    return lag_over_time(
+        rate=facts.mean_bytes_per_second,
+        start_lag_bytes=facts.start_lag_bytes,
+        capacity=capacity,
+        first_owner=rest.owner,
+        last_owner=rest.owner,
+        interruptions=_NO_EVENT,
+    ).catch_up_seconds
+
+
+def same_as_count(facts: GroupFacts, scenario: GroupScenario) -> int:
+    """Find the smallest count whose fullest member has as few partitions as with this one.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+
+    def fullest(count: int) -> int:
+        return int(partition_counts(GroupSimulation(facts, with_count(scenario, count)).proposed).max(initial=0))
+
+    wanted = fullest(scenario.member_count)
+    low, high = 1, scenario.member_count
+    while low < high:
+        middle = (low + high) // 2
+        if fullest(middle) <= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def smallest_counts(facts: GroupFacts, scenario: GroupScenario) -> SmallestCounts:
+    """Find the smallest counts that will do; the scenario's own count plays no part.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+        RequestError: there is no such assignor.
+    """
+    return _Search(facts, scenario).result()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Shortfall:
+    """Why a count will not do; ``is_beyond_help`` where more members would not, either."""
+
+    reason: str
+    is_beyond_help: bool = False
+
+
+class _Search:
+    def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
+        self._facts = facts
+        self._scenario = scenario
+        self._failures = max(0, scenario.failure_count)
+        self._simulations: dict[int, GroupSimulation] = {}
+        self._lagging: dict[tuple[int, Event], _Shortfall | None] = {}
+        capacity = Capacity.of(facts, scenario)
+        self._capacity = capacity.proven
+        self._limit = capacity.limit
+        self._tolerated = capacity.limit if math.isfinite(capacity.limit) else self._as_today(capacity.proven)
+
+    def result(self) -> SmallestCounts:
+        at_peak, why = self._at_peak()
+        if at_peak is None:
+            return SmallestCounts(at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=why)
+        restarting, why_restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))
+        # Where members are known to do no more, it takes as many more as may fail to carry the load without them.
+        spare = self._failures if math.isfinite(self._limit) else 0
+        failing, why_failing = self._first(max(at_peak + spare, self._failures + 1), self._survives)
+        for_all, why = None, why_failing or why_restarting
+        if restarting is not None and failing is not None:
+            for_all, why = self._first(max(restarting, failing), self._does_all)
+        return SmallestCounts(
+            at_peak=at_peak, after_failures=failing, while_restarting=restarting, for_all=for_all, why_none=why
+        )
+
+    def _as_today(self, proven: float) -> float:
+        """Give what members may have to do once some have failed: what is proven, or what today's would have to."""
+        left = len(self._facts.members) - self._failures
+        return max(proven, self._busiest(left)) if left > 0 and math.isfinite(proven) else proven
+
+    def _simulation(self, count: int) -> GroupSimulation:
+        if count not in self._simulations:
+            self._simulations[count] = GroupSimulation(self._facts, with_count(self._scenario, count))
+        return self._simulations[count]
+
+    def _busiest(self, count: int) -> float:
+        rest = self._simulation(count).proposed
+        return float(member_loads(rest, self._facts.peak_bytes_per_second).max(initial=0.0))
+
+    def _at_peak(self) -> tuple[int | None, str | None]:
+        """Find the first count at which every member can do what it is to do, or why there is none."""
+        rates = self._facts.peak_bytes_per_second
+        if math.isinf(self._capacity):
+            return None, (
+                "what a member can process is not known: there is no rate history to estimate it from; "
+                "give member_capacity_bytes_per_second"
+            )
+        if rates.max(initial=0.0) > self._capacity:
+            row = int(np.argmax(rates))
+            return None, (
+                f"partition {self._facts.partition_name(row)} alone receives {shown_rate(rates[row])} at peak and one "
+                f"member processes {shown_rate(self._capacity)}: more members do not help, more partitions or faster "
+                "members do"
+            )
+        least = max(1, math.ceil(float(rates.sum()) / self._capacity - 1e-9))
+        most = max(1, len(self._facts))
+        for count in range(least, max(least, most) + 1):
+            if self._busiest(count) <= self._capacity * (1 + 1e-9):
+                return count, None
+        busiest = shown_rate(self._busiest(most))
+        return None, (
+            f"even with a member a partition ({len(self._facts)}) the busiest gets {busiest} at peak with "
+            f"{self._scenario.assignor}, and one member processes {shown_rate(self._capacity)}"
+        )
+
+    def _first(self, start: int, falls_short: Callable[[int], _Shortfall | None]) -> tuple[int | None, str | None]:
+        """Find the first count from a start on that will do, or why there is none.
+
+        Counts are tried in doubling steps, and then between the last that failed and the first that did not: each
+        takes a whole simulation, and more members do not make an event worse but for the luck of skew.
+        """
+        most = max(start, len(self._facts) + self._failures)
+        failed, count, step = start - 1, start, 1
+        while (shortfall := falls_short(count)) is not None:
+            if shortfall.is_beyond_help or count >= most:
+                return None, shortfall.reason
+            failed, count, step = count, min(count + step, most), step * 2
+        while count - failed > 1:
+            middle = (failed + count) // 2
+            if falls_short(middle) is None:
+                count = middle
+            else:
+                failed = middle
+        return count, None
+
+    def _lags(self, count: int, event: Event) -> _Shortfall | None:
+        """Tell why an event makes a group of this count lag too much, ``None`` if it does not."""
+        key = (count, event)
+        if key not in self._lagging:
+            self._lagging[key] = self._lags_anew(count, event)
+        return self._lagging[key]
+
+    def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
+        slo = self._scenario.lag_slo_seconds
+        course, pauses = worst_course(self._simulation(count), event)
+        lag = lag_of(course, self._facts.peak_bytes_per_second, self._limit)
+        if lag.max_lag_seconds <= slo:
+            return None
+        longest = float(pauses.max(initial=0.0))
+        what = f"a {str(event).replace('-', ' ')} in a group of {count:,}"
+        # With one member there is nobody to take over, which more members mend.
+        if longest > slo and count > 1 and math.isfinite(longest):
+            return _Shortfall(
+                f"{what} leaves a partition unread for {shown_time(longest)}, which no count mends, and "
+                f"{shown_time(slo)} of lag are allowed",
+                is_beyond_help=True,
+            )
+        return _Shortfall(
+            f"in {what} partition {self._facts.partition_name(lag.max_lag_row)} falls behind by "
+            f"{shown_time(lag.max_lag_seconds)} at peak, and {shown_time(slo)} are allowed"
+        )
+
+    def _survives(self, count: int) -> _Shortfall | None:
+        left = count - self._failures
+        if left < 1:
+            return _Shortfall(f"nobody is left of {count:,} when {self._failures:,} may fail")
+        if self._busiest(left) > self._tolerated * (1 + 1e-9):
+            return _Shortfall(
+                f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, and one "
+                f"member processes {shown_rate(self._tolerated)}"
+            )
+        return self._lags(count, Event.CRASH) if self._failures else None
+
+    def _does_all(self, count: int) -> _Shortfall | None:
+        if self._busiest(count) > self._capacity * (1 + 1e-9):
+            return _Shortfall(f"with {count:,} members the busiest gets {shown_rate(self._busiest(count))} at peak")
+        shortfall = self._survives(count) or self._lags(count, Event.ROLLING_RESTART)
+        if shortfall is not None:
+            return shortfall
+        if start_lag_seconds(self._facts) <= self._scenario.lag_slo_seconds:
+            return None
+        needed = catch_up_now_seconds(self._facts, self._simulation(count).proposed, self._capacity)
+        limit = self._scenario.catch_up_limit_seconds
+        if needed <= limit:
+            return None
+        return _Shortfall(
+            f"with {count:,} members what waits today is gone in {shown_time(needed)}, and {shown_time(limit)} are "
+            "allowed"
+        )

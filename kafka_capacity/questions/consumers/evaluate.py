@@ -1,0 +1,133 @@
+"""Evaluate the group scenarios of a plan and give their tables: on an executor, and on a laptop just the same.
+
+Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import GroupFacts
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.questions.consumers.advice import advise
+from kafka_capacity.questions.consumers.grid import (
+    GroupGridRequest,
+    GroupUnit,
+    GroupVariant,
+    group_scenario,
+    group_units,
+    variant_scenarios,
+)
+from kafka_capacity.questions.consumers.scenario import GroupResult, SmallestCounts
+from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
+from kafka_capacity.questions.consumers.tables import (
+    GROUP_TABLES,
+    group_facts_table,
+    group_members_table,
+    group_result_tables,
+    group_timeline_table,
+)
+
+DETAILS_FOR_ALL_UP_TO = 200
+"""Up to so many scenarios every one brings its timeline and its members; beyond, of each group only the scenarios of
+today and the one that the advice speaks of."""
+
+_NOT_ASKED = SmallestCounts(at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=None)
+
+Tables = Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupInputs:
+    """Everything that evaluating needs: the groups that were asked for, and what to try them with."""
+
+    groups: tuple[GroupFacts, ...]
+    request: GroupGridRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupWork:
+    """What to give of one unit.
+
+    Attributes:
+        unit: which scenarios.
+        has_figures: whether their rows of ``group_scenarios`` and ``group_churn`` are wanted.
+        has_details: whether their rows of ``group_timeline`` and ``group_members`` are wanted.
+    """
+
+    unit: GroupUnit
+    has_figures: bool
+    has_details: bool
+
+
+def evaluate_unit(inputs: GroupInputs, unit: GroupUnit) -> tuple[GroupResult, ...]:
+    """Evaluate all scenarios of one unit; the counts that will do are searched for once."""
+    facts, variant, request = inputs.groups[unit.position], unit.variant, inputs.request
+    smallest: SmallestCounts | None
+    try:
+        smallest = smallest_counts(facts, group_scenario(facts, variant, max(1, len(facts.members)), request))
+    except AssignmentError:
+        smallest = None  # the scenarios themselves say why
+    scenarios = variant_scenarios(facts, variant, request, member_counts=unit.member_counts, smallest=smallest)
+    return tuple(evaluate_group(facts, scenario, smallest) for scenario in scenarios)
+
+
+def work_tables(inputs: GroupInputs, work: GroupWork) -> dict[str, pa.Table]:
+    """Do one piece of work and give its tables."""
+    if work.has_figures:
+        results = evaluate_unit(inputs, work.unit)
+        tables = [group_result_tables(result, has_details=work.has_details) for result in results]
+    else:
+        tables = [_details(result) for result in _without_counts(inputs, work.unit)]
+    return {name: pa.concat_tables([each[name] for each in tables]) for name in tables[0]}
+
+
+def _details(result: GroupResult) -> dict[str, pa.Table]:
+    return {"group_timeline": group_timeline_table(result), "group_members": group_members_table(result)}
+
+
+def _without_counts(inputs: GroupInputs, unit: GroupUnit) -> list[GroupResult]:
+    """Evaluate given counts again, for what was not kept of them."""
+    facts = inputs.groups[unit.position]
+    scenarios = variant_scenarios(facts, unit.variant, inputs.request, member_counts=unit.member_counts)
+    return [evaluate_group(facts, scenario, _NOT_ASKED) for scenario in scenarios]
+
+
+def simulate_groups(inputs: GroupInputs, run: Callable[[Sequence[GroupWork]], Iterable[Tables]]) -> dict[str, pa.Table]:
+    """Evaluate the whole grid and give the tables about groups, sorted.
+
+    Args:
+        inputs: groups and what to try.
+        run: does :func:`work_tables` for each piece of work, here or elsewhere, in any order; it is called a second
+            time where details are wanted of some scenarios only, since these are known when all are judged.
+    """
+    units = group_units(inputs.groups, inputs.request)
+    has_all = sum(len(unit.member_counts) or 2 for unit in units) <= DETAILS_FOR_ALL_UP_TO
+    bundles = list(run([GroupWork(unit=unit, has_figures=True, has_details=has_all) for unit in units]))
+    if not has_all:
+        wanted = units_to_detail(inputs, merge_tables(bundles, GROUP_TABLES))
+        bundles += run([GroupWork(unit=unit, has_figures=False, has_details=True) for unit in wanted])
+    bundles.append({"group_facts": group_facts_table(inputs.groups)})
+    return merge_tables(bundles, GROUP_TABLES)
+
+
+def units_to_detail(inputs: GroupInputs, tables: Tables) -> list[GroupUnit]:
+    """List the scenarios of today and those that the advice speaks of, as pieces of work."""
+    positions = {facts.group_id: position for position, facts in enumerate(inputs.groups)}
+    found: dict[GroupUnit, None] = {}
+    for advice in advise(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist()):
+        for row in (advice.today, advice.spoken_of):
+            if row is not None:
+                variant = GroupVariant(
+                    protocol=GroupProtocol(row["protocol"]), assignor=row["assignor"], is_static=row["is_static"]
+                )
+                unit = GroupUnit(
+                    position=positions[advice.group_id], variant=variant, member_counts=(row["member_count"],)
+                )
+                found[unit] = None
+    return list(found)

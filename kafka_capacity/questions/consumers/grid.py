@@ -1,0 +1,240 @@
+"""Which scenarios of consumer groups a request stands for: groups × variants × member counts.
+
+A variant is a protocol with an assignor and with static members or without. Where no assignors and protocols are
+asked for, a group is tried as it is today, with classic ``cooperative-sticky`` and with the consumer protocol's
+``uniform``. Where no counts are asked for, each variant is tried with today's count and with the smallest that will
+do, which is found where the variant is evaluated. Every group is tried as it is today in any case, unless its
+assignor is not known here: all else is compared with that.
+
+The unit of work is a group with a variant: what is the same for all its counts is worked out once, and there are many
+of them, so that they spread evenly whatever the groups.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.questions.consumers.scenario import SmallestCounts
+
+USUAL_ASSIGNORS = {GroupProtocol.CLASSIC: "cooperative-sticky", GroupProtocol.CONSUMER: "uniform"}
+"""What each protocol is tried with where no assignor is asked for."""
+
+
+class StaticMembership(StrEnum):
+    """Whether members are tried with a ``group.instance.id``."""
+
+    AS_IS = "as-is"
+    STATIC = "static"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupGridRequest:
+    """What spans the grid; the meaning of each field is that of :class:`GroupScenario`.
+
+    Attributes:
+        groups: names of groups; empty means all.
+        member_counts: empty means today's, and the smallest that will do.
+        assignors: names of assignors; empty means today's and the usual ones.
+        protocols: empty means today's and both.
+        static_membership: as it is today, static, or each of them.
+        broker_heap_bytes: of a broker's Java process; what else it has of memory is page cache.
+    """
+
+    groups: tuple[str, ...]
+    member_counts: tuple[int, ...]
+    assignors: tuple[str, ...]
+    protocols: tuple[GroupProtocol, ...]
+    static_membership: StaticMembership
+    events: tuple[Event, ...]
+    lag_slo_seconds: float
+    catch_up_limit_seconds: float
+    failure_count: int
+    member_capacity_bytes_per_second: float | None
+    partitions_factor: int
+    broker_heap_bytes: float
+    settings: GroupSettings
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupVariant:
+    """How the members of a group agree on who reads what."""
+
+    protocol: GroupProtocol
+    assignor: str
+    is_static: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupUnit:
+    """One piece of work.
+
+    Attributes:
+        position: of the group in the list of facts.
+        variant: what to try it with.
+        member_counts: how many members; empty for today's count and the smallest that will do.
+    """
+
+    position: int
+    variant: GroupVariant
+    member_counts: tuple[int, ...]
+
+
+def group_request_to_json(request: GroupGridRequest) -> dict[str, Any]:
+    """Give a request as plain data."""
+    return {
+        **{field.name: getattr(request, field.name) for field in dataclasses.fields(request)},
+        "groups": list(request.groups),
+        "member_counts": list(request.member_counts),
+        "assignors": list(request.assignors),
+        "protocols": [str(protocol) for protocol in request.protocols],
+        "static_membership": str(request.static_membership),
+        "events": [str(event) for event in request.events],
+        "settings": dataclasses.asdict(request.settings),
+    }
+
+
+def group_request_from_json(data: dict[str, Any]) -> GroupGridRequest:
+    """Undo :func:`group_request_to_json`."""
+    return GroupGridRequest(
+        **{
+            **data,
+            "groups": tuple(data["groups"]),
+            "member_counts": tuple(data["member_counts"]),
+            "assignors": tuple(data["assignors"]),
+            "protocols": tuple(GroupProtocol(name) for name in data["protocols"]),
+            "static_membership": StaticMembership(data["static_membership"]),
+            "events": tuple(Event(name) for name in data["events"]),
+            "settings": GroupSettings(**data["settings"]),
+        }
+    )
+
+
+def todays_variant(facts: GroupFacts) -> GroupVariant:
+    """Give the group as it is; a group counts as static when all its members are."""
+    return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=facts.is_static)
+
+
+def has_known_assignor(facts: GroupFacts) -> bool:
+    """Tell whether the group can be tried as it is: a group may use an assignor of its users' own."""
+    return facts.assignor in assignor_names(facts.protocol)
+
+
+def group_variants(facts: GroupFacts, request: GroupGridRequest) -> tuple[GroupVariant, ...]:
+    """List what to try a group with, today's own first where it is among them."""
+    today = todays_variant(facts)
+    is_tried = has_known_assignor(facts) and _has_todays_own(today, request)
+    kinds = [(today.protocol, today.assignor)] if is_tried else []
+    for protocol in request.protocols or tuple(USUAL_ASSIGNORS):
+        valid = assignor_names(protocol)
+        kinds += [(protocol, name) for name in request.assignors or (USUAL_ASSIGNORS[protocol],) if name in valid]
+    memberships = {
+        StaticMembership.AS_IS: (today.is_static,),
+        StaticMembership.STATIC: (True,),
+        StaticMembership.BOTH: (today.is_static, True),
+    }[request.static_membership]
+    return tuple(
+        GroupVariant(protocol=protocol, assignor=name, is_static=is_static)
+        for protocol, name in dict.fromkeys(kinds)
+        for is_static in dict.fromkeys(memberships)
+    )
+
+
+def _has_todays_own(today: GroupVariant, request: GroupGridRequest) -> bool:
+    return not request.assignors and (not request.protocols or today.protocol in request.protocols)
+
+
+def group_units(groups: Sequence[GroupFacts], request: GroupGridRequest) -> tuple[GroupUnit, ...]:
+    """List the pieces of work of a request, groups with many partitions first: they take longest.
+
+    Args:
+        groups: the groups that were asked for.
+        request: what to try them with.
+    """
+    asked = frozenset(request.member_counts)
+    units = []
+    for position in sorted(range(len(groups)), key=lambda i: (-len(groups[i]), groups[i].group_id)):
+        facts = groups[position]
+        today, now = todays_variant(facts), frozenset({len(facts.members)} - {0})
+        variants = group_variants(facts, request)
+        if now and today not in variants and has_known_assignor(facts):
+            units.append(GroupUnit(position=position, variant=today, member_counts=tuple(now)))
+        for variant in variants:
+            counts = sorted(asked | now if asked and variant == today else asked)
+            units.append(GroupUnit(position=position, variant=variant, member_counts=tuple(counts)))
+    return tuple(units)
+
+
+def wanted_groups(groups: Iterable[GroupFacts], request: GroupGridRequest) -> tuple[GroupFacts, ...]:
+    """Keep the groups that were asked for, by name."""
+    wanted = frozenset(request.groups)
+    return tuple(
+        sorted((facts for facts in groups if not wanted or facts.group_id in wanted), key=lambda facts: facts.group_id)
+    )
+
+
+def group_scenario(
+    facts: GroupFacts, variant: GroupVariant, member_count: int, request: GroupGridRequest
+) -> GroupScenario:
+    """Put a group, a variant and a count together with the rest of a request."""
+    return GroupScenario(
+        scenario_id=scenario_id(facts.group_id, variant, member_count),
+        group_id=facts.group_id,
+        member_count=member_count,
+        protocol=variant.protocol,
+        assignor=variant.assignor,
+        is_static=variant.is_static,
+        events=request.events,
+        member_capacity_bytes_per_second=request.member_capacity_bytes_per_second,
+        lag_slo_seconds=request.lag_slo_seconds,
+        catch_up_limit_seconds=request.catch_up_limit_seconds,
+        failure_count=request.failure_count,
+        partitions_factor=request.partitions_factor,
+        settings=request.settings,
+        seed=request.seed,
+    )
+
+
+def scenario_id(group_id: str, variant: GroupVariant, member_count: int) -> str:
+    """Name a scenario so that no other has the same name.
+
+    A group may have any name: read from the right, where dots in an assignor's name are encoded, it stays unique.
+
+    >>> variant = GroupVariant(protocol=GroupProtocol.CLASSIC, assignor="range", is_static=False)
+    >>> scenario_id("orders-etl", variant, 6)
+    'orders-etl.006.classic-range.dynamic'
+    """
+    assignor = variant.assignor.replace("%", "%25").replace(".", "%2E")
+    membership = "static" if variant.is_static else "dynamic"
+    return f"{group_id}.{member_count:03d}.{variant.protocol}-{assignor}.{membership}"
+
+
+def variant_scenarios(
+    facts: GroupFacts,
+    variant: GroupVariant,
+    request: GroupGridRequest,
+    *,
+    member_counts: Sequence[int] = (),
+    smallest: SmallestCounts | None = None,
+) -> tuple[GroupScenario, ...]:
+    """List the scenarios of a variant: the counts given, or today's and the smallest that will do.
+
+    Args:
+        facts: the group.
+        variant: what to try it with.
+        request: what is asked.
+        member_counts: how many members; empty for today's count and the smallest.
+        smallest: the counts that will do, ``None`` where Kafka would throw.
+    """
+    fewest = smallest.for_all if smallest is not None else None
+    # A group without members for which no count will do still shows why: with one member.
+    counts = sorted(set(member_counts)) or sorted({n for n in (len(facts.members), fewest) if n}) or [1]
+    return tuple(group_scenario(facts, variant, count, request) for count in counts)

@@ -1,0 +1,210 @@
+"""What would happen to a consumer group under a scenario: the result of :func:`evaluate_group`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.rebalance.model import Event, GroupScenario
+from kafka_capacity.proposal.excuse import Excuse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LagCurve:
+    """How far a group is behind over time, all partitions at their rates of the group's peak hour.
+
+    Attributes:
+        time_seconds: float64[T], after the event's start, ascending; the first is 0.
+        lag_bytes: float64[T], of the whole group.
+        lag_seconds: float64[T], of the partition that is furthest behind: its waiting bytes ÷ its rate.
+        paused_partitions: int64[T], how many are not read from then on.
+    """
+
+    time_seconds: NDArray[np.float64]
+    lag_bytes: NDArray[np.float64]
+    lag_seconds: NDArray[np.float64]
+    paused_partitions: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EventOutcome:
+    """One event of a scenario, as it goes for a group that has caught up; what waits today is a metric of its own.
+
+    Attributes:
+        event: which.
+        members_before: how many there are when it begins.
+        members_after: how many there are in the end.
+        rebalances: generations (classic) or group epochs (KIP-848).
+        partition_pauses: how often a partition stopped being read, over all partitions.
+        paused_partitions: how many different partitions that were.
+        revoked: how often a rebalance took a partition from a reader that was there: the pauses that a better protocol
+            or assignor spares; the others are those of a reader that stopped itself.
+        paused_partition_seconds: the sum of all pauses.
+        moved: partitions that are read by another member in the end; a member that was restarted is no other.
+        returned: partitions that stopped and are read in the end by the member that read them, restarted or not.
+        pause_median_seconds: of the pauses, over several draws of the clocks; 0 where there are none.
+        pause_p95_seconds: the same.
+        pause_max_seconds: the same; ``None`` for a pause that does not end.
+        duplicate_records: read twice on average, since somebody left without committing.
+        duplicate_records_high: at most.
+        lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for without end. Where the
+            capacity is no limit, what the pauses alone add.
+        lag_max_partition: which, ``topic-partition``; ``None`` where nothing lags.
+        lag_max_bytes: the most that the group falls behind in total.
+        catch_up_seconds: from the event's start until nothing waits any more, at peak rates; the slowest partition
+            decides. It is an upper bound where the capacity is no limit; ``None`` for never, or for not known.
+        keeps_up: whether members can do what they are to do after the event at peak; ``None`` where they would have to
+            do more than they have been seen to.
+        catch_up_mean_seconds: the same at mean rates.
+        catch_up_partition: the slowest partition; ``None`` where nothing lags.
+        disk_read_bytes: what the catch-up reads from disk since it fell out of the page cache; ``None`` where the
+            caches are not known.
+        duration_seconds: until the group has settled.
+        is_settled: False where the group did not come to rest.
+        curve: lag over time.
+    """
+
+    event: Event
+    members_before: int
+    members_after: int
+    rebalances: int
+    partition_pauses: int
+    paused_partitions: int
+    revoked: int
+    paused_partition_seconds: float | None
+    moved: int
+    returned: int
+    pause_median_seconds: float
+    pause_p95_seconds: float
+    pause_max_seconds: float | None
+    duplicate_records: float
+    duplicate_records_high: float
+    lag_max_seconds: float | None
+    lag_max_partition: str | None
+    lag_max_bytes: float | None
+    catch_up_seconds: float | None
+    keeps_up: bool | None
+    catch_up_mean_seconds: float | None
+    catch_up_partition: str | None
+    disk_read_bytes: float | None
+    duration_seconds: float
+    is_settled: bool
+    curve: LagCurve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallestCounts:
+    """The smallest member counts that will do with this assignor and protocol; ``None`` where no count will.
+
+    Attributes:
+        at_peak: every member can process what it is to read in the group's peak hour: it is no more than the capacity,
+            given or seen.
+        after_failures: the same once ``failure_count`` members are gone for good, and the lag stays within the
+            objective meanwhile.
+        while_restarting: the lag stays within the objective during a rolling restart at peak.
+        for_all: all three, and a group that is behind today catches up in time.
+        why_none: why there is none for all, a sentence with numbers; ``None`` where there is one.
+    """
+
+    at_peak: int | None
+    after_failures: int | None
+    while_restarting: int | None
+    for_all: int | None
+    why_none: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetrics:
+    """The steady state of a scenario.
+
+    Attributes:
+        partition_count: of the subscribed topics.
+        idle_members: names of members that get nothing.
+        fewest_partitions: of any member.
+        most_partitions: of any member.
+        busiest_member_id: who reads most in the peak hour.
+        busiest_member_bytes_per_second: at peak.
+        mean_member_bytes_per_second: at peak.
+        group_peak_bytes_per_second: all partitions in the peak hour.
+        group_mean_bytes_per_second: all partitions, mean.
+        capacity_bytes_per_second: what one member can process; ``None`` where it is neither given nor to be estimated.
+        is_capacity_given: given, else the highest rate seen so far: a lower bound.
+        is_capacity_limit: whether more is known to be too much: it is given, or the group is behind today, so that its
+            members have been seen at their limit. Otherwise what nobody has been seen to do is not held against it.
+        load_ratio: the busiest member's rate at peak ÷ capacity; ``None`` without a capacity.
+        same_as_count: the smallest count with as few partitions on the fullest member: more than that are pointless.
+        skew_topics: topics whose first partitions ``range`` piles up on the same members, where it bites; else empty.
+        start_lag_bytes: what waits today.
+        start_lag_seconds: how far the furthest partition is behind today, at its mean rate.
+        catch_up_now_seconds: when that is gone with these members at mean rates; ``None`` for never.
+    """
+
+    partition_count: int
+    idle_members: tuple[str, ...]
+    fewest_partitions: int
+    most_partitions: int
+    busiest_member_id: str
+    busiest_member_bytes_per_second: float
+    mean_member_bytes_per_second: float
+    group_peak_bytes_per_second: float
+    group_mean_bytes_per_second: float
+    capacity_bytes_per_second: float | None
+    is_capacity_given: bool
+    is_capacity_limit: bool
+    load_ratio: float | None
+    same_as_count: int
+    skew_topics: tuple[str, ...]
+    start_lag_bytes: float
+    start_lag_seconds: float
+    catch_up_now_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberChange:
+    """One member before and after the change from today to the scenario.
+
+    Attributes:
+        member_id: as the coordinator knows it; made up for members that do not exist yet.
+        is_new: not a member today.
+        is_gone: not a member afterwards.
+        partitions_before: ``topic-partition`` names, in Kafka's order.
+        partitions_after: the same.
+        peak_before_bytes_per_second: what it reads in the group's peak hour.
+        peak_after_bytes_per_second: the same.
+    """
+
+    member_id: str
+    is_new: bool
+    is_gone: bool
+    partitions_before: tuple[str, ...]
+    partitions_after: tuple[str, ...]
+    peak_before_bytes_per_second: float
+    peak_after_bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupResult:
+    """What a scenario would do.
+
+    Attributes:
+        scenario: what was asked.
+        is_today: whether it is the group as it is: count, protocol, assignor and static membership.
+        fits: whether every constraint holds.
+        excuses: those that do not, constraints ``assignment``, ``member_capacity``, ``lag_now``, ``lag_slo`` and
+            ``settling``.
+        metrics: ``None`` when Kafka would throw.
+        smallest: counts that will do; ``None`` in the same case.
+        events: in the order asked for; empty in the same case.
+        members: who reads what before and after; empty in the same case.
+    """
+
+    scenario: GroupScenario
+    is_today: bool
+    fits: bool
+    excuses: tuple[Excuse, ...]
+    metrics: GroupMetrics | None
+    smallest: SmallestCounts | None
+    events: tuple[EventOutcome, ...]
+    members: tuple[MemberChange, ...]

@@ -1,0 +1,259 @@
+"""A group scenario in, its result out: pure, deterministic, and the same on a laptop and on an executor."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.groups.model import TopicPartitions
+from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.consumers.counts import (
+    catch_up_now_seconds,
+    partition_counts,
+    same_as_count,
+    smallest_counts,
+)
+from kafka_capacity.questions.consumers.events import Capacity, evaluate_event, judged_events, start_lag_seconds
+from kafka_capacity.questions.consumers.scenario import (
+    EventOutcome,
+    GroupMetrics,
+    GroupResult,
+    MemberChange,
+    SmallestCounts,
+)
+from kafka_capacity.text.wording import shown_rate, shown_time
+
+__all__ = ["evaluate_group", "is_today", "smallest_counts"]
+
+SKEW_BITES_FROM = 2
+"""Partitions that the fullest member has more than the emptiest, from which on the skew of ``range`` is named."""
+
+
+def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
+    """Tell whether a scenario is the group as it is."""
+    return (scenario.member_count, scenario.protocol, scenario.assignor, scenario.is_static) == (
+        len(facts.members),
+        facts.protocol,
+        facts.assignor,
+        facts.is_static,
+    )
+
+
+def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: SmallestCounts | None = None) -> GroupResult:
+    """Work out what a scenario does to a group.
+
+    Args:
+        facts: the group as observed.
+        scenario: what is asked.
+        smallest: of the same group, assignor and protocol where that is known already; else it is worked out.
+
+    Raises:
+        RequestError: there is no such assignor.
+    """
+    try:
+        simulation = GroupSimulation(facts, scenario)
+        metrics = _metrics(simulation)
+        events = tuple(evaluate_event(simulation, event) for event in scenario.events)
+        smallest = smallest if smallest is not None else smallest_counts(facts, scenario)
+    except AssignmentError as error:
+        excuse = Excuse(
+            reason=f"the {scenario.assignor} assignor refuses: {error}",
+            constraint="assignment",
+            where=facts.group_id,
+            needed=math.nan,
+            available=math.nan,
+            unit="members",
+        )
+        return GroupResult(
+            scenario=scenario,
+            is_today=is_today(facts, scenario),
+            fits=False,
+            excuses=(excuse,),
+            metrics=None,
+            smallest=None,
+            events=(),
+            members=(),
+        )
+    excuses = _excuses(facts, scenario, metrics, events)
+    return GroupResult(
+        scenario=scenario,
+        is_today=is_today(facts, scenario),
+        fits=not excuses,
+        excuses=excuses,
+        metrics=metrics,
+        smallest=smallest,
+        events=events,
+        members=_members(simulation),
+    )
+
+
+def _metrics(simulation: GroupSimulation) -> GroupMetrics:
+    facts, scenario, rest = simulation.facts, simulation.scenario, simulation.proposed
+    names = [simulation.members[number].member_id for number in rest.numbers]
+    counts = partition_counts(rest)
+    loads = member_loads(rest, facts.peak_bytes_per_second)
+    # Where nothing is known of rates the fullest member is the busiest.
+    busiest = int(np.lexsort((-counts, -loads))[0])
+    known = Capacity.of(facts, scenario)
+    capacity = known.proven
+    catch_up = catch_up_now_seconds(facts, rest, capacity)
+    return GroupMetrics(
+        partition_count=len(facts),
+        idle_members=tuple(name for name, count in zip(names, counts.tolist(), strict=True) if not count),
+        fewest_partitions=int(counts.min()),
+        most_partitions=int(counts.max()),
+        busiest_member_id=names[busiest],
+        busiest_member_bytes_per_second=float(loads[busiest]),
+        mean_member_bytes_per_second=float(loads.mean()),
+        group_peak_bytes_per_second=float(facts.peak_bytes_per_second.sum()),
+        group_mean_bytes_per_second=float(facts.mean_bytes_per_second.sum()),
+        capacity_bytes_per_second=capacity if math.isfinite(capacity) else None,
+        is_capacity_given=scenario.member_capacity_bytes_per_second is not None,
+        is_capacity_limit=math.isfinite(known.limit),
+        load_ratio=float(loads[busiest]) / capacity if 0 < capacity < math.inf else None,
+        same_as_count=same_as_count(facts, scenario),
+        skew_topics=_skew_topics(facts, scenario, counts),
+        start_lag_bytes=float(facts.start_lag_bytes.sum()),
+        start_lag_seconds=start_lag_seconds(facts),
+        catch_up_now_seconds=catch_up if math.isfinite(catch_up) else None,
+    )
+
+
+def _skew_topics(facts: GroupFacts, scenario: GroupScenario, counts: np.ndarray) -> tuple[str, ...]:
+    """Name the topics that pile up on the first members: each gives them one partition more."""
+    if scenario.assignor != "range" or counts.max() - counts.min() < SKEW_BITES_FROM:
+        return ()
+    return tuple(topic.name for topic in facts.topics if topic.partitions % scenario.member_count)
+
+
+def _excuses(
+    facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics, events: tuple[EventOutcome, ...]
+) -> tuple[Excuse, ...]:
+    found = []
+    capacity = metrics.capacity_bytes_per_second
+    if capacity is not None and metrics.busiest_member_bytes_per_second > capacity * (1 + 1e-9):
+        if metrics.is_capacity_given:
+            basis = ""
+        elif metrics.is_capacity_limit:
+            basis = ", the most that any did, and that one is behind"
+        else:
+            basis = " for certain, the most that any has been seen to; give the capacity of a member if it is more"
+        found.append(
+            Excuse(
+                reason=f"member {metrics.busiest_member_id} gets "
+                f"{shown_rate(metrics.busiest_member_bytes_per_second)} at peak, and a member processes "
+                f"{shown_rate(capacity)}{basis}",
+                constraint="member_capacity",
+                where=metrics.busiest_member_id,
+                needed=metrics.busiest_member_bytes_per_second,
+                available=capacity,
+                unit="bytes per second",
+            )
+        )
+    found += _lag_now(facts, scenario, metrics)
+    found += [excuse for outcome in events for excuse in _event_excuses(scenario, metrics, outcome)]
+    return tuple(found)
+
+
+def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) -> list[Excuse]:
+    needed = metrics.catch_up_now_seconds
+    is_late = needed is None or needed > scenario.catch_up_limit_seconds
+    if metrics.start_lag_seconds <= scenario.lag_slo_seconds or not is_late:
+        return []
+    gone = "never gone at mean rates" if needed is None else f"gone in {shown_time(needed)} at mean rates"
+    reason = (
+        f"the group is {shown_time(metrics.start_lag_seconds)} behind today, which is {gone}; "
+        f"{shown_time(scenario.catch_up_limit_seconds)} are allowed"
+    )
+    return [
+        Excuse(
+            reason=reason,
+            constraint="lag_now",
+            where=facts.group_id,
+            needed=math.inf if needed is None else needed,
+            available=scenario.catch_up_limit_seconds,
+            unit="seconds",
+        )
+    ]
+
+
+def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: EventOutcome) -> list[Excuse]:
+    name = str(outcome.event).replace("-", " ")
+    found = []
+    if not outcome.is_settled:
+        found.append(
+            Excuse(
+                reason=f"the group does not come to rest in a {name}: the assignor keeps taking partitions back",
+                constraint="settling",
+                where=str(outcome.event),
+                needed=math.nan,
+                available=math.nan,
+                unit="rebalances",
+            )
+        )
+    lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
+    if (
+        outcome.event in judged_events(scenario)
+        and lag > scenario.lag_slo_seconds
+        and not (math.isinf(lag) and _is_overloaded(metrics))
+    ):
+        far = "falls behind without end" if math.isinf(lag) else f"falls {shown_time(lag)} behind"
+        found.append(
+            Excuse(
+                reason=f"in a {name} at peak partition {outcome.lag_max_partition} {far}, and "
+                f"{shown_time(scenario.lag_slo_seconds)} are allowed",
+                constraint="lag_slo",
+                where=str(outcome.event),
+                needed=lag,
+                available=scenario.lag_slo_seconds,
+                unit="seconds",
+            )
+        )
+    return found
+
+
+def _is_overloaded(metrics: GroupMetrics) -> bool:
+    """Tell whether a member has too much to do with no event at all, which is said once."""
+    return metrics.is_capacity_limit and metrics.load_ratio is not None and metrics.load_ratio > 1 + 1e-9
+
+
+def _members(simulation: GroupSimulation) -> tuple[MemberChange, ...]:
+    """List members by id: those of today, then those to come."""
+    today, proposed = simulation.today, simulation.proposed
+    names = {
+        known: topic.name
+        for topic, topic_id in zip(simulation.facts.topics, simulation.facts.topic_ids, strict=True)
+        for known in (topic.name, topic_id)
+    }
+    rates = simulation.facts.peak_bytes_per_second
+    before, after = _by_number(today, rates), _by_number(proposed, rates)
+    nothing = (TopicPartitions.of(()), 0.0)
+    changes = []
+    for number in sorted({*before, *after}):
+        parts_before, rate_before = before.get(number, nothing)
+        parts_after, rate_after = after.get(number, nothing)
+        changes.append(
+            MemberChange(
+                member_id=simulation.members[number].member_id,
+                is_new=number not in before,
+                is_gone=number not in after,
+                partitions_before=_named(parts_before, names),
+                partitions_after=_named(parts_after, names),
+                peak_before_bytes_per_second=rate_before,
+                peak_after_bytes_per_second=rate_after,
+            )
+        )
+    return tuple(changes)
+
+
+def _by_number(rest: Rest, rates: np.ndarray) -> dict[int, tuple[TopicPartitions, float]]:
+    loads = member_loads(rest, rates).tolist()
+    return {number: (part, load) for number, part, load in zip(rest.numbers, rest.parts, loads, strict=True)}
+
+
+def _named(parts: TopicPartitions, names: dict[str, str]) -> tuple[str, ...]:
+    return tuple(f"{names.get(topic, topic)}-{partition}" for topic, partition in parts.pairs())

@@ -1,0 +1,170 @@
+"""What states of partitions add up to on each broker: leaders, traffic, and what is to be copied anew.
+
+A leader is written to by producers, and sends to consumers and to each follower that lives; a follower is written to
+by its leader. What nobody leads is neither written nor read. Consumers are taken to read from leaders.
+
+What is to be copied anew is what brokers that are lost held of partitions that are led. Throttles count it as
+:mod:`~kafka_capacity.kafka.reassignment.duration` says: at a destination all that is produced to what it receives, at a
+source the same once for each copy and for each follower in sync.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.workload import Traffic
+from kafka_capacity.hardware.cpu import CpuCosts, cores
+from kafka_capacity.kafka.controller.partition_states import PartitionStates
+from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartitionRates:
+    """What one replica of each partition takes.
+
+    Attributes:
+        traffic: hour by hour.
+        size_bytes: float64[P].
+        mean_bytes_per_second: float64[P], produced on average.
+        costs: of processors; ``None`` where what they can do is not known, so that nobody asks.
+    """
+
+    traffic: Traffic
+    size_bytes: NDArray[np.float64]
+    mean_bytes_per_second: NDArray[np.float64]
+    costs: CpuCosts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BrokerSums:
+    """Sums of S sets of partitions on B brokers.
+
+    Attributes:
+        leaders: float64[S, B].
+        written: float32[S, B, H], bytes per second.
+        sent: float32[S, B, H].
+        cores: float32[S, B, H], what that takes of processors; H is 0 where nobody asks.
+        copied_in: float64[S, B], bytes to be copied onto it.
+        copied_out: float64[S, B], bytes that it sends for that.
+        load_in: float64[S, B], produced on average to what is copied onto it.
+        load_out: float64[S, B], what it sends of that, to followers in sync too.
+    """
+
+    leaders: NDArray[np.float64]
+    written: NDArray[np.float32]
+    sent: NDArray[np.float32]
+    cores: NDArray[np.float32]
+    copied_in: NDArray[np.float64]
+    copied_out: NDArray[np.float64]
+    load_in: NDArray[np.float64]
+    load_out: NDArray[np.float64]
+
+    def changed_by(self, after: BrokerSums, before: BrokerSums) -> BrokerSums:
+        """Add what some sets have more after than before."""
+        return BrokerSums(
+            **{
+                name: getattr(self, name) + (getattr(after, name) - getattr(before, name))
+                for name in BrokerSums.__slots__
+            }
+        )
+
+    def rebuild_seconds(self, throttle_bytes_per_second: float) -> NDArray[np.float64]:
+        """Give float64[S], how long the slowest broker takes to copy; infinite for never."""
+        amount = np.concatenate([self.copied_in, self.copied_out], axis=1)
+        load = np.concatenate([self.load_in, self.load_out], axis=1)
+        unknown = np.full(amount.shape, np.nan)
+        closing = closing_rates(np.full(amount.shape, throttle_bytes_per_second), load, unknown, load)
+        # What was added and taken away again leaves rounding errors, less than a byte.
+        seconds = gate_seconds(np.where(amount >= 1.0, amount, 0.0), closing)
+        return np.asarray(seconds.max(axis=1, initial=0.0), dtype=np.float64)
+
+
+def broker_sums(
+    states: PartitionStates,
+    live: NDArray[np.bool_],
+    lost: NDArray[np.bool_],
+    rates: PartitionRates,
+    *,
+    row: NDArray[np.int64],
+    of: NDArray[np.int64],
+    sets: int,
+) -> BrokerSums:
+    """Add up the partitions of each set.
+
+    Args:
+        states: of N partitions.
+        live: bool[N, W], which replicas live.
+        lost: bool[N, W], which are to be copied anew, if their partition is led.
+        rates: of all partitions.
+        row: int64[N], which each is.
+        of: int64[N], the set that each belongs to.
+        sets: how many there are.
+    """
+    is_led = (states.leader >= 0)[:, None]
+    add = _Adder(sets=sets, brokers=len(states.is_live))
+    leading = np.flatnonzero(is_led)
+    leader = add.at(states, of, leading, states.leader[leading].astype(np.int64))
+    held, copied = (np.nonzero(which & is_led) for which in (live, lost))
+    held_by, copied_by = add.at(states, of, *held), add.at(states, of, *copied)
+    followers = (live[leading].sum(axis=1) - 1).astype(np.float64)
+    copies = lost[leading].sum(axis=1).astype(np.float64)
+    fetchers = np.where(copies > 0, copies + (states.in_sync & live)[leading].sum(axis=1) - 1, 0.0)
+    led, copy = row[leading], row[copied[0]]
+    mean, size, traffic = rates.mean_bytes_per_second, rates.size_bytes, rates.traffic
+    written = add.hourly(held_by, row[held[0]], np.ones(len(held_by)), traffic.bytes_in)
+    sent = add.hourly(leader, led, np.ones(len(led)), traffic.bytes_out) + add.hourly(
+        leader, led, followers, traffic.bytes_in
+    )
+    used = np.zeros((sets, add.brokers, 0), dtype=np.float32)
+    if rates.costs is not None:
+        produced = add.hourly(leader, led, np.ones(len(led)), traffic.bytes_in)
+        flows = (one.astype(np.float64) for one in (produced, written - produced, sent))
+        used = cores(rates.costs, *flows).astype(np.float32)
+    return BrokerSums(
+        leaders=add.totals(leader, np.ones(len(led))),
+        written=written,
+        sent=sent,
+        cores=used,
+        copied_in=add.totals(copied_by, size[copy]),
+        copied_out=add.totals(leader, size[led] * copies),
+        load_in=add.totals(copied_by, mean[copy]),
+        load_out=add.totals(leader, mean[led] * fetchers),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Adder:
+    """Adds amounts up by set and broker."""
+
+    sets: int
+    brokers: int
+
+    def at(
+        self, states: PartitionStates, of: NDArray[np.int64], place: NDArray[np.int64], slot: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Give the key of the set and broker of some replicas."""
+        return np.asarray(of[place] * self.brokers + states.replicas[place, slot], dtype=np.int64)
+
+    def totals(self, key: NDArray[np.int64], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give float64[S, B]."""
+        found = np.bincount(key, weights=amount, minlength=self.sets * self.brokers)
+        return np.asarray(found, dtype=np.float64).reshape(self.sets, self.brokers)
+
+    def hourly(
+        self,
+        key: NDArray[np.int64],
+        row: NDArray[np.int64],
+        weight: NDArray[np.float64],
+        values: NDArray[np.float32],
+    ) -> NDArray[np.float32]:
+        """Give float32[S, B, H], the weighted hours of the partitions."""
+        if values.shape[1] == 1:
+            return self.totals(key, values[row, 0] * weight).astype(np.float32)[:, :, None]
+        from scipy.sparse import csr_matrix
+
+        shape = (self.sets * self.brokers, len(values))
+        found = csr_matrix((weight.astype(np.float32), (key, row)), shape=shape) @ values
+        return np.asarray(found, dtype=np.float32).reshape(self.sets, self.brokers, -1)

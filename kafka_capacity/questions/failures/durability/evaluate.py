@@ -1,0 +1,196 @@
+"""From a snapshot to what its topics could lose, as they are and in few copysets.
+
+How long a broker is without its data follows from the assignment: a broker with empty disks stands in for it after a
+while and copies all that it held under the throttle, as :mod:`.failures` works out. That counts
+each partition as gone until the last one is copied, an upper estimate. A rack that is lost is copied in the same way.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from math import isinf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.controller.annual_losses import Hazards, annual_losses
+from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
+from kafka_capacity.kafka.durability import Acks
+from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
+from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
+from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.questions.failures.durability.courses import explored_settings
+from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
+
+MOST_PARTITIONS = 100_000
+"""Of more no other placement is tried: it takes partitions one by one."""
+
+
+def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> DurabilityResult:
+    """Work out what the topics of a snapshot could lose.
+
+    Args:
+        snapshot: as it is, or as :func:`~kafka_capacity.questions.failures.ground.placed_snapshot` gives it.
+        load: of its partitions.
+        scenario: what is assumed.
+
+    Raises:
+        RequestError: a time of the scenario is not above 0.
+    """
+    _check(scenario)
+    topic, count = snapshot.partitions.topic, len(snapshot.partitions.topics)
+    factor = _smallest(replication_factors(snapshot.replicas), topic, count)
+    settings = snapshot.topics
+    minimum = np.asarray(settings.min_insync_replicas, dtype=np.int64)
+    setting, explored = explored_settings(
+        scenario, factor, minimum, settings.allows_unclean_election, settings.is_internal
+    )
+    few = _in_few_copysets(snapshot, load, scenario)
+    diff = None if few is None else diff_assignments(snapshot.replicas, few.replicas)
+    return DurabilityResult(
+        scenario=scenario,
+        topics=snapshot.partitions.topics,
+        partitions=np.bincount(topic, minlength=count).astype(np.int64),
+        replication_factor=factor,
+        min_insync_replicas=minimum,
+        is_unclean_allowed=settings.allows_unclean_election,
+        is_internal=settings.is_internal,
+        setting=setting,
+        settings=explored,
+        today=_losses(snapshot, load, scenario),
+        few_copysets=None if few is None else _losses(few, load, scenario),
+        moved_bytes=0 if diff is None else diff.moved_bytes(snapshot.partition_size_bytes()),
+        tail_bytes=_tails(snapshot, load, scenario),
+    )
+
+
+def _check(scenario: DurabilityScenario) -> None:
+    for name in (
+        "mttf_seconds",
+        "crash_mttf_seconds",
+        "replacement_seconds",
+        "throttle_bytes_per_second",
+        "rack_mttf_seconds",
+    ):
+        if not getattr(scenario, name) > 0:
+            raise RequestError(f"{name}: {getattr(scenario, name):g} is refused; give more than 0")
+    if not scenario.replica_lag_seconds >= 0:
+        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is refused; give at least 0")
+
+
+def _smallest(factors: NDArray[np.int32], topic: NDArray[np.int32], count: int) -> NDArray[np.int64]:
+    found = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(found, topic, factors.astype(np.int64))
+    return np.where(found == np.iinfo(np.int64).max, 0, found)
+
+
+def _in_few_copysets(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> Snapshot | None:
+    """Give the snapshot as it is once its partitions are in few copysets, all in sync.
+
+    ``None`` where partitions are too many to try, or have more replicas than brokers live.
+    """
+    factor = replication_factors(snapshot.replicas)
+    if len(factor) > MOST_PARTITIONS or factor.max(initial=0) > (~snapshot.brokers.is_fenced).sum():
+        return None
+    size = snapshot.partition_size_bytes()
+    problem = PlacementProblem(
+        partitions=snapshot.partitions,
+        before=snapshot.replicas,
+        leader=snapshot.leader,
+        size_bytes=size,
+        bytes_in_bytes_per_second=load.bytes_in_mean_bytes_per_second,
+        target=snapshot.brokers,
+        replication_factor=factor,
+        seed=0,
+        rack_rule=RackRule.STRICT,
+        balance=Balance.BYTES,
+        tolerance_ratio=scenario.tolerance_ratio,
+        broker_limits=BrokerLimits.of(len(snapshot.brokers), disk_bytes=snapshot.brokers.disk_capacity_bytes),
+    )
+    replicas = place_in_few_copysets(problem, scatter_width=scenario.scatter_width)
+    held = replicas >= 0
+    return dataclasses.replace(
+        snapshot,
+        replicas=replicas,
+        in_sync=held,
+        size_bytes=np.where(held, size[:, None], 0),
+        log_dir=np.full(replicas.shape, -1, dtype=np.int32),
+        leader=replicas[:, 0],
+    )
+
+
+def _losses(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> PlacementLosses:
+    brokers = snapshot.brokers
+    place, size = brokers.index_of(snapshot.replicas), snapshot.partition_size_bytes()
+    repair, rack_repair = _repair_seconds(snapshot, load, scenario)
+    hazards = Hazards.of(
+        brokers.rack_indexes(),
+        mttf_seconds=scenario.mttf_seconds,
+        repair_seconds=np.where(np.isfinite(repair), repair, 1.0),
+        rack_mttf_seconds=scenario.rack_mttf_seconds,
+        rack_repair_seconds=np.where(np.isfinite(rack_repair), rack_repair, 1.0),
+    )
+    hazards = dataclasses.replace(
+        hazards,
+        broker_gone=np.where(np.isfinite(repair), hazards.broker_gone, np.nan),
+        rack_gone=np.where(np.isfinite(rack_repair), hazards.rack_gone, np.nan),
+    )
+    has_replica = (place >= 0).any(axis=1)
+    held = bytes_per_broker(brokers, snapshot.replicas, size)
+    return PlacementLosses(
+        replicas=snapshot.replicas,
+        losses=annual_losses(
+            place[has_replica],
+            snapshot.partitions.topic[has_replica],
+            size[has_replica].astype(np.float64),
+            hazards,
+            topics=len(snapshot.partitions.topics),
+        ),
+        repair_seconds=repair,
+        highest_over_mean=float(held.max(initial=0) / held.mean()) if held.sum() else 1.0,
+    )
+
+
+def _repair_seconds(
+    snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give float64[B] and float64[K]: until a broker's, and a rack's data are copied anew."""
+    brokers, racks = snapshot.brokers, snapshot.brokers.rack_indexes()
+    asked = FailureScenario(
+        scenario_id=scenario.scenario_id,
+        kinds=(SetKind.BROKER, SetKind.RACK),
+        rules=scenario.rules,
+        throttle_bytes_per_second=scenario.throttle_bytes_per_second,
+    )
+    found = evaluate_failures(snapshot, load, asked)
+    repair = np.full(len(brokers), np.nan)
+    rack_repair = np.full(int(racks.max(initial=-1)) + 1, np.nan)
+    for one, seconds in zip(found.sets, found.rebuild_seconds.tolist(), strict=True):
+        place = brokers.index_of(np.array(one.brokers, dtype=np.int32))
+        if one.kind is SetKind.BROKER:
+            repair[place] = seconds
+        else:
+            rack_repair[racks[place[0]]] = seconds
+    # Who is fenced is dead already, and a broker without a rack is one by itself: as slow as the slowest.
+    repair = np.where(np.isnan(repair), np.nanmax(repair, initial=0.0), repair)
+    alone = np.isnan(rack_repair)
+    rack_repair[alone] = [repair[racks == rack].max() for rack in np.flatnonzero(alone)]
+    if isinf(scenario.rack_mttf_seconds):
+        rack_repair[:] = 0.0
+    return repair + scenario.replacement_seconds, rack_repair + scenario.replacement_seconds
+
+
+def _tails(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> NDArray[np.float64]:
+    """Give float64[T]: what leaders have acknowledged alone when they die, unless all replicas must have it."""
+    deaths = SECONDS_PER_YEAR / scenario.crash_mttf_seconds
+    if scenario.acks is Acks.ALL:
+        deaths = 0.0
+    is_led = (snapshot.leader >= 0) & (replication_factors(snapshot.replicas) > 1)
+    is_led &= ~snapshot.topics.is_internal[snapshot.partitions.topic]
+    lost = np.where(is_led, load.bytes_in_mean_bytes_per_second * scenario.replica_lag_seconds * deaths, 0.0)
+    weights = np.bincount(snapshot.partitions.topic, weights=lost, minlength=len(snapshot.partitions.topics))
+    return np.asarray(weights, dtype=np.float64)

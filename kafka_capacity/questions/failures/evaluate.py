@@ -1,0 +1,180 @@
+"""Lose every set of a scenario, and say what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity.demand.workload import Traffic
+from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.cpu import STATED, CpuCosts
+from kafka_capacity.hardware.flows import percentile
+from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.shapes import Hardware
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.controller.failing import Losses, losses
+from kafka_capacity.questions.failures.broker_sums import broker_sums
+from kafka_capacity.questions.failures.capacity import capacities
+from kafka_capacity.questions.failures.ground import FLAGS, Cluster, Ground
+from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
+from kafka_capacity.questions.failures.sets import failure_sets
+
+_MOST_CELLS = 1 << 23
+"""How many hourly figures of brokers are held at once: 32 MiB of each flow."""
+
+
+def evaluate_failures(
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    scenario: FailureScenario,
+    *,
+    traffic: Traffic | None = None,
+    has: Hardware | None = None,
+    costs: CpuCosts = STATED,
+) -> FailureResult:
+    """Lose each set of brokers by itself.
+
+    Args:
+        snapshot: the cluster as it is, or as :func:`.ground.placed_snapshot` gives it.
+        load: traffic of its partitions.
+        scenario: what is lost.
+        traffic: the hours, for the percentiles of brokers; without, every partition is at its own at once, which is
+            an upper estimate.
+        has: what the brokers can do; without, what the snapshot says of their networks.
+        costs: what traffic takes of processors, for brokers of which ``has`` says how many they have.
+
+    Raises:
+        RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
+    """
+    for name in ("throttle_bytes_per_second", "most_sets"):
+        if not getattr(scenario, name) > 0:
+            raise RequestError(f"{name}: {getattr(scenario, name):g} is refused; give more than 0")
+    sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario)
+    capacity = capacities(snapshot.brokers, has)
+    cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
+    table = _Table(cluster, len(sets), scenario.throttle_bytes_per_second)
+    today = Ground.of(cluster, ())
+    by_first: dict[tuple[int, ...], list[int]] = {}
+    for number, one in enumerate(sets):
+        by_first.setdefault(one.first, []).append(number)
+    for first, numbers in by_first.items():
+        ground = today if not first else Ground.of(cluster, _positions(snapshot, first))
+        rest = [_positions(snapshot, _others(sets[number])) for number in numbers]
+        at_once = max(1, _MOST_CELLS // (len(snapshot.brokers) * cluster.rates.traffic.bytes_in.shape[1] or 1))
+        for part in losses(ground.states, rest, scenario.rules, rows=cluster.rows, most_sets=at_once):
+            table.fill(np.array(numbers[part.first : part.first + part.count]), part, ground)
+    for number, one in enumerate(sets):
+        table.mark_dead(number, [*_positions(snapshot, one.brokers), *np.flatnonzero(snapshot.brokers.is_fenced)])
+    peak_in, peak_out, peak_cores = (
+        percentile(found)[0] for found in (today.sums.written, today.sums.sent, today.sums.cores)
+    )
+    return FailureResult(
+        scenario=scenario,
+        sets=sets,
+        left_out=left_out,
+        brokers=snapshot.brokers,
+        partition_count=len(snapshot.partitions),
+        offline_today=today.counts["offline"],
+        under_min_isr_today=today.counts["under_min_isr"],
+        peak_in_today_bytes_per_second=peak_in,
+        peak_out_today_bytes_per_second=peak_out,
+        peak_cores_today=peak_cores,
+        capacity=capacity,
+        peak_basis=cluster.rates.traffic.basis,
+        groups=cluster.reads.groups,
+        group_partitions=cluster.reads.partitions,
+        **table.columns,
+    )
+
+
+def _positions(snapshot: Snapshot, ids: Sequence[int]) -> list[int]:
+    return [int(place) for place in snapshot.brokers.index_of(np.array(ids, dtype=np.int32))]
+
+
+def _others(one: FailureSet) -> list[int]:
+    return [broker for broker in one.brokers if broker not in one.first]
+
+
+class _Table:
+    """The columns of the result, filled some sets at a time."""
+
+    def __init__(self, cluster: Cluster, sets: int, throttle: float) -> None:
+        self._cluster = cluster
+        self._throttle = throttle
+        brokers, groups = len(cluster.today.is_live), len(cluster.reads.groups)
+        whole = {name: np.zeros(sets, dtype=np.int64) for name in (*FLAGS, "offline_topics")}
+        figures = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_bytes", "rebuild_seconds")
+        self.columns: dict[str, Any] = {
+            **whole,
+            **{name: np.zeros(sets) for name in figures},
+            "leaders": np.zeros((sets, brokers), dtype=np.int64),
+            "peak_in_bytes_per_second": np.zeros((sets, brokers)),
+            "peak_out_bytes_per_second": np.zeros((sets, brokers)),
+            "peak_cores": np.zeros((sets, brokers)),
+            "group_offline": np.zeros((sets, groups), dtype=np.int64),
+            "coordinator": np.full((sets, groups), CoordinatorState.UNKNOWN, dtype=np.int8),
+        }
+
+    def fill(self, at: Any, part: Losses, ground: Ground) -> None:
+        """Enter what some sets do, which have these numbers."""
+        self._fill_partitions(at, part, ground)
+        self._fill_groups(at, part, ground)
+        self._fill_brokers(at, part, ground)
+
+    def mark_dead(self, number: int, brokers: Sequence[int]) -> None:
+        """Take out the figures of brokers that are dead."""
+        for name in ("peak_in_bytes_per_second", "peak_out_bytes_per_second", "peak_cores"):
+            self.columns[name][number, brokers] = np.nan
+
+    def _fill_partitions(self, at: Any, part: Losses, ground: Ground) -> None:
+        cluster, columns = self._cluster, self.columns
+        before, after = cluster.flags(part.before, part.row), cluster.flags(part.after, part.row)
+        mean = cluster.rates.mean_bytes_per_second[part.row]
+        for name in FLAGS:
+            change = after[name].astype(np.float64) - before[name]
+            columns[name][at] = ground.counts[name] + np.rint(_by_set(part, change)).astype(np.int64)
+        for name, flag in (("stopped_bytes_per_second", "offline"), ("refused_bytes_per_second", "under_min_isr")):
+            change = (after[flag].astype(np.float64) - before[flag]) * mean
+            # What was added and taken away again may leave a rounding error below zero.
+            columns[name][at] = np.maximum(getattr(ground, name) + _by_set(part, change), 0.0)
+        topic = cluster.topic[part.row].astype(np.int64)
+        is_new = after["offline"] & ~ground.is_topic_offline[topic]
+        key = np.unique(part.of[is_new] * cluster.topic_count + topic[is_new])
+        more = np.bincount(key // max(1, cluster.topic_count), minlength=part.count)
+        columns["offline_topics"][at] = int(ground.is_topic_offline.sum()) + more
+
+    def _fill_groups(self, at: Any, part: Losses, ground: Ground) -> None:
+        cluster, reads = self._cluster, self._cluster.reads
+        if not reads.groups:
+            return
+        gone = part.after.is_offline & ~part.before.is_offline
+        more = reads.count(part.of[gone], part.row[gone], part.count)
+        self.columns["group_offline"][at] = ground.group_offline + more
+        first, end = reads.offsets.start, reads.offsets.stop
+        if first == end:
+            return
+        states = np.tile(ground.coordinator, (part.count, 1))
+        is_there = np.flatnonzero((part.row >= first) & (part.row < end))
+        flags = {name: found[is_there] for name, found in cluster.flags(part.after, part.row).items()}
+        states[part.of[is_there], part.row[is_there] - first] = cluster.coordinator_states(flags)
+        self.columns["coordinator"][at] = states[:, reads.coordinator]
+
+    def _fill_brokers(self, at: Any, part: Losses, ground: Ground) -> None:
+        cluster, columns = self._cluster, self.columns
+        sums = []
+        for states, live in ((part.after, part.is_live), (part.before, part.before.live_replicas())):
+            lost = cluster.lost_now(states, live, part.row)
+            sums.append(broker_sums(states, live, lost, cluster.rates, row=part.row, of=part.of, sets=part.count))
+        found = ground.sums.changed_by(*sums)
+        columns["leaders"][at] = np.rint(found.leaders).astype(np.int64)
+        columns["peak_in_bytes_per_second"][at] = np.maximum(percentile(found.written), 0.0)
+        columns["peak_out_bytes_per_second"][at] = np.maximum(percentile(found.sent), 0.0)
+        columns["peak_cores"][at] = np.maximum(percentile(found.cores), 0.0)
+        columns["rebuild_bytes"][at] = found.copied_in.sum(axis=1)
+        columns["rebuild_seconds"][at] = found.rebuild_seconds(self._throttle)
+
+
+def _by_set(part: Losses, amount: Any) -> Any:
+    return np.bincount(part.of, weights=amount, minlength=part.count)

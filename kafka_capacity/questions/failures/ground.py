@@ -1,0 +1,197 @@
+"""What losses are measured against: the state of the cluster before them, and what it adds up to.
+
+The ground of most sets is today's cluster. That of a rack with one broker more is the cluster without the rack: so each
+such set costs no more than one broker does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.workload import Traffic
+from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
+from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on
+from kafka_capacity.proposal.scenario import PlacementResult
+from kafka_capacity.questions.failures.broker_sums import BrokerSums, PartitionRates, broker_sums
+from kafka_capacity.questions.failures.group_reads import GroupReads
+from kafka_capacity.questions.failures.scenario import CoordinatorState
+
+FLAGS = ("offline", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
+
+
+def states_of(snapshot: Snapshot) -> PartitionStates:
+    """Give the partitions of a snapshot as a controller knows them; who is eligible beside the ISR is not known."""
+    brokers, topic = snapshot.brokers, snapshot.partitions.topic
+    return PartitionStates.of(
+        brokers.index_of(snapshot.replicas),
+        snapshot.in_sync,
+        brokers.index_of(snapshot.leader),
+        min_insync_replicas=snapshot.topics.min_insync_replicas[topic],
+        is_unclean_allowed=snapshot.topics.allows_unclean_election[topic],
+        is_live=~brokers.is_fenced,
+    )
+
+
+def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
+    """Give the cluster as it is once a placement is done: all replicas in sync, led by the preferred leaders.
+
+    Brokers that are fenced stay so: what is on them is not in sync while another replica lives, and leads nothing.
+
+    Raises:
+        RequestError: Kafka refuses the placement, so that there is none.
+    """
+    if placed.diff is None:
+        raise RequestError(
+            f"placement {placed.scenario.scenario_id!r} does not exist, since Kafka refuses it; choose another to "
+            "stand on"
+        )
+    start, after = placed.start(snapshot), placed.diff.after
+    held, target = after >= 0, placed.scenario.target
+    live = live_on(target.index_of(after), ~target.is_fenced)
+    is_led = np.asarray(live.any(axis=1), dtype=np.bool_)
+    first = np.take_along_axis(after, first_of(live)[:, None], axis=1)[:, 0] if after.shape[1] else start.leader
+    return dataclasses.replace(
+        start,
+        brokers=target,
+        replicas=after,
+        in_sync=np.where(is_led[:, None], live, held),
+        size_bytes=np.where(held, start.partition_size_bytes()[:, None], 0),
+        log_dir=np.full(after.shape, -1, dtype=np.int32),
+        leader=np.where(is_led, first, -1).astype(np.int32),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cluster:
+    """What stays the same whatever is lost.
+
+    Attributes:
+        today: the partitions before any loss.
+        rows: which partitions each broker holds.
+        rates: of the partitions.
+        topic: int32[P].
+        topic_count: how many topics there are.
+        reads: what the consumer groups read.
+        rules: of the controller.
+    """
+
+    today: PartitionStates
+    rows: BrokerRows
+    rates: PartitionRates
+    topic: NDArray[np.int32]
+    topic_count: int
+    reads: GroupReads
+    rules: ElectionRules
+
+    @classmethod
+    def of(
+        cls,
+        snapshot: Snapshot,
+        load: PartitionLoad,
+        traffic: Traffic | None,
+        rules: ElectionRules,
+        costs: CpuCosts | None = None,
+    ) -> Cluster:
+        """Look up everything once."""
+        today = states_of(snapshot)
+        return cls(
+            today=today,
+            rows=BrokerRows.of(today.replicas, len(today.is_live)),
+            rates=PartitionRates(
+                traffic=Traffic.of_peaks(load) if traffic is None else traffic,
+                size_bytes=snapshot.partition_size_bytes().astype(np.float64),
+                mean_bytes_per_second=load.bytes_in_mean_bytes_per_second,
+                costs=costs,
+            ),
+            topic=snapshot.partitions.topic,
+            topic_count=len(snapshot.partitions.topics),
+            reads=GroupReads.of(snapshot),
+            rules=rules,
+        )
+
+    def flags(self, states: PartitionStates, row: NDArray[np.int64] | slice) -> dict[str, NDArray[np.bool_]]:
+        """Tell what is the matter with some partitions: bool[N] for each of :data:`FLAGS`."""
+        is_led = states.leader >= 0
+        size = states.isr_size()
+        return {
+            "offline": ~is_led,
+            "under_min_isr": is_led & (size < states.min_isr),
+            "at_min_isr": is_led & (size == states.min_isr),
+            "new_leaders": is_led & (states.leader != self.today.leader[row]),
+            "unclean_leaders": is_led & states.is_unclean,
+        }
+
+    def lost_now(
+        self, states: PartitionStates, live: NDArray[np.bool_], row: NDArray[np.int64] | slice
+    ) -> NDArray[np.bool_]:
+        """Tell which replicas of some partitions were on live brokers today and no longer are: bool[N, W]."""
+        return np.append(self.today.is_live, False)[self.today.replicas[row]] & ~live
+
+    def coordinator_states(self, flags: dict[str, NDArray[np.bool_]]) -> NDArray[np.int8]:
+        """Say how a coordinator fares on each partition: int8[N], of :class:`CoordinatorState`."""
+        found = np.full(len(flags["offline"]), CoordinatorState.STAYS, dtype=np.int8)
+        found[flags["new_leaders"]] = CoordinatorState.MOVES
+        found[flags["under_min_isr"]] = CoordinatorState.REFUSES
+        found[flags["offline"]] = CoordinatorState.OFFLINE
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ground:
+    """A state of the cluster, and its sums.
+
+    Attributes:
+        states: of all partitions.
+        counts: how many partitions each of :data:`FLAGS` is true of.
+        stopped_bytes_per_second: produced on average to what nobody leads.
+        refused_bytes_per_second: the same for what is under its minimum.
+        is_topic_offline: bool[T], nobody leads one of its partitions.
+        group_offline: int64[G].
+        coordinator: int8[K], for each partition of ``__consumer_offsets``.
+        sums: of the brokers, S = 1.
+    """
+
+    states: PartitionStates
+    counts: dict[str, int]
+    stopped_bytes_per_second: float
+    refused_bytes_per_second: float
+    is_topic_offline: NDArray[np.bool_]
+    group_offline: NDArray[np.int64]
+    coordinator: NDArray[np.int8]
+    sums: BrokerSums
+
+    @classmethod
+    def of(cls, cluster: Cluster, first: Sequence[int]) -> Ground:
+        """Stand on the cluster without some brokers, given by position."""
+        states = fail_brokers(cluster.today, first, cluster.rules) if first else cluster.today
+        everything = slice(None)
+        flags = cluster.flags(states, everything)
+        live = states.live_replicas()
+        count = len(states)
+        offline, mean = flags["offline"], cluster.rates.mean_bytes_per_second
+        return cls(
+            states=states,
+            counts={name: int(found.sum()) for name, found in flags.items()},
+            stopped_bytes_per_second=float(mean[offline].sum()),
+            refused_bytes_per_second=float(mean[flags["under_min_isr"]].sum()),
+            is_topic_offline=np.bincount(cluster.topic[offline], minlength=cluster.topic_count) > 0,
+            group_offline=cluster.reads.count(np.zeros(int(offline.sum()), np.int64), np.flatnonzero(offline), 1)[0],
+            coordinator=cluster.coordinator_states(flags)[cluster.reads.offsets],
+            sums=broker_sums(
+                states,
+                live,
+                cluster.lost_now(states, live, everything),
+                cluster.rates,
+                row=np.arange(count),
+                of=np.zeros(count, dtype=np.int64),
+                sets=1,
+            ),
+        )

@@ -1,0 +1,164 @@
+"""What breaks when brokers, racks or controllers die: the section of the form about that."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.kafka.controller.quorum import MOST_VOTERS
+from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeouts_of
+from kafka_capacity.questions.failures.given import lost_together
+from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
+from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
+
+FAILURES_SECTION = "Failures"
+
+_DEFAULTS, _CONTROLLERS = FailureScenario(scenario_id=""), ControllerQuestion()
+_KINDS = [str(kind) for kind in SetKind if kind is not SetKind.GIVEN]
+
+Kind = Literal["broker", "pair", "rack", "rack+broker"]
+Lost = Annotated[str, Field(min_length=1, max_length=10_000)]
+Controller = Annotated[str, Field(min_length=1, max_length=300)]
+PropertyName = Annotated[str, Field(min_length=1, max_length=100)]
+Milliseconds = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+def _here(**more: Any) -> dict[str, Any]:
+    return {"section": FAILURES_SECTION, **more}
+
+
+class FailureParameters(BaseModel):
+    """Which losses to look at, and the controllers that elect new leaders after them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    failure_kinds: tuple[Kind, ...] = Field(
+        default=("broker", "rack", "rack+broker", "pair"),
+        min_length=1,
+        title="Losses to look at",
+        description="Every broker, every pair of brokers, every rack, every rack with one broker more. Each for "
+        "today's placement and for every option.",
+        json_schema_extra=_here(items={"type": "string", "enum": _KINDS}),
+    )
+    failure_sets: tuple[Lost, ...] = Field(
+        default=(),
+        max_length=1_000,
+        title="Further losses",
+        description="Brokers and racks that are lost together, one set a line: 1,2,rack:a.",
+        json_schema_extra=_here(),
+    )
+    most_failure_sets: int = Field(
+        default=500,
+        ge=2,
+        le=100_000,
+        title="Most losses of a kind",
+        description="Of more pairs, half are those that share the most partitions and the rest is drawn; of more racks "
+        "with a broker all are drawn. The report says so.",
+        json_schema_extra=_here(),
+    )
+    election_rules: ElectionRules = Field(
+        default=_DEFAULTS.rules,
+        title="Who elects leaders",
+        description="kraft; kraft-elr with eligible leader replicas (KIP-966); or zookeeper.",
+        json_schema_extra=_here(),
+    )
+    controllers: tuple[Controller, ...] = Field(
+        default=(),
+        max_length=MOST_VOTERS,
+        title="Controllers",
+        description="The voters of the metadata quorum, node id and rack, one a line: 1:a. Without a rack the one of "
+        "the broker with that id counts. Empty: nothing is said of controllers.",
+        json_schema_extra=_here(),
+    )
+    controller_properties: dict[PropertyName, Milliseconds] = Field(
+        default={},
+        max_length=len(TIMEOUT_NAMES),
+        title="Timeouts of controllers",
+        description="By Kafka's names, in milliseconds, where they are not Kafka's defaults: "
+        '{"controller.quorum.fetch.timeout.ms": 2000}.',
+        json_schema_extra=_here(),
+    )
+    controller_up_ratio: float = Field(
+        default=_CONTROLLERS.up_ratio,
+        gt=0.0,
+        lt=1.0,
+        allow_inf_nan=False,
+        title="Share of time that a controller is up",
+        description="While its rack is. An assumption: 0.999 is 8.8 hours a year down.",
+        json_schema_extra=_here(),
+    )
+    rack_up_ratio: float = Field(
+        default=_CONTROLLERS.rack_up_ratio,
+        gt=0.0,
+        le=1.0,
+        allow_inf_nan=False,
+        title="Share of time that a rack is up",
+        description="An assumption: 0.9999 is 53 minutes a year down.",
+        json_schema_extra=_here(),
+    )
+    failover_runs: int = Field(
+        default=_CONTROLLERS.runs,
+        ge=10,
+        le=10_000,
+        title="Simulated failovers",
+        description="How often the quorum loses its active controller in each way, to tell how long none is active.",
+        json_schema_extra=_here(),
+    )
+
+    @field_validator("failure_sets")
+    @classmethod
+    def _are_sets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for text in value:
+            _as_value(lambda text=text: lost_together(text))
+        return value
+
+    @field_validator("controllers")
+    @classmethod
+    def _are_controllers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        _as_value(lambda: ControllerQuestion.parse(value))
+        return value
+
+    @field_validator("controller_properties")
+    @classmethod
+    def _are_timeouts(cls, value: dict[str, int]) -> dict[str, int]:
+        unknown = sorted(set(value) - TIMEOUT_NAMES)
+        if unknown:
+            msg = f"{unknown[0]!r} is no timeout that is simulated; choose from {', '.join(sorted(TIMEOUT_NAMES))}"
+            raise ValueError(msg)
+        _as_value(lambda: timeouts_of(value))
+        return value
+
+    def failure_question(self, *, throttle_bytes_per_second: float, seed: int) -> FailureQuestion:
+        """Give what is asked of every placement.
+
+        Args:
+            throttle_bytes_per_second: of the copies, per broker and direction.
+            seed: of every random draw.
+        """
+        return FailureQuestion(
+            kinds=tuple(SetKind(name) for name in dict.fromkeys(self.failure_kinds)),
+            given=tuple(dict.fromkeys(lost_together(text) for text in self.failure_sets)),
+            rules=self.election_rules,
+            most_sets=self.most_failure_sets,
+            throttle_bytes_per_second=throttle_bytes_per_second,
+            seed=seed,
+            controllers=ControllerQuestion(
+                voters=ControllerQuestion.parse(self.controllers),
+                timeouts=timeouts_of(self.controller_properties)[0],
+                up_ratio=self.controller_up_ratio,
+                rack_up_ratio=self.rack_up_ratio,
+                runs=self.failover_runs,
+                seed=seed,
+            ),
+        )
+
+
+def _as_value(parse: Any) -> Any:
+    """Let the model name the field and the value of what a parser refuses."""
+    try:
+        return parse()
+    except RequestError as error:
+        raise ValueError(str(error)) from None

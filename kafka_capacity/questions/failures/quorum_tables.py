@@ -1,0 +1,155 @@
+"""The tables of a plan about its controllers: which losses leave a majority, and how long nobody leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity.hardware.plain import plain_number
+from kafka_capacity.kafka.controller.quorum import Failovers, FailureKind, Voter, majority
+from kafka_capacity.objects.tables import Tables
+
+
+def _figure(name: str, *, nullable: bool = True) -> pa.Field[pa.DataType]:
+    return pa.field(name, pa.float64(), nullable=nullable)
+
+
+_TIMES = ("leaderless", "inactive")
+_QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+
+QUORUM = pa.schema(
+    [
+        pa.field("position", pa.int32(), nullable=False),
+        pa.field("lost", pa.list_(pa.int32()), nullable=False),
+        pa.field("racks", pa.list_(pa.string()), nullable=False),
+        pa.field("living", pa.int32(), nullable=False),
+        pa.field("needed", pa.int32(), nullable=False),
+        pa.field("has_majority", pa.bool_(), nullable=False),
+        _figure("active_lost_ratio", nullable=False),
+        _figure("leaderless_p50_seconds"),
+        _figure("leaderless_p95_seconds"),
+        _figure("leaderless_p99_seconds"),
+    ]
+)
+"""One row a set of voters that are lost together, each set once: ``racks`` are those that it empties;
+``active_lost_ratio`` is the chance that the active controller is among them, where each voter is as likely to be it.
+Seconds are those without a leader if it is, null where none follows."""
+
+QUORUM_FAILOVERS = pa.schema(
+    [
+        pa.field("failure", pa.string(), nullable=False),
+        pa.field("lost_before", pa.int32(), nullable=False),
+        pa.field("runs", pa.int64(), nullable=False),
+        *(_figure(f"{time}_{quantile}_seconds") for time in _TIMES for quantile in _QUANTILES),
+        _figure("elections_mean", nullable=False),
+        pa.field("elections_most", pa.int64(), nullable=False),
+        _figure("split_vote_ratio", nullable=False),
+        _figure("rpcs_mean", nullable=False),
+        pa.field("rpcs_most", pa.int64(), nullable=False),
+    ]
+)
+"""One row a way to lose the active controller and number of other voters that are gone already: the time without a
+leader, and until the next one can act; null for never."""
+
+QUORUM_TABLES: Tables = {
+    "quorum": (QUORUM, ("position",)),
+    "quorum_failovers": (QUORUM_FAILOVERS, ("failure", "lost_before")),
+}
+"""By name: the schema of each table and what it is sorted by."""
+
+HOST_LOST = FailureKind.VANISHED
+"""What losing a voter is taken to be: its host is gone, and requests to it run into their timeout."""
+
+
+RUNS = "failover_runs"
+"""What executors give: one row a simulated failover, on the way to ``quorum_failovers``."""
+
+
+def run_table(failure: FailureKind, lost_before: int, first_run: int, found: Failovers) -> pa.Table:
+    """Give one row a simulated failover."""
+    count = len(found.epochs)
+    return pa.table(
+        {
+            "failure": pa.array([str(failure)] * count, pa.string()),
+            "lost_before": pa.array([lost_before] * count, pa.int32()),
+            "run": pa.array(range(first_run, first_run + count), pa.int64()),
+            "leaderless_seconds": found.leaderless_seconds,
+            "inactive_seconds": found.inactive_seconds,
+            "epochs": found.epochs,
+            "rpcs": np.sum([counts for counts in found.rpcs.values()], axis=0),
+        }
+    )
+
+
+def failover_table(bundles: Iterable[Mapping[str, pa.Table]]) -> pa.Table:
+    """Give the rows of ``quorum_failovers``: the distribution of each kind of failover, whoever simulated which run."""
+    parts = [bundle[RUNS] for bundle in bundles if RUNS in bundle]
+    if not parts:
+        return QUORUM_FAILOVERS.empty_table()
+    runs = pa.concat_tables(parts).sort_by([(name, "ascending") for name in ("failure", "lost_before", "run")])
+    keys = sorted({(row["failure"], row["lost_before"]) for row in runs.select(["failure", "lost_before"]).to_pylist()})
+    rows = []
+    for failure, lost_before in keys:
+        mine = runs.filter((pc.field("failure") == failure) & (pc.field("lost_before") == lost_before))
+        rows.append({"failure": failure, "lost_before": lost_before, **_distribution(mine)})
+    return pa.Table.from_pylist(rows, schema=QUORUM_FAILOVERS)
+
+
+def _distribution(runs: pa.Table) -> dict[str, Any]:
+    epochs, rpcs = runs.column("epochs").to_numpy(), runs.column("rpcs").to_numpy()
+    times = {
+        f"{time}_{name}_seconds": plain_number(
+            float(np.quantile(runs.column(f"{time}_seconds").to_numpy(), share, method="inverted_cdf"))
+        )
+        for time in _TIMES
+        for name, share in _QUANTILES.items()
+    }
+    return {
+        "runs": len(epochs),
+        **times,
+        "elections_mean": float(epochs.mean()),
+        "elections_most": int(epochs.max()),
+        "split_vote_ratio": float((epochs > 1).mean()),
+        "rpcs_mean": float(rpcs.mean()),
+        "rpcs_most": int(rpcs.max()),
+    }
+
+
+def quorum_table(voters: Sequence[Voter], failovers: pa.Table) -> pa.Table:
+    """Lose every set of voters, the small ones first.
+
+    Args:
+        voters: all of them; none where they are not known.
+        failovers: rows of ``quorum_failovers``.
+    """
+    times = {row["lost_before"] + 1: row for row in failovers.to_pylist() if row["failure"] == str(HOST_LOST)}
+    ids = sorted(voter.node_id for voter in voters)
+    subsets = [lost for size in range(1, len(ids) + 1) for lost in combinations(ids, size)]
+    rows = [_loss(position, lost, voters, times) for position, lost in enumerate(subsets)]
+    return pa.Table.from_pylist(rows, schema=QUORUM)
+
+
+def _loss(
+    position: int, lost: tuple[int, ...], voters: Sequence[Voter], times: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
+    count, needed = len(voters), majority(len(voters))
+    living = count - len(lost)
+    left = {voter.rack for voter in voters if voter.node_id not in lost}
+    racks = {voter.rack for voter in voters if voter.rack is not None} - left
+    found = times.get(len(lost), {}) if living >= needed else {}
+    names = [f"leaderless_{name}_seconds" for name in _QUANTILES]
+    return {
+        "position": position,
+        "lost": list(lost),
+        "racks": sorted(racks),
+        "living": living,
+        "needed": needed,
+        "has_majority": living >= needed,
+        "active_lost_ratio": len(lost) / count,
+        **{name: found.get(name) for name in names},
+    }

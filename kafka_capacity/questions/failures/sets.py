@@ -1,0 +1,147 @@
+"""Which brokers are lost together: each broker, pairs, each rack, racks with a broker more, and what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, LeftOut, SetKind
+
+
+def failure_sets(
+    brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario
+) -> tuple[tuple[FailureSet, ...], tuple[LeftOut, ...]]:
+    """Give the sets of a scenario, and the kinds of which some were left out.
+
+    A broker that is fenced is dead already, and no loss.
+
+    Args:
+        brokers: of the cluster.
+        replicas: int32[P, W], broker ids, padded with -1.
+        scenario: what is asked.
+
+    Raises:
+        RequestError: a given set is empty, or names a broker that does not exist.
+    """
+    alive = brokers.ids[~brokers.is_fenced].tolist()
+    names = scenario.given_names or (None,) * len(scenario.given)
+    found = [_given(brokers, one, name) for one, name in zip(scenario.given, names, strict=True)]
+    left_out: list[LeftOut] = []
+    kinds = scenario.kinds
+    if SetKind.BROKER in kinds:
+        found += [FailureSet(kind=SetKind.BROKER, name=f"broker {one}", brokers=(one,)) for one in alive]
+    if SetKind.RACK in kinds:
+        found += _racks(brokers)
+    for kind, choose in ((SetKind.RACK_AND_BROKER, _racks_and_brokers), (SetKind.PAIR, _pairs)):
+        if kind in kinds:
+            chosen, possible = choose(brokers, replicas, scenario)
+            found += chosen
+            if possible > len(chosen):
+                left_out.append(LeftOut(kind=kind, possible=possible, chosen=len(chosen)))
+    return tuple(found), tuple(left_out)
+
+
+def rack_members(brokers: Brokers, rack: str) -> tuple[int, ...]:
+    """Give the brokers of a rack.
+
+    Raises:
+        RequestError: no broker is in it.
+    """
+    members = brokers.brokers_by_rack().get(rack)
+    if not members:
+        names = ", ".join(brokers.rack_names()) or "none"
+        raise RequestError(f"racks: no broker is in rack {rack!r}; the racks of this cluster: {names}")
+    return members
+
+
+def _given(brokers: Brokers, ids: Sequence[int], name: str | None) -> FailureSet:
+    wanted = tuple(sorted(set(ids)))
+    if not wanted:
+        raise RequestError("brokers: a set of lost brokers is empty; name at least one")
+    unknown = [one for one in wanted if one not in brokers.ids]
+    if unknown:
+        raise RequestError(
+            f"brokers: {unknown[0]} is not a broker of this cluster; its {len(brokers)} brokers have ids "
+            f"{brokers.ids.min()} to {brokers.ids.max()}"
+        )
+    if name is not None:
+        return FailureSet(kind=SetKind.GIVEN, name=name, brokers=wanted)
+    names = ", ".join(map(str, wanted[:8])) + (f" and {len(wanted) - 8} more" if len(wanted) > 8 else "")
+    for rack, members in brokers.brokers_by_rack().items():
+        if rack is not None and members == wanted:
+            return FailureSet(kind=SetKind.GIVEN, name=f"rack {rack}", brokers=wanted)
+    return FailureSet(kind=SetKind.GIVEN, name=f"broker{'s' if len(wanted) > 1 else ''} {names}", brokers=wanted)
+
+
+def _racks(brokers: Brokers) -> list[FailureSet]:
+    by_rack = brokers.brokers_by_rack()
+    return [
+        FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members)
+        for rack, members in by_rack.items()
+        if rack is not None
+    ]
+
+
+def _racks_and_brokers(
+    brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario
+) -> tuple[list[FailureSet], int]:
+    del replicas
+    racks = [(rack, members) for rack, members in brokers.brokers_by_rack().items() if rack is not None]
+    alive = brokers.ids[~brokers.is_fenced].tolist()
+    every = [(rack, members, one) for rack, members in racks for one in alive if one not in members]
+    chosen = _drawn(len(every), scenario.most_sets, scenario.seed)
+    return [
+        FailureSet(
+            kind=SetKind.RACK_AND_BROKER,
+            name=f"rack {rack} + broker {one}",
+            brokers=tuple(sorted((*members, one))),
+            first=members,
+        )
+        for rack, members, one in (every[i] for i in chosen)
+    ], len(every)
+
+
+def _pairs(brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario) -> tuple[list[FailureSet], int]:
+    alive = np.flatnonzero(~brokers.is_fenced)
+    first, second = (alive[index] for index in np.triu_indices(len(alive), 1))
+    chosen = np.arange(len(first))
+    if len(first) > scenario.most_sets:
+        shared = shared_partitions(brokers.index_of(replicas), len(brokers))[first, second]
+        half = scenario.most_sets // 2
+        most = np.argsort(-shared, kind="stable")[:half]
+        rest = np.setdiff1d(chosen, most)
+        drawn = rest[_drawn(len(rest), scenario.most_sets - half, scenario.seed)]
+        chosen = np.sort(np.concatenate([most, drawn]))
+    pairs = zip(brokers.ids[first[chosen]].tolist(), brokers.ids[second[chosen]].tolist(), strict=True)
+    found = [
+        FailureSet(kind=SetKind.PAIR, name=f"brokers {one}, {other}", brokers=(one, other)) for one, other in pairs
+    ]
+    return found, len(first)
+
+
+def _drawn(count: int, most: int, seed: int) -> NDArray[np.int64]:
+    """Draw so many of a number of things, ascending; all of them where they are no more."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, size=most, replace=False))
+
+
+def shared_partitions(place: NDArray[np.int32], count: int) -> NDArray[np.int64]:
+    """Count the partitions that each two brokers both hold: int64[B, B], both ways round.
+
+    Args:
+        place: int32[P, W], positions of brokers, -1 in the padding.
+        count: how many brokers there are.
+    """
+    shared = np.zeros(count * count, dtype=np.int64)
+    for left in range(place.shape[1]):
+        for right in range(left + 1, place.shape[1]):
+            both = (place[:, left] >= 0) & (place[:, right] >= 0)
+            code = place[both, left].astype(np.int64) * count + place[both, right]
+            shared += np.bincount(code, minlength=count * count)
+    table = shared.reshape(count, count)
+    return table + table.T

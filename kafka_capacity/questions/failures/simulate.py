@@ -1,0 +1,204 @@
+"""Evaluate the failures of a plan: on an executor, and on a laptop just the same.
+
+Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
+
+Losses stand on today's placement and on those of the plan's scenarios, which are made again here: a placement is many
+times larger than the request for it, and this job waits for no other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.controller.quorum import (
+    ControllerLoss,
+    FailureKind,
+    Surroundings,
+    failovers_of_each,
+    tolerated_losses,
+)
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.grid import placement_key
+from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.questions.failures import SetKind, evaluate_failures
+from kafka_capacity.questions.failures.doctor import examine
+from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
+from kafka_capacity.questions.failures.durability.tables import durability_tables
+from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
+from kafka_capacity.questions.failures.quorum_tables import RUNS, failover_table, quorum_table, run_table
+from kafka_capacity.questions.failures.scenario import TODAY
+from kafka_capacity.questions.failures.standing import Standing
+from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_table, failure_tables
+
+MOST_REPLICAS = 1 << 22
+"""A placement whose losses take more replicas than this is done in several pieces of work, one a kind of losses."""
+
+FAILOVERS = (FailureKind.KILLED, FailureKind.VANISHED, FailureKind.SHUT_DOWN)
+"""The ways to lose the active controller that are looked at; one that is cut off is followed like one that vanished."""
+
+RUNS_AT_ONCE = 5
+"""A run of all losses takes up to half a second, so they are shared out."""
+
+_APART = ((SetKind.GIVEN, SetKind.BROKER, SetKind.RACK), (SetKind.RACK_AND_BROKER,), (SetKind.PAIR,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FailureInputs:
+    """Everything that evaluating needs.
+
+    Attributes:
+        today: the cluster as it is.
+        placements: scenarios of the plan, one of each placement.
+        question: what is lost.
+        durability: what is assumed, to tell what could be lost for good.
+        shape: what the brokers run on.
+        costs: what traffic takes of processors.
+    """
+
+    today: Standing
+    placements: tuple[PlacementScenario, ...]
+    question: FailureQuestion
+    durability: DurabilityScenario
+    shape: Shape
+    costs: CpuCosts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LossPiece:
+    """A piece of work: some kinds of losses of one placement.
+
+    Attributes:
+        placement: whose scenario it is; ``None`` for today's.
+        kinds: of losses.
+        is_examined: whether the doctor looks at the placement as well, and what could be lost is worked out.
+    """
+
+    placement: PlacementScenario | None
+    kinds: tuple[SetKind, ...]
+    is_examined: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FailoverPiece:
+    """A piece of work: some runs of every way to lose the active controller, which start alike."""
+
+    first_run: int
+    runs: int
+
+
+Piece = LossPiece | FailoverPiece
+
+
+def distinct_placements(scenarios: Sequence[PlacementScenario]) -> dict[str, list[PlacementScenario]]:
+    """Give the scenarios that share a placement, by the id of the first of them."""
+    shared: dict[str, list[PlacementScenario]] = {}
+    for scenario in scenarios:
+        shared.setdefault(placement_key(scenario), []).append(scenario)
+    return {several[0].scenario_id: several for several in shared.values()}
+
+
+def failure_pieces(inputs: FailureInputs) -> list[Piece]:
+    """List the work, in an order that says nothing of where it is done."""
+    replicas = int(np.count_nonzero(inputs.today.snapshot.replicas >= 0))
+    losses: list[Piece] = []
+    for placement in (None, *inputs.placements):
+        brokers = inputs.today.snapshot.brokers if placement is None else placement.target
+        for place, kinds in enumerate(_split(inputs.question, brokers, replicas)):
+            losses.append(LossPiece(placement=placement, kinds=kinds, is_examined=not place))
+    # Of small clusters the simulations are the longest pieces, so they come first.
+    return [*_failovers(inputs.question.controllers), *losses]
+
+
+def _failovers(asked: ControllerQuestion) -> list[Piece]:
+    if not _losses(asked):
+        return []
+    return [
+        FailoverPiece(first_run=first, runs=min(RUNS_AT_ONCE, asked.runs - first))
+        for first in range(0, asked.runs, RUNS_AT_ONCE)
+    ]
+
+
+def _losses(asked: ControllerQuestion) -> list[ControllerLoss]:
+    """Give the losses of the active controller that leave a majority."""
+    most = tolerated_losses(len(asked.voters)) if asked.voters else 0
+    return [ControllerLoss(failure, lost) for lost in range(most) for failure in FAILOVERS]
+
+
+def _split(question: FailureQuestion, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
+    """Give the kinds of losses that are done together."""
+    count, racks = len(brokers), len(brokers.rack_names())
+    per_broker = replicas / max(1, count)
+    pairs = min(question.most_sets, count * (count - 1) // 2) * 2 * (SetKind.PAIR in question.kinds)
+    with_racks = min(question.most_sets, count * racks) * (SetKind.RACK_AND_BROKER in question.kinds)
+    if (pairs + with_racks) * per_broker <= MOST_REPLICAS:
+        return (tuple(SetKind),)
+    return tuple(kinds for kinds in _APART if not {*kinds}.isdisjoint({*question.kinds, SetKind.GIVEN}))
+
+
+def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
+    """Do one piece of work and give its tables."""
+    if isinstance(piece, FailoverPiece):
+        return {RUNS: _failover(inputs.question.controllers, piece)}
+    standing, placement_id = inputs.today, TODAY
+    if piece.placement is not None:
+        placement_id = piece.placement.scenario_id
+        placed = evaluate_placement(standing.snapshot, standing.load, piece.placement)
+        if placed.diff is None:
+            return {}
+        standing = standing.after(placed)
+    snapshot, question = standing.snapshot, inputs.question
+    result = evaluate_failures(
+        snapshot,
+        standing.load,
+        question.scenario(placement_id, snapshot.brokers, piece.kinds),
+        traffic=standing.traffic,
+        has=hardware(inputs.shape, snapshot.brokers),
+        costs=inputs.costs,
+    )
+    tables = failure_tables(result)
+    if piece.is_examined:
+        found = examine(snapshot, standing.load, voters=question.controllers.voters)
+        tables["diagnoses"] = diagnoses_table(placement_id, found)
+        assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
+        tables |= durability_tables(evaluate_durability(snapshot, standing.load, assumed))
+    return tables
+
+
+def _failover(asked: ControllerQuestion, piece: FailoverPiece) -> pa.Table:
+    found = failovers_of_each(
+        len(asked.voters),
+        _losses(asked),
+        runs=piece.runs,
+        first_run=piece.first_run,
+        seed=asked.seed,
+        around=Surroundings(timeouts=asked.timeouts),
+    )
+    return pa.concat_tables(
+        run_table(loss.failure, loss.lost_before, piece.first_run, several) for loss, several in found.items()
+    )
+
+
+def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
+    """Join what came of all pieces, in whatever order it came; the losses of voters follow from it."""
+    collected = list(bundles)
+    times = failover_table(collected)
+    voters = inputs.question.controllers.voters
+    return {
+        **merge_tables(collected, FAILURE_TABLES),
+        "quorum_failovers": times,
+        "quorum": quorum_table(voters, times),
+    }
+
+
+def simulate_here(inputs: FailureInputs) -> dict[str, pa.Table]:
+    """Do the work in this process."""
+    return merged_tables(inputs, [piece_tables(inputs, piece) for piece in failure_pieces(inputs)])

@@ -1,0 +1,104 @@
+"""Sizes of logs at each date: by hand, and against a log that is written and deleted hour by hour."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_capacity.demand.disk import partition_sizes
+from tests.unit.questions.capacity.workloads import DAY, GIB, workload
+
+DATES = ("2026-11-20", "2026-11-30", "2026-12-10")
+
+
+def sizes(**options):
+    return partition_sizes(workload(dates=DATES, **({"middle": [[1, 1, 1]]} | options)))[0, 0].tolist()
+
+
+def test_a_full_log_grows_with_the_mean_ratio_over_its_retention():
+    # Ten days later the last five of ten days of doubling: from 1.5 to 2, 1.75 on average.
+    rate = GIB / (5 * DAY)
+    assert sizes(bytes_in=[rate], retention=5 * DAY, middle=[[1, 2, 2]]) == pytest.approx([GIB, 1.75 * GIB, 2 * GIB])
+
+
+def test_what_a_full_log_takes_beyond_its_records_grows_with_them():
+    rate = GIB / (5 * DAY)
+    assert sizes(bytes_in=[rate], size=1.2 * GIB, retention=5 * DAY, middle=[[2, 2, 2]]) == pytest.approx(
+        [2.4 * GIB] * 3, rel=1e-6
+    )
+
+
+def test_a_filling_log_fills_until_its_retention_and_one_more_segment():
+    rate = GIB / DAY
+    filling = sizes(bytes_in=[rate], size=2 * GIB, retention=15 * DAY, segment=GIB)
+    assert filling == pytest.approx([2 * GIB, 12 * GIB, 16 * GIB])
+
+
+def test_a_log_without_limit_grows_by_all_that_is_written():
+    rate = GIB / DAY
+    endless = sizes(bytes_in=[rate], size=2 * GIB, retention=np.inf, middle=[[1, 2, 2]])
+    assert endless == pytest.approx([2 * GIB, 17 * GIB, 37 * GIB])
+
+
+def test_a_limit_in_bytes_caps_with_one_more_segment():
+    rate = GIB / DAY
+    capped = sizes(bytes_in=[rate], size=2 * GIB, retention=np.inf, retention_bytes=5 * GIB, segment=GIB)
+    assert capped == pytest.approx([2 * GIB, 6 * GIB, 6 * GIB])
+
+
+def test_a_compacted_log_grows_as_its_traffic():
+    assert sizes(bytes_in=[1e3], size=3 * GIB, is_compacted=True, middle=[[1, 2, 4]]) == [3 * GIB, 6 * GIB, 12 * GIB]
+
+
+def test_a_log_of_unknown_rate_keeps_its_size_times_growth():
+    assert sizes(bytes_in=[0.0], size=GIB, retention=DAY, middle=[[1, 2, 2]]) == pytest.approx(
+        [GIB, 1.95 * GIB, 2 * GIB]
+    )
+    assert sizes(bytes_in=[0.0], size=GIB, retention=np.inf) == [GIB] * 3
+
+
+def test_shorter_retention_frees_at_once_and_longer_fills_up_again():
+    rate = GIB / DAY
+    full = {"bytes_in": [rate], "size": 10 * GIB, "retention": 10 * DAY}
+    assert sizes(**full, retention_changes=[[1, 0.5, 2]]) == pytest.approx([10 * GIB, 5 * GIB, 15 * GIB])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    ratio=st.tuples(st.just(1.0), st.floats(0.3, 3.0), st.floats(0.3, 3.0)),
+    retention_days=st.integers(1, 40),
+    age_days=st.integers(1, 60),
+    changes=st.tuples(st.just(1.0), st.sampled_from([0.5, 1.0, 2.0]), st.sampled_from([0.5, 1.0, 2.0])),
+)
+def test_sizes_are_those_of_a_log_written_hour_by_hour(ratio, retention_days, age_days, changes):
+    """The log's own rate is 1 byte an hour today; a segment is nothing, so that deletion is exact."""
+    held = min(retention_days, age_days) * 24
+    found = partition_sizes(
+        workload(
+            [1000 / 3600],
+            size=held * 1000,
+            retention=retention_days * DAY,
+            segment=0,
+            dates=DATES,
+            middle=[ratio],
+            retention_changes=[changes],
+        )
+    )[0, 0]
+    is_full = held >= 0.8 * retention_days * 24
+    written = [(-hour - 1, 1000.0) for hour in range(held)]
+    if is_full:  # as dense as to reach back over the whole retention
+        reach = retention_days * 24
+        written = [(-hour - 1, 1000.0 * held / reach) for hour in range(reach)]
+    density = written[0][1]
+    expected = []
+    for hour in range(20 * 24 + 1):
+        place = min(hour // 240, 2)
+        # A longer retention counts from just after the date before, a shorter one from its own date on.
+        both = changes[place : place + 2] if hour % 240 else changes[place : place + 1]
+        limit = retention_days * 24 * max(both)
+        written = [(at, size) for at, size in written if at >= hour - limit]
+        if hour % 240 == 0:
+            expected.append(sum(size for _, size in written))
+        now = np.interp(hour + 0.5, [0, 240, 480], ratio)
+        written.append((hour, density * now))
+    assert found.tolist() == pytest.approx(expected, rel=2e-3)

@@ -1,0 +1,100 @@
+"""The catalogue of shapes: what ships, a user's own, and what is refused in which words."""
+
+import json
+import math
+
+import pytest
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.shape_catalogue import chosen_shapes, read_shapes
+from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, hardware
+from kafka_capacity.kafka.cluster.brokers import Brokers
+
+OWN = {
+    "offers": [
+        {"name": "ours", "provider": "us", "priced_on": "2026-11-01", "source": "finance", "disk": "own"},
+    ],
+    "shapes": [{"name": "r740", "offer": "ours", "vcpu": 32, "network_mbit_per_second": 10_000, "usd_per_hour": 0.71}],
+}
+
+
+@pytest.fixture
+def own_file(tmp_path):
+    def write(document):
+        path = tmp_path / "own.json"
+        path.write_text(document if isinstance(document, str) else json.dumps(document))
+        return path
+
+    return write
+
+
+def test_shipped_shapes_are_in_base_units():
+    shapes = read_shapes()
+    small = shapes["m5.large"]
+    assert (small.vcpu, small.usd_per_hour) == (2, 0.096)
+    assert small.network_bytes_per_second == 750e6 / 8
+    assert small.disk_bytes_per_second == 81 * MIB
+    assert small.disk_bytes == 16_384 * GIB
+    assert small.volume.usd_per_gib_month == 0.08
+    large = shapes["kafka.m7g.2xlarge"]
+    assert large.disk_bytes_per_second == 312.5 * MIB
+    assert hardware(large, Brokers.of([1])).disk_bytes_per_second == 250 * MIB  # its volume gives less than its line
+    assert shapes["express.m7g.large"].client_in_bytes_per_second == 15.625 * MIB
+    assert shapes["i3en.large"].disk_bytes == 1164 * GIB
+
+
+def test_every_shipped_shape_says_where_it_is_from_and_of_which_day():
+    for shape in read_shapes().values():
+        assert shape.source.startswith("https://")
+        assert len(shape.priced_on) == 10
+        assert shape.usd_per_hour > 0 or math.isnan(shape.usd_per_hour)
+
+
+def test_what_is_not_known_is_not_made_up():
+    local = read_shapes()["i3en.large"]
+    assert math.isnan(local.usd_per_hour)
+    assert math.isnan(local.disk_bytes_per_second)
+
+
+def test_own_shapes_stand_beside_the_shipped_ones_and_in_their_place(own_file):
+    shapes = read_shapes(own_file(OWN))
+    assert shapes["r740"].network_bytes_per_second == 1.25e9
+    assert shapes["r740"].disk_kind is DiskKind.OWN
+    assert "m5.large" in shapes
+    dearer = {"shapes": [{"name": "m5.large", "offer": "aws-ec2-gp3", "vcpu": 2, "usd_per_hour": 0.2}]}
+    assert read_shapes(own_file(dearer))["m5.large"].usd_per_hour == 0.2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"vcpu": -1}, "shapes.0.vcpu is -1: input should be greater than 0"),
+        ({"cores": 4}, "shapes.0.cores is 4: there is no such field; remove it or mend its name"),
+        ({"offer": "theirs"}, "shape 'r740' is of the offer 'theirs', which is not listed"),
+        ({"network_mib_per_second": 3}, "give the network in Mbit/s or in MiB/s, not both"),
+        ({"name": "today"}, "'today' names the brokers there are; choose another name"),
+    ],
+)
+def test_wrong_shapes_are_refused_with_file_field_and_mend(own_file, change, message):
+    path = own_file({**OWN, "shapes": [OWN["shapes"][0] | change]})
+    with pytest.raises(RequestError) as raised:
+        read_shapes(path)
+    assert str(path) in str(raised.value)
+    assert message in str(raised.value)
+
+
+def test_wrong_offers_are_refused(own_file):
+    attached = {**OWN, "offers": [OWN["offers"][0] | {"disk": "attached"}]}
+    with pytest.raises(RequestError, match="give a volume where the disk is attached"):
+        read_shapes(own_file(attached))
+    with pytest.raises(RequestError, match=r"'r740' is listed 2 times"):
+        read_shapes(own_file({**OWN, "shapes": OWN["shapes"] * 2}))
+    with pytest.raises(RequestError, match="mend the JSON"):
+        read_shapes(own_file("{"))
+
+
+def test_shapes_are_chosen_by_name_and_by_family():
+    shapes = read_shapes()
+    assert [s.name for s in chosen_shapes(shapes, ["m7g.xlarge", "m7g.*"])][:2] == ["m7g.xlarge", "m7g.large"]
+    with pytest.raises(RequestError, match=r"'m9\.large' is not in the catalogue; choose from express"):
+        chosen_shapes(shapes, ["m9.large"])

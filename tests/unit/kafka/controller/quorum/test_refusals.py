@@ -1,0 +1,76 @@
+"""Refused fetches are gone through quickly; nothing else may come of it than of whole steps."""
+
+from math import inf
+from random import Random
+
+import pytest
+
+from kafka_capacity.kafka.controller.quorum import FailureKind, Network, QuorumTimeouts, Storage, failovers, simulation
+from kafka_capacity.kafka.controller.quorum.messages import Error, Request, Rpc
+from kafka_capacity.kafka.controller.quorum.polling import poll
+from kafka_capacity.kafka.controller.quorum.random_courses import random_course
+from kafka_capacity.kafka.controller.quorum.refusals import take_refusal
+from kafka_capacity.kafka.controller.quorum.replica import Replica
+
+CASES = (
+    {},
+    {"observers": 2, "network": Network(least_delay_seconds=0.02, most_delay_seconds=0.3, loss_ratio=0.1)},
+    {"voters_lost_before": 1, "timeouts": QuorumTimeouts(request_timeout_seconds=0.3, fetch_timeout_seconds=0.9)},
+    {
+        "network": Network(measured_delays_seconds=(0.001, 0.05)),
+        "storage": Storage(measured_flushes_seconds=(0.0, 0.3)),
+    },
+)
+
+
+def figures(case):
+    found = {failure: failovers(5, failure, runs=2, seed=3, **case) for failure in FailureKind}
+    return {
+        failure: (
+            one.leaderless_seconds.tolist(),
+            one.inactive_seconds.tolist(),
+            one.epochs.tolist(),
+            {rpc: counts.tolist() for rpc, counts in one.rpcs.items()},
+        )
+        for failure, one in found.items()
+    }
+
+
+def counted(monkeypatch):
+    taken, take = [], simulation.take_refusal
+
+    def watched(replica, message, now):
+        wake = take(replica, message, now)
+        taken.append(wake is not None)
+        return wake
+
+    monkeypatch.setattr(simulation, "take_refusal", watched)
+    return taken
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_failovers_are_those_of_whole_steps(monkeypatch, case):
+    taken = counted(monkeypatch)
+    quick = figures(case)
+    assert sum(taken) > 100
+    monkeypatch.setattr(simulation, "take_refusal", lambda *_: None)
+
+    assert figures(case) == quick
+
+
+def test_random_courses_are_those_of_whole_steps(monkeypatch):
+    quick = [random_course(seed) for seed in range(25)]
+    monkeypatch.setattr(simulation, "take_refusal", lambda *_: None)
+
+    assert [random_course(seed) for seed in range(25)] == quick
+
+
+def test_a_replica_that_has_asked_nobody_yet_takes_a_whole_step():
+    replica = Replica(1, [1, 2, 3], QuorumTimeouts(), Random(1))
+    fetch = Request(Rpc.FETCH, 2, 1, 1, epoch=0)
+    assert take_refusal(replica, fetch, 0.0) is None
+    assert not replica.outbox
+
+    poll(replica, 0.0)
+    assert take_refusal(replica, fetch, 0.0) == inf
+    assert replica.outbox[-1].error is Error.NOT_LEADER_OR_FOLLOWER

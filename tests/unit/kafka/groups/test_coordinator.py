@@ -1,0 +1,183 @@
+"""``uniform`` and ``simple``: what the group coordinator gives, and where Kafka throws."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.groups import Group, GroupProtocol, TopicPartitions, assignor
+from kafka_capacity.kafka.groups.coordinator import integer_set_order
+from kafka_capacity.kafka.groups.uniform_levelling import Levels
+from kafka_capacity.kafka.java.hash_map import JavaHashSet
+from kafka_capacity.kafka.java.hashing import integer_hash
+from tests.examples import at_most
+from tests.unit.kafka.groups.made_up import (
+    PROTOCOL_ERROR,
+    check_complete,
+    group,
+    groups,
+    listed,
+    member,
+    numbers,
+    topic_id,
+)
+
+UNIFORM = assignor("uniform", GroupProtocol.CONSUMER)
+SIMPLE = assignor("simple", GroupProtocol.SHARE)
+IDS = tuple(topic_id(2**100 * n + 7 * n) for n in range(1, 6))
+T, U = IDS[:2]
+
+
+def of(topic, *partitions):
+    return listed(*((topic, partition) for partition in partitions))
+
+
+def test_members_keep_what_they_have_up_to_their_share():
+    members = [member("a", T, owned=of(T, 0, 1, 2, 3)), member("b", T, owned=of(T, 4)), member("c", T)]
+
+    assert numbers(UNIFORM.assign(group(members, **{T: 6}))) == {"a": [0, 1], "b": [4, 5], "c": [2, 3]}
+
+
+def test_a_topic_no_longer_subscribed_to_is_taken_away():
+    members = [member("a", T, owned=listed((U, 0), (T, 0))), member("b", T)]
+
+    assert UNIFORM.assign(group(members, **{T: 2, U: 1})).lists() == {"a": [(T, 0)], "b": [(T, 1)]}
+
+
+def test_the_order_of_a_hash_set_says_which_partitions_are_taken_away():
+    # 16 and 0 share a bucket of 16: the one that was listed first comes first.
+    members = [member("a", T, owned=of(T, 16, 0)), *(member(f"b{n}", T) for n in range(16))]
+
+    assert numbers(UNIFORM.assign(group(members, **{T: 17})))["a"] == [16]
+
+
+def test_a_subscribed_topic_must_exist():
+    for found, others in ((UNIFORM, ()), (UNIFORM, (T,)), (SIMPLE, ()), (SIMPLE, (T,))):
+        with pytest.raises(AssignmentError, match=f"subscribes to topic {U}, which does not exist") as caught:
+            found.assign(group([member("a", U), member("b", U, *others)], **{T: 1}))
+        assert caught.value.kafka_type == PROTOCOL_ERROR
+
+
+def test_a_target_beyond_the_partitions_leaves_others_over():
+    members = [member("a", T), member("b", T, owned=of(T, 0, 1, 3, 4, 5, 9))]
+    with pytest.raises(AssignmentError, match="1 partitions are left over") as caught:
+        UNIFORM.assign(group(members, **{T: 6}))
+    assert caught.value.kafka_type == PROTOCOL_ERROR
+
+
+def test_where_subscriptions_differ_a_target_beyond_the_partitions_is_out_of_bounds():
+    with pytest.raises(AssignmentError, match=f"'b' has partition 3 of {T}, which has 3") as caught:
+        UNIFORM.assign(group([member("a"), member("b", T, owned=of(T, 3))], **{T: 3}))
+    assert caught.value.kafka_type == "java.lang.ArrayIndexOutOfBoundsException"
+
+
+def test_nobody_and_nothing_give_nothing():
+    for found in (UNIFORM, SIMPLE):
+        assert found.assign(group([], **{T: 1})).lists() == {}
+        assert found.assign(group([member("a")], **{T: 1})).lists() == {"a": []}
+
+
+def test_a_partition_that_two_members_hold_stays_with_both():
+    members = [member("a", T, owned=of(T, 0)), member("b", T, U, owned=of(T, 0))]
+
+    assert UNIFORM.assign(group(members, **{T: 2, U: 2})).lists() == {
+        "a": [(T, 0), (T, 1)],
+        "b": [(T, 0), (U, 0), (U, 1)],
+    }
+
+
+def test_members_with_nothing_to_give_are_passed_over():
+    levels = Levels([0, 1, 2], [0, 3, 5])
+
+    assert levels.next_highest() == 2
+    levels.exclude_highest()
+    assert levels.next_highest() == 1
+    levels.exclude_highest()
+    assert levels.next_highest() == 0
+    levels.exclude_highest()
+    assert levels.next_highest() is None
+
+
+def test_partitions_are_shared_when_there_are_more_members():
+    found = SIMPLE.assign(group([member(name, T) for name in "abcd"], **{T: 2}))
+
+    assert numbers(found) == {"a": [0], "b": [0], "c": [1], "d": [1]}
+
+
+def test_partitions_that_may_not_be_assigned_are_left_out():
+    given = group([member("a", T, U), member("b", T, U)], **{T: 2, U: 2})
+    given = dataclasses.replace(given, assignable=frozenset({(T, 1), (U, 0)}))
+
+    assert {pair for pairs in SIMPLE.assign(given).lists().values() for pair in pairs} == {(T, 1), (U, 0)}
+
+
+def test_a_share_group_may_run_out_of_members():
+    members = [
+        member("\U0001f6002", T),
+        member("c0", T),
+        member("\U0001f6001", T, owned=of(T, 0, 1, 2)),
+        member("\U0001f6003", T),
+    ]
+    given = dataclasses.replace(group(members, **{T: 3}), assignable=frozenset({(T, 0), (T, 2)}))
+    with pytest.raises(AssignmentError, match="no member is left") as caught:
+        SIMPLE.assign(given)
+    assert caught.value.kafka_type == "java.util.NoSuchElementException"
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=40))
+def test_numbers_come_in_the_order_of_a_hash_set(given):
+    assert integer_set_order(given) == list(JavaHashSet(integer_hash, given))
+
+
+@st.composite
+def targets(draw, **options):
+    """Groups whose members have something of any topic, each partition once."""
+    found = draw(groups(names=IDS, **options))
+    held = {who.member_id: [] for who in found.members}
+    for topic in found.topics:
+        for partition in range(topic.partitions):
+            owner = draw(st.sampled_from([None, *held]))
+            if owner is not None:
+                held[owner].append((topic.name, partition))
+    members = tuple(dataclasses.replace(who, owned=TopicPartitions.of(held[who.member_id])) for who in found.members)
+    return Group(topics=found.topics, members=members)
+
+
+@at_most(100)
+@given(targets())
+def test_uniform_gives_everything_once_to_subscribers(given):
+    check_complete(given, UNIFORM.assign(given))
+
+
+@at_most(100)
+@given(targets(equal=True))
+def test_uniform_balances_and_keeps_all_that_balance_allows(given):
+    found = UNIFORM.assign(given)
+    lists = found.lists()
+    share = int(found.counts().sum()) // len(given.members)
+
+    assert found.counts().max() - found.counts().min() <= 1
+    for who in given.members:
+        assert len(set(who.owned) & set(lists[who.member_id])) >= min(len(who.owned), share)
+
+
+@at_most(100)
+@given(groups(names=IDS, equal=True))
+def test_simple_shares_each_partition_evenly(given):
+    found = SIMPLE.assign(given)
+    partitions = sum(topic.partitions for topic in given.topics)
+    sharers = math.ceil(len(given.members) / partitions)
+    pairs = [pair for part in found.lists().values() for pair in part]
+
+    check_complete(given, found, sharers)
+    assert all(pairs.count(pair) == sharers for pair in pairs)
+    assert found.counts().max() - found.counts().min() <= 1
+
+
+@at_most(100)
+@given(groups(names=IDS))
+def test_simple_gives_everything_to_subscribers(given):
+    check_complete(given, SIMPLE.assign(given), sharers=True)

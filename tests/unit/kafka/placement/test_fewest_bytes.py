@@ -1,0 +1,51 @@
+"""What the placer that copies little refuses, and the order of its lists."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kafka_capacity.errors import PlacementError
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.placement import placer
+from tests.unit.kafka.placement_kafka.problems import problem
+
+FEWEST = placer("fewest-bytes")
+
+
+def test_more_replicas_than_usable_brokers_are_refused_with_the_topic():
+    target = Brokers.of([1, 2, 3], is_fenced=[False, True, False])
+
+    with pytest.raises(PlacementError) as refused:
+        FEWEST.place(problem({"audit": [[1]], "orders": [[1, 2, 3]]}, target))
+
+    assert str(refused.value) == (
+        "topic 'orders' needs replication factor 3 but the target has only 2 unfenced brokers; "
+        "lower the factor or add brokers"
+    )
+    assert refused.value.kafka_type == "org.apache.kafka.common.errors.InvalidReplicationFactorException"
+
+
+def test_a_new_replica_takes_the_place_of_the_one_it_stands_for():
+    rows = {"orders": [[1, 2, 3], [2, 3, 1], [3, 1, 2]]}
+
+    assert FEWEST.place(problem(rows, [1, 2, 4])).tolist() == [[1, 2, 4], [2, 4, 1], [4, 1, 2]]
+
+
+def test_partitions_of_mixed_factors_are_padded_at_the_right():
+    placed = FEWEST.place(problem({"orders": [[1], [1, 2], [2, 1]]}, [1, 2], factors=[1, 2, 1]))
+
+    assert [row.tolist().index(-1) if -1 in row else 2 for row in placed] == [1, 2, 1]
+
+
+def test_a_cluster_without_partitions_is_left_empty():
+    assert FEWEST.place(problem({}, [1, 2])).shape == (0, 0)
+
+
+def test_partitions_without_bytes_are_not_copied_for_the_sake_of_bytes():
+    asked = problem({"orders": [[1, 2, 3]] * 4}, [1, 2, 3, 4])
+    empty = np.zeros(4, dtype=np.int64)
+
+    placed = FEWEST.place(replace(asked, size_bytes=empty))
+
+    assert [set(row) for row in placed.tolist()] == [{1, 2, 3}] * 4

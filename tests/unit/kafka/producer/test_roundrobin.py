@@ -1,0 +1,52 @@
+"""Records go round as Kafka's partitioner sends them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.producer.roundrobin import RoundRobinPartitioner, roundrobin_partitions
+from kafka_capacity.kafka.producer.topic import TopicMetadata
+
+
+@st.composite
+def topics(draw):
+    partitions = draw(st.integers(1, 12))
+    return TopicMetadata.of(partitions, draw(st.sets(st.integers(0, partitions - 1))))
+
+
+@given(topics(), st.integers(0, 40), st.integers(-(2**31), 2**31 - 1))
+def test_many_records_go_as_one_by_one(topic, records, start):
+    partitioner = RoundRobinPartitioner(counts={"t": start})
+
+    single = [partitioner.partition("t", topic) for _ in range(records)]
+
+    assert roundrobin_partitions(topic, records, first_count=start).tolist() == single
+
+
+def test_each_topic_has_a_counter_of_its_own():
+    partitioner, topic = RoundRobinPartitioner(), TopicMetadata.of(3)
+
+    assert [partitioner.partition(name, topic) for name in "aabab"] == [0, 1, 0, 2, 1]
+
+
+def test_the_counter_goes_on_when_a_partition_loses_its_leader():
+    partitioner = RoundRobinPartitioner()
+    before = [partitioner.partition("t", TopicMetadata.of(3)) for _ in range(2)]
+
+    assert before == [0, 1]
+    # Count 2 of the two left is the first: partition 0 is served again, before 2 was served at all.
+    assert partitioner.partition("t", TopicMetadata.of(3, [0, 2])) == 0
+
+
+def test_without_leaders_all_partitions_are_served():
+    assert roundrobin_partitions(TopicMetadata.of(3, []), 4).tolist() == [0, 1, 2, 0]
+
+
+def test_the_counter_wraps_with_its_sign_bit_masked():
+    assert roundrobin_partitions(TopicMetadata.of(5), 3, first_count=2**31 - 1).tolist() == [(2**31 - 1) % 5, 0, 1]
+
+
+def test_a_partition_that_is_not_there_is_refused():
+    with pytest.raises(RequestError, match=r"^available partitions must be numbered from 0 to 2, not \[1, 3\]$"):
+        TopicMetadata.of(3, [3, 1])

@@ -1,0 +1,69 @@
+"""The runbook of a schedule."""
+
+from kafka_capacity.kafka.reassignment.problem import Throttle
+from kafka_capacity.kafka.reassignment.runbook import runbook
+from kafka_capacity.kafka.reassignment.waves import plan_waves
+from tests.properties.move_problems import move_problem_of
+
+REASSIGN = "kafka-reassign-partitions.sh --bootstrap-server $BOOTSTRAP --reassignment-json-file"
+ELECT = "kafka-leader-election.sh --bootstrap-server $BOOTSTRAP --election-type preferred --path-to-json-file"
+
+
+def pages(before, after, **given):
+    return runbook(plan_waves(move_problem_of(before, after, **given)))
+
+
+def commands(steps, does):
+    return [command for step in steps if step.does == does for command in step.commands]
+
+
+def test_a_wave_is_executed_watched_and_verified():
+    (page,) = pages([[1, 2]], [[1, 3]], size=10**6, throttle=1000.7)
+
+    assert [step.does for step in page.steps] == ["check", "execute", "watch", "verify"]
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 1000"]
+    assert commands(page.steps, "verify") == [f"{REASSIGN} waves/01-copy.json --verify"]
+    assert commands(page.steps, "check")[0] == f'echo "{page.files[0][1]}  waves/01-copy.json" | sha256sum --check'
+
+
+def test_it_can_be_cancelled_and_rolled_back():
+    (page,) = pages([[1, 2]], [[2, 3]], throttle=1000)
+
+    assert commands(page.back, "cancel") == [f"{REASSIGN} waves/01-copy.json --cancel"]
+    assert commands(page.back, "roll back") == [
+        f"{REASSIGN} waves/01-copy-rollback.json --execute --throttle 1000",
+        f"{REASSIGN} waves/01-copy-rollback.json --verify",
+        f"{ELECT} waves/01-copy-rollback-election.json",
+    ]
+
+
+def test_what_copies_nothing_has_no_throttle_and_elects():
+    (page,) = pages([[1, 2]], [[2, 1]])
+
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-reorder.json --execute"]
+    assert commands(page.steps, "elect") == [f"{ELECT} waves/01-reorder-election.json"]
+    assert page.throttle_bytes_per_second is None
+
+
+def test_a_wave_waits_until_its_disk_space_is_free_unless_it_is_the_last():
+    first, last = pages([[1, 2]] * 2, [[1, 3]] * 2, most_moves_per_broker=1, pause_seconds=60.0)
+
+    assert (first.steps[-1].does, first.steps[-1].seconds) == ("wait", 60.0)
+    assert last.steps[-1].does == "verify"
+
+
+def test_brokers_with_more_room_get_larger_throttles():
+    throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.0)
+    (page,) = pages([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)
+
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 10"]
+    assert commands(page.steps, "throttle") == [
+        "kafka-configs.sh --bootstrap-server $BOOTSTRAP --entity-type brokers --entity-name 3 --alter "
+        "--add-config follower.replication.throttled.rate=20"
+    ]
+
+
+def test_a_page_is_plain_data():
+    (page,) = pages([[1, 2]], [[1, 3]])
+
+    assert page.as_dict()["steps"][1]["does"] == "execute"

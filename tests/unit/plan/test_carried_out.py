@@ -1,0 +1,74 @@
+"""Planned moves against the inventories that came after."""
+
+import pytest
+
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import read_table
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.publish import report_inputs
+from kafka_capacity.plan.scoreboard import score_cluster
+from kafka_capacity.questions.accuracy.executed_moves import score_moves
+from kafka_capacity.questions.accuracy.stored_scores import read_score_document
+from kafka_capacity.report.data import build_report
+from tests.builders import cluster, rows_of, topic, with_rows
+from tests.sized_plans import simulate_plan
+
+REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "horizon_months": 1}
+
+
+def inventory(ds, brokers=6):
+    return cluster(ds=ds, brokers=brokers, topics=[topic("orders", partitions=12, bytes_in=1000.0)])
+
+
+def with_lists(raw, lists):
+    """The inventory with other replica lists, by partition."""
+    sample = rows_of(raw, "replicas")[0]
+    kept = [row for row in rows_of(raw, "replicas") if row["partition"] not in lists]
+    moved = [
+        {**sample, "partition": partition, "position": position, "broker_id": broker, "is_leader": position == 0}
+        for partition, brokers in lists.items()
+        for position, broker in enumerate(brokers)
+    ]
+    return with_rows(raw, "replicas", kept + moved)
+
+
+def plan(store, ds):
+    return simulate_plan(store, {**REQUEST, "ds": ds})
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    store = LocalStore(tmp_path_factory.mktemp("objects"))
+    stage(inventory("2026-11-20"), store)
+    pinned, manifest = plan(store, "2026-11-20")
+    rows = read_table(store, manifest, "moves").to_pylist()
+    return store, pinned, {row["partition"]: row["replicas_after"] for row in rows}
+
+
+def test_a_move_is_scored_once_it_is_done(planned):
+    store, pinned, lists = planned
+    assert len(lists) > 1
+    half = dict(list(lists.items())[: len(lists) // 2])
+    for day, done in (("2026-11-21", {}), ("2026-11-22", half), ("2026-11-23", lists)):
+        stage(with_lists(inventory(day, brokers=9), done), store)
+    assert score_moves(store, "payments", "2026-11-22") == []
+    (score,) = score_moves(store, "payments", "2026-11-23")
+    assert (score.plan_id, score.scenario_id) == (pinned.plan_id, "009-brokers.fewest-bytes")
+    assert (score.begun_after, score.done_by) == ("2026-11-21", "2026-11-23")
+    assert score.longest_seconds == 2 * 86_400
+    assert 0 < score.seconds < score.longest_seconds
+    assert score.is_consistent
+    document = read_score_document(store, score_cluster(store, "payments", "2026-11-23"))
+    assert [one["done_by"] for one in document["moves"]] == ["2026-11-23"]
+
+    report = build_report(report_inputs(store, *plan(store, "2026-11-23")))
+    (row,) = next(one["data"] for one in report["sections"] if one["name"] == "scoreboard")["moves"]["rows"]
+    assert row["took"] == "at most 2 d"
+    assert row["is_consistent"]
+
+
+def test_another_order_of_the_same_brokers_is_done_too(planned):
+    store, _, lists = planned
+    turned = {partition: brokers[::-1] for partition, brokers in lists.items()}
+    stage(with_lists(inventory("2026-11-24", brokers=9), turned), store)
+    assert [one.done_by for one in score_moves(store, "payments", "2026-11-24")] == ["2026-11-23"]

@@ -1,0 +1,151 @@
+"""The released files of a plan: the whole move, its waves, the runbook, and a manifest with every hash."""
+
+import datetime
+import hashlib
+import json
+
+import pyarrow.compute as pc
+import pytest
+
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.group_simulation import load_groups, write_groups
+from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import read_plan_tables, seal_plan
+from kafka_capacity.plan.publish import publish_report, release_plan_files
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.questions.change.evaluate import placement_pieces, placement_tables
+from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
+from tests.builders import cluster, topic
+from tests.sized_plans import write_failures_share, write_sizing_share
+
+TODAY = datetime.date(2026, 11, 25)
+REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "most_moves_per_broker": 2}
+MOVE_TABLE_NAMES = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
+
+
+@pytest.fixture
+def store(tmp_path):
+    return LocalStore(tmp_path / "objects")
+
+
+def planned(store, *, without=(), inventory=None, **request):
+    """Plan and publish; ``without`` leaves tables out, as older programs did."""
+    stage(inventory or cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)]), store)
+    pinned = pin_plan(store, parse_plan_request({**REQUEST, **request}), run_date=TODAY)
+    inputs = read_plan_inputs(store, pinned.request_key)
+    simulation = load_simulation_inputs(store, inputs)
+    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
+    write_placement(store, inputs, bundles, simulation.facts)
+    if without:
+        key = pinned.plan_prefix + "placement.manifest.json"
+        manifest = json.loads(store.read_bytes(key))
+        manifest["tables"] = {name: parts for name, parts in manifest["tables"].items() if name not in without}
+        store.write_bytes(key, json.dumps(manifest).encode())
+    found = load_groups(store, inputs)
+    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
+    write_groups(store, inputs, found, groups)
+    write_sizing_share(store, pinned)
+    write_failures_share(store, pinned)
+    manifest = seal_plan(store, pinned)
+    publish_report(store, pinned)
+    return pinned, manifest
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A plan whose files are released: its store, what was pinned, its manifest, and where the files are."""
+    store = LocalStore(tmp_path_factory.mktemp("released"))
+    pinned, manifest = planned(store, throttle_bytes_per_second=2e7)
+    return store, pinned, manifest, release_plan_files(store, pinned)
+
+
+def folder_of(store, pinned):
+    prefix = pinned.report_prefix + "reassignment/"
+    return {key.removeprefix(prefix): store.read_bytes(key) for key in store.list_keys(prefix)}
+
+
+def replica_lists(content):
+    return {(p["topic"], p["partition"]): p["replicas"] for p in json.loads(content)["partitions"]}
+
+
+def test_all_waves_in_order_are_the_whole_move_and_back_the_start(released):
+    store, pinned, manifest, addresses = released
+    files = folder_of(store, pinned)
+    start, target = replica_lists(files["rollback.json"]), replica_lists(files["reassignment.json"])
+    waves = sorted(name for name in files if name.startswith("waves/") and name.endswith(("copy.json", "reorder.json")))
+
+    assert len(waves) == len(read_table(store, manifest, "waves")) > 2
+    lists = dict(start)
+    for name in waves:
+        lists |= replica_lists(files[name])
+    assert lists == target
+    for name in reversed(waves):
+        lists |= replica_lists(files[name.replace(".json", "-rollback.json")])
+    assert lists == start
+    names = ("reassignment.json", "rollback.json", "waves/", "runbook.md")
+    assert addresses == [store.uri(f"{pinned.report_prefix}reassignment/{name}") for name in names]
+
+
+def test_the_manifest_has_the_hash_of_every_file(released):
+    store, pinned, *_ = released
+    files = folder_of(store, pinned)
+    manifest = read_manifest(store, pinned.report_prefix + "reassignment/", kind="plan_files")
+
+    assert {name: part.sha256 for name, part in manifest.documents.items()} == {
+        name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name != "manifest.json"
+    }
+    assert manifest.facts["wave_count"] == len({name.split("/")[1][:2] for name in files if "/" in name})
+    assert manifest.facts["refused_partitions"] == 0
+
+
+def test_the_runbook_has_the_exact_commands(released):
+    store, pinned, *_ = released
+    files = folder_of(store, pinned)
+    runbook = files["runbook.md"].decode()
+
+    for name, content in files.items():
+        if name.startswith("waves/"):
+            assert f'echo "{hashlib.sha256(content).hexdigest()}  {name}" | sha256sum --check' in runbook
+    start = "kafka-reassign-partitions.sh --bootstrap-server $BOOTSTRAP --reassignment-json-file waves/01-copy"
+    for command in (".json --execute --throttle 20000000", ".json --verify", "-rollback.json --execute --throttle "):
+        assert start + command in runbook
+    assert "## What stays" not in runbook
+
+
+def test_twice_the_same_gives_the_same_bytes(released):
+    store, pinned, *_ = released
+    before = folder_of(store, pinned)
+    release_plan_files(store, pinned)
+
+    assert folder_of(store, pinned) == before
+
+
+def test_a_plan_without_waves_is_read_reported_and_released_as_before(store):
+    pinned, manifest = planned(store, without=MOVE_TABLE_NAMES)
+    release_plan_files(store, pinned)
+
+    assert not MOVE_TABLE_NAMES & set(manifest.tables)
+    assert {
+        name for name, table in read_plan_tables(store, manifest).items() if name in MOVE_TABLE_NAMES and table
+    } == set()
+    assert set(folder_of(store, pinned)) == {"reassignment.json", "rollback.json", "manifest.json"}
+
+
+def test_where_nothing_changes_nothing_is_released(store):
+    pinned, _ = planned(store, broker_counts=[6], tolerance_ratio=1.0)
+
+    assert release_plan_files(store, pinned) == []
+    assert set(folder_of(store, pinned)) == {"manifest.json"}
+
+
+def test_parameters_of_the_move_are_in_the_schedule(store):
+    _, manifest = planned(store, wave_order="smallest-first", longest_wave_hours=2.0, headroom_ratio=0.3)
+    (row,) = read_table(store, manifest, "schedules").to_pylist()
+
+    assert (row["order"], row["longest_wave_seconds"], row["headroom_ratio"]) == ("smallest-first", 7200.0, 0.3)
+    assert row["most_moves_per_broker"] == 2
+    received = read_table(store, manifest, "wave_moves")
+    assert pc.max(received.column("wave")).as_py() == row["wave_count"]

@@ -1,0 +1,52 @@
+"""``runbook.md``: what it says of a schedule as a whole."""
+
+from kafka_capacity.kafka.reassignment.problem import Throttle
+from kafka_capacity.kafka.reassignment.waves import plan_waves
+from kafka_capacity.plan.wave_documents import runbook_document
+from kafka_capacity.questions.change.move_tables import schedule_tables
+from tests.properties.move_problems import move_problem_of
+
+
+def runbook(before, after, **given):
+    made = schedule_tables("015-brokers.fewest-bytes", plan_waves(move_problem_of(before, after, **given)))
+    return runbook_document(made["schedules"], made["waves"]).decode()
+
+
+def test_waves_follow_each_other_with_their_times():
+    lines = runbook([[1, 2]] * 2, [[1, 3]] * 2, size=10**6, throttle=10**5, most_moves_per_broker=1).splitlines()
+
+    assert lines[0] == "# Runbook: 015-brokers.fewest-bytes"
+    assert lines[2] == (
+        "2 waves, 1.9 MiB to copy at 100 kB/s a broker and direction, in the order relief-first. In all: 20 s."
+    )
+    assert "## Wave 1 of 2: copy" in lines
+    assert "Begins at once; 1 partition, 976.6 KiB to copy." in lines
+    assert "Begins after 10 s; 1 partition, 976.6 KiB to copy." in lines
+    assert [line for line in lines if line.startswith("export ")] == ["export BOOTSTRAP=broker-1.example.com:9092"]
+
+
+def test_what_stays_is_said_with_its_reason():
+    text = runbook([[1, 2], [1, 2]], [[1, 3], [1, 4]], leader=[-1, 1])
+
+    assert "1 partition is in no wave and stays where it is, though `reassignment.json` has it" in text
+    assert "- 1 partition (orders-0): there is no leader to copy from" in text
+
+
+def test_where_nothing_can_move_there_is_no_wave():
+    text = runbook([[1, 2]], [[1, 3]], leader=[-1])
+
+    assert "No wave can be carried out." in text
+    assert "## Wave" not in text
+
+
+def test_what_never_ends_says_which_throttle_would():
+    text = runbook([[1, 2]], [[1, 3]], rate=5 * 10**6, size=10**6, throttle=10**6)
+
+    assert "**It never ends with this throttle**: it takes more than 10 MB/s." in text
+
+
+def test_automatic_throttles_are_named_as_such():
+    throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.25)
+    text = runbook([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)
+
+    assert "the largest throttle of each broker that leaves 25% free at its peak" in text

@@ -1,0 +1,165 @@
+"""Predictions of stored plans against a later inventory, and in the next plan."""
+
+import datetime
+import json
+
+import numpy as np
+import pytest
+
+from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import read_document, read_table
+from kafka_capacity.objects.keys import list_plans
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import SIZING_DOCUMENT
+from kafka_capacity.plan.publish import report_inputs
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.scoreboard import find_predictions, score_cluster
+from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scores
+from kafka_capacity.report.data import build_report
+from kafka_capacity.report.render import render_all
+from tests.builders import cluster, topic
+from tests.sized_plans import simulate_plan
+
+REQUEST = {"cluster": "payments", "broker_counts": [6], "placers": ["fewest-bytes"], "horizon_months": 3}
+GIB = 2**30
+
+
+def inventory(ds, rate=300_000.0, size=200 * GIB, **tables):
+    # 300 kB/s for seven days are the 200 GiB that are there: the log is full and grows with its traffic.
+    made = topic("orders", partitions=12, size_bytes=size, bytes_in=rate, bytes_out=2 * rate)
+    return cluster(ds=ds, topics=[made], **tables)
+
+
+def processors(ds, factor=1.0, days=7):
+    """Hours of brokers up to a day: so many times 0.5 cores and 30, 10 and 20 milliseconds a MiB."""
+    rng = np.random.default_rng(11)
+    end = datetime.datetime.fromisoformat(f"{ds}T00:00:00+00:00")
+    rows = []
+    for broker in range(1, 7):
+        for hours in range(days * 24, 0, -1):
+            rates = rng.uniform(1, 100, 3)
+            rows.append(
+                {
+                    "broker_id": broker,
+                    "hour": end - datetime.timedelta(hours=hours),
+                    "cpu_cores_used": factor * (0.5 + float(rates @ [0.03, 0.01, 0.02])) + rng.normal(0, 0.05),
+                    "leader_in_bytes_per_second": rates[0] * 2**20,
+                    "follower_in_bytes_per_second": rates[1] * 2**20,
+                    "out_bytes_per_second": rates[2] * 2**20,
+                }
+            )
+    return rows
+
+
+def plan(store, ds, **request):
+    return simulate_plan(store, {**REQUEST, "ds": ds, **request})
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """Two plans of one day, a later inventory with 30 % more of everything, and its scores."""
+    store = LocalStore(tmp_path_factory.mktemp("objects"))
+    stage(inventory("2026-11-20"), store)
+    growth = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0}
+    plan(store, "2026-11-20", **growth)
+    plan(store, "2026-11-20", **growth, seed=1)
+    stage(inventory("2026-12-20", 390_000.0, 260 * GIB), store)
+    return store, score_cluster(store, "payments", "2026-12-20")
+
+
+def test_plans_that_expected_the_same_count_once(scored):
+    store, _ = scored
+    assert len(list_plans(store, "payments")) == 2
+    assert len(find_predictions(store, "payments", before="2026-12-20")) == 2  # traffic and stored bytes
+    assert find_predictions(store, "payments", before="2026-11-20") == []
+
+
+def test_what_was_expected_is_held_against_what_came(scored):
+    store, manifest = scored
+    rows = {row["figure"]: row for row in read_table(store, manifest, "scores").to_pylist()}
+    assert rows["traffic"]["error_ratio"] == pytest.approx(1 / 1.3 - 1, rel=1e-3)
+    assert not rows["traffic"]["is_below_high"]
+    assert rows["traffic"]["age_days"] == 30
+    assert rows["stored"]["observed"] == 12 * 3 * 260 * GIB
+    assert rows["stored"]["error_ratio"] == pytest.approx(1 / 1.3 - 1, abs=0.02)
+    assert manifest.facts["observed"]["stored"] == 12 * 3 * 260 * GIB
+
+
+def test_scoring_again_changes_nothing(scored):
+    store, manifest = scored
+    assert score_cluster(store, "payments", "2026-12-20").sha256 == manifest.sha256
+
+
+def test_the_next_plan_carries_the_scores_and_is_another_plan(scored):
+    store, manifest = scored
+    without = pin_plan(store, parse_plan_request({**REQUEST, "ds": "2026-11-20"}), run_date=datetime.date(2027, 1, 1))
+    assert read_plan_inputs(store, without.request_key).scores is None  # of a day before there were scores
+    pinned, sealed = plan(store, "2026-12-20")
+    inputs = read_plan_inputs(store, pinned.request_key)
+    assert inputs.scores == read_score_document(store, manifest)
+    told = json.loads(read_document(store, sealed, SIZING_DOCUMENT))["scores"]
+    assert [one["figure"] for one in told["summaries"]] == ["stored", "traffic"]
+    assert "Our last prediction of traffic at peak, 30 days ahead, was off by 23.1%" in told["summaries"][1]["sentence"]
+    report = build_report(report_inputs(store, pinned, sealed))
+    shown = next(one["data"] for one in report["sections"] if one["name"] == "scoreboard")
+    assert shown["sentences"] == [one["sentence"] for one in told["summaries"]]
+    rows = {row["figure"]: row for row in shown["table"]["rows"]}
+    assert rows["traffic at peak"]["error"] == "−23.1 %"
+    assert rows["traffic at peak"]["observed"] == "4.5 MiB/s"
+    assert rows["stored bytes"]["made_on"] == "2026-11-20"
+    request = parse_plan_request(REQUEST)
+    same = {"ds": "2026-12-20", "inventory_sha256": pinned.inventory_sha256}
+    assert request.plan_id(**same) != request.plan_id(**same, scores_sha256=manifest.sha256) == pinned.plan_id
+
+
+def test_scores_add_up_over_the_days(scored):
+    store, _ = scored
+    stage(inventory("2027-01-10", 450_000.0, 300 * GIB), store)
+    later = score_cluster(store, "payments", "2027-01-10")
+    document = read_score_document(store, later)
+    assert {one["scored_on"] for one in document["scores"]} == {"2026-12-20", "2027-01-10"}
+    assert newest_scores(store, "payments", not_after="2027-01-01").facts["ds"] == "2026-12-20"
+    assert newest_scores(store, "payments", not_after="2026-12-01") is None
+    assert read_scores(store, "payments", "2026-01-01") == []
+
+
+def test_a_day_without_an_inventory_is_refused(scored):
+    store, _ = scored
+    with pytest.raises(InventoryError, match="has no complete inventory of 2026-12-24"):
+        score_cluster(store, "payments", "2026-12-24")
+
+
+def test_what_a_plan_reckoned_with_is_held_against_later_days(tmp_path):
+    store = LocalStore(tmp_path / "objects")
+    stage(inventory("2026-11-20", broker_metrics=processors("2026-11-20")), store)
+    made, sealed = plan(store, "2026-11-20")
+    kept = json.loads(read_document(store, sealed, SIZING_DOCUMENT))
+    assert kept["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(0.03, rel=0.02)
+    assert len(kept["cpu"]["covariance"]) == 4
+    assert [one["topic"] for one in kept["stored_per_produced"]] == ["orders"]
+    # A day too early, then nothing new, then processors that have more to do and logs that are kept smaller.
+    stage(inventory("2026-11-26", broker_metrics=processors("2026-11-26")), store)
+    assert read_score_document(store, score_cluster(store, "payments", "2026-11-26"))["coefficients"] == []
+    stage(inventory("2026-12-01", broker_metrics=processors("2026-12-01", days=9)), store)
+    cpu, disk = read_score_document(store, score_cluster(store, "payments", "2026-12-01"))["coefficients"]
+    assert (cpu["figure"], cpu["has_drifted"], cpu["plan_id"]) == ("cpu", False, made.plan_id)
+    assert (disk["figure"], disk["has_drifted"]) == ("disk", False)
+    later = processors("2026-12-10", 1.4, days=9)
+    stage(inventory("2026-12-10", size=140 * GIB, broker_metrics=later), store)
+    cpu, disk = read_score_document(store, score_cluster(store, "payments", "2026-12-10"))["coefficients"]
+    assert (cpu["has_drifted"], disk["has_drifted"]) == (True, True)
+    assert cpu["change_ratio"] == pytest.approx(0.4, abs=0.01)
+    assert disk["change_ratio"] == pytest.approx(-0.3, abs=0.01)
+    # The next plan tells of it, and reckons with figures of its own.
+    pinned, sealed = plan(store, "2026-12-10")
+    assert json.loads(read_document(store, sealed, SIZING_DOCUMENT))["cpu"][
+        "leader_in_seconds_per_mib"
+    ] == pytest.approx(1.4 * 0.03, rel=0.02)
+    report = build_report(report_inputs(store, pinned, sealed))
+    page = render_all(report_inputs(store, pinned, sealed)).index_html.decode()
+    assert page.count("<strong>Drifted:</strong>") == 2
+    shown = next(one["data"] for one in report["sections"] if one["name"] == "scoreboard")
+    assert shown["has_drifted"]
+    assert shown["coefficients"] == [{"sentence": one["sentence"], "has_drifted": True} for one in (cpu, disk)]

@@ -1,0 +1,208 @@
+"""From a staged inventory to the tables of a plan, again and again."""
+
+import datetime
+import json
+from dataclasses import replace
+
+import pyarrow.compute as pc
+import pytest
+
+from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.group_simulation import load_groups, write_groups
+from kafka_capacity.plan.packing import pack_tables, unpack_table
+from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import seal_plan
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.grid import scenario_to_json
+from kafka_capacity.questions.change.evaluate import evaluate_tables, placement_pieces, placement_tables
+from kafka_capacity.questions.change.tables import PLAN_TABLES, target_matrix
+from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
+from tests.builders import DS, cluster, rows_of, topic, with_rows
+from tests.sized_plans import write_failures_share, write_sizing_share
+
+TODAY = datetime.date(2026, 11, 25)
+REQUEST = {"cluster": "payments", "broker_counts": [6, 9], "placers": ["fewest-bytes", "zk"]}
+
+
+@pytest.fixture
+def store(tmp_path):
+    return LocalStore(tmp_path / "objects")
+
+
+def inventory(**options):
+    return cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=9)], hours=24, **options)
+
+
+def run(store, request=REQUEST, *, order=1, run_date=TODAY):
+    """Do what the tasks of a plan do, one after another."""
+    pinned = pin_plan(store, parse_plan_request(request), run_date=run_date)
+    inputs = read_plan_inputs(store, pinned.request_key)
+    simulation = load_simulation_inputs(store, inputs)
+    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)[::order]]
+    found = load_groups(store, inputs)
+    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work[::order]])
+    shares = [
+        lambda: write_placement(store, inputs, bundles, simulation.facts),
+        lambda: write_groups(store, inputs, found, groups),
+        lambda: write_sizing_share(store, pinned, order=order),
+        lambda: write_failures_share(store, pinned, order=order),
+    ]
+    for write in shares[::order]:
+        write()
+    return pinned, seal_plan(store, pinned)
+
+
+def contents(store):
+    return {key: store.read_bytes(key) for key in store.list_keys("")}
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    """A store with the plan of the request, what was pinned, its manifest, and all that is in the store."""
+    store = LocalStore(tmp_path_factory.mktemp("planned"))
+    stage(inventory(), store)
+    return store, *run(store), contents(store)
+
+
+def test_twice_the_same_gives_the_same_keys_and_bytes(planned):
+    store, first, manifest, before = planned
+    second, again = run(store, order=-1, run_date=TODAY + datetime.timedelta(days=3))
+
+    assert (second, again) == (first, manifest)
+    assert contents(store) == before
+    assert first.plan_prefix.startswith(f"plans/cluster=payments/ds={DS}/plan=")
+
+
+def test_another_store_gets_the_same_bytes(store, planned):
+    stage(inventory(), store)
+    run(store)
+
+    assert contents(store) == planned[-1]
+
+
+def test_who_gets_the_plan_changes_nothing_of_it(planned):
+    store, *_, before = planned
+    run(store, {**REQUEST, "recipients": ["sre@example.com"], "is_approval_required": True})
+
+    assert contents(store) == before
+
+
+def test_the_order_of_the_rows_of_an_inventory_does_not_show(store, planned):
+    raw = inventory()
+    shuffled = raw
+    for name in ("brokers", "topics", "replicas", "log_dirs"):
+        shuffled = with_rows(shuffled, name, rows_of(raw, name)[::-1])
+    stage(shuffled, store)
+
+    _, _, manifest, _ = planned
+    assert run(store)[1] == manifest
+
+
+def test_the_tables_hold_what_was_evaluated(planned):
+    store, pinned, *_ = planned
+    inputs = read_plan_inputs(store, pinned.request_key)
+    simulation = load_simulation_inputs(store, inputs)
+    manifest = read_manifest(store, pinned.plan_prefix, kind="plan")
+    tables = {name: read_table(store, manifest, name) for name in PLAN_TABLES}
+
+    assert [row["scenario_id"] for row in tables["scenarios"].to_pylist()] == sorted(
+        scenario.scenario_id for scenario in inputs.scenarios
+    )
+    for scenario in inputs.scenarios:
+        result = evaluate_placement(simulation.snapshot, simulation.load, scenario)
+        moves = tables["moves"].filter(pc.equal(tables["moves"]["scenario_id"], scenario.scenario_id))
+        after = target_matrix(simulation.snapshot.partitions, simulation.snapshot.replicas, moves)
+        assert after.tolist() == result.diff.after.tolist()
+        assert sum(moves.column("moved_bytes").to_pylist()) == result.metrics.moved_bytes
+        loads = tables["broker_load"].filter(pc.equal(tables["broker_load"]["scenario_id"], scenario.scenario_id))
+        assert loads.column("bytes_after").to_pylist() == result.loads.bytes_after.tolist()
+
+
+def test_a_plan_is_pinned_to_the_newest_inventory_that_is_not_younger_than_the_run(store):
+    for ds in ("2026-11-18", "2026-11-20", "2026-11-30"):
+        stage(inventory(ds=ds), store)
+
+    assert pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).ds == "2026-11-20"
+    asked = parse_plan_request({**REQUEST, "ds": "2026-11-18"})
+    assert pin_plan(store, asked, run_date=TODAY).ds == "2026-11-18"
+
+
+def test_an_inventory_staged_again_in_between_is_a_clear_error(store):
+    stage(inventory(), store)
+    pinned = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
+    stage(replace(inventory(), kafka_version="4.4.0"), store)
+
+    with pytest.raises(InventoryError) as refused:
+        load_simulation_inputs(store, read_plan_inputs(store, pinned.request_key))
+    message = str(refused.value)
+    assert message.startswith(f"the inventory of cluster 'payments' on {DS} was staged again (manifest ")
+    assert message.endswith("start the run again")
+
+
+def test_a_scenario_comes_back_from_the_pinned_request_as_it_was(store):
+    stage(inventory(), store)
+    pinned = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
+    document = json.loads(store.read_bytes(pinned.request_key))
+
+    inputs = read_plan_inputs(store, pinned.request_key)
+    assert [scenario_to_json(scenario) for scenario in inputs.scenarios] == document["scenarios"]
+    assert inputs.pinned == pinned
+    assert not {"recipients", "is_approval_required", "ds"} & set(inputs.request)
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"pinned": {"cluster": "c"}}'])
+def test_a_request_that_is_none_is_our_error(store, body):
+    store.write_bytes("request.json", body)
+
+    with pytest.raises(InventoryError, match="is not a pinned request"):
+        read_plan_inputs(store, "request.json")
+
+
+def test_racks_are_refused_where_no_broker_has_one(store):
+    stage(cluster(racks=None), store)
+    asked = parse_plan_request({"cluster": "payments", "new_broker_racks": ["a"]})
+
+    with pytest.raises(RequestError, match=r"^new_broker_racks: \['a'\] is refused: no broker of cluster 'payments'"):
+        pin_plan(store, asked, run_date=TODAY)
+
+
+def test_a_cluster_without_an_inventory_is_a_clear_error(store):
+    with pytest.raises(InventoryError, match="cluster 'payments' has no complete inventory up to 2026-11-25"):
+        pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
+
+
+def test_what_kafka_would_refuse_is_stored_as_such(store):
+    stage(inventory(), store)
+    pinned, manifest = run(store, {**REQUEST, "broker_counts": [2]})
+    rows = read_table(store, manifest, "scenarios").to_pylist()
+
+    assert [row["fits"] for row in rows] == [False, False]
+    assert rows[0]["moved_bytes"] is None
+    assert json.loads(rows[0]["excuses"])[0]["constraint"] == "placement"
+    assert len(read_table(store, manifest, "moves")) == 0
+    assert pinned.plan_id == manifest.facts["plan_id"]
+
+
+def test_tables_travel_as_arrow_streams(store):
+    stage(inventory(), store)
+    inputs = read_plan_inputs(store, pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key)
+    tables = evaluate_tables(load_simulation_inputs(store, inputs), inputs.scenarios[0], has_moves=True)
+
+    for name, data in pack_tables(tables).items():
+        assert unpack_table(data).equals(tables[name])
+
+
+def test_facts_name_the_rack_traps_of_what_is_proposed(store):
+    stage(inventory(), store)
+    pinned = pin_plan(store, parse_plan_request({**REQUEST, "broker_counts": [6, 7]}), run_date=TODAY)
+    facts = load_simulation_inputs(store, read_plan_inputs(store, pinned.request_key)).facts
+
+    assert facts["snapshot"]["partition_count"] == 13
+    assert facts["snapshot"]["rate_history_hours"] == 24
+    traps = [(f["code"], f["where"]) for f in facts["findings"] if f["code"] == "uneven-racks"]
+    assert traps == [("uneven-racks", "7 brokers")]

@@ -1,0 +1,128 @@
+"""Brokers that are named to go or to be replaced, and racks with new names."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.broker_changes import BrokerChanges
+from kafka_capacity.proposal.grid import placement_grid
+from kafka_capacity.proposal.topology import changed_rack_notes, new_rack_warnings
+from tests.unit.proposal.snapshots import observed
+from tests.unit.proposal.test_grid import REQUEST, SIX
+
+
+def changes(removed=(), replaced=None, rack_names=None):
+    return BrokerChanges.of(removed=tuple(removed), replaced=replaced or {}, rack_names=rack_names or {})
+
+
+def targets(changes, counts=()):
+    grid = placement_grid(
+        SIX, replace(REQUEST, broker_counts=counts, broker_changes=changes, placers=("fewest-bytes",))
+    )
+    return [one.target for one in grid]
+
+
+def test_without_counts_the_plan_is_for_what_is_then_there():
+    (target,) = targets(changes(removed=[2], replaced={5: 55}))
+
+    assert target.ids.tolist() == [1, 3, 4, 6, 55]
+    assert target.racks == ("a", "c", "a", "c", "b")
+
+
+def test_counts_are_of_what_is_then_there_and_no_id_is_given_again():
+    fewer, more = targets(changes(removed=[6]), counts=(4, 7))
+
+    assert set(fewer.ids.tolist()) < {1, 2, 3, 4, 5}
+    assert more.ids.tolist() == [1, 2, 3, 4, 5, 7, 8]
+    assert more.racks[5:] == ("c", "a")
+
+
+def test_what_replaces_a_broker_has_its_rack_and_hardware_and_is_not_fenced():
+    fenced = replace(SIX, is_fenced=SIX.ids == 4)
+    after = changes(replaced={4: 14}).apply(fenced)
+
+    assert after.ids.tolist() == [1, 2, 3, 5, 6, 14]
+    assert after.racks[5] == "a"
+    assert after.disk_capacity_bytes[5] == 40.0
+    assert not after.is_fenced.any()
+
+
+def test_two_racks_with_one_new_name_become_one():
+    assert changes(rack_names={"a": "x", "b": "x"}).apply(SIX).racks == ("x", "x", "c") * 2
+
+
+def test_a_new_name_may_be_that_of_another_rack_which_is_renamed_too():
+    assert changes(rack_names={"a": "b", "b": "a"}).apply(SIX).racks == ("b", "a", "c") * 2
+
+
+def test_every_mistake_is_told():
+    wrong = changes(removed=[9, 3], replaced={3: 13, 1: 2, 4: 44, 5: 44, 8: 80}, rack_names={"z": "a"})
+    with pytest.raises(RequestError) as refused:
+        wrong.check(SIX)
+
+    assert str(refused.value).splitlines() == [
+        "removed_brokers: broker 9 is refused: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
+        "replaced_brokers: broker 8 is refused: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
+        "replaced_brokers: 1 by 2 is refused: broker 2 exists; choose a free id",
+        "replaced_brokers: broker 3 is refused: it is removed as well; choose one",
+        "replaced_brokers: 4 by 44 is refused: 44 replaces another one too",
+        "replaced_brokers: 5 by 44 is refused: 44 replaces another one too",
+        "rack_names: 'z' is refused: no broker is in it (racks: a, b, c)",
+    ]
+
+
+def test_not_all_brokers_can_go():
+    with pytest.raises(RequestError, match="removed_brokers: all brokers of the cluster are refused: leave one"):
+        changes(removed=[1, 2]).check(Brokers.of([1, 2]))
+
+
+def one_result(changes, **options):
+    snapshot, load = observed(**options)
+    asked = replace(REQUEST, broker_changes=changes, placers=("fewest-bytes",), tolerance_ratio=1.0)
+    (scenario,) = placement_grid(snapshot.brokers, asked)
+    return evaluate_placement(snapshot, load, scenario)
+
+
+def test_a_renamed_rack_moves_nothing():
+    assert one_result(changes(rack_names={"a": "zone-a"})).metrics.moved_replicas == 0
+
+
+def test_racks_that_become_one_move_nothing_where_the_rule_holds_still():
+    # Two racks are left for three replicas: every partition is on both already.
+    assert one_result(changes(rack_names={"a": "b"})).metrics.moved_replicas == 0
+
+
+def test_a_replaced_broker_gives_all_it_holds_to_the_new_one():
+    result = one_result(changes(replaced={3: 30}))
+
+    assert result.fits
+    assert 3 not in result.diff.after
+    assert (result.diff.after == 30).sum() == (result.diff.before == 3).sum() == result.metrics.moved_replicas
+
+
+def test_a_rack_that_is_renamed_whole_is_no_slip_of_the_pen_but_somebody_must_set_it():
+    renamed = changes(rack_names={"a": "zone-a"}).apply(SIX)
+    slip = Brokers.of(SIX.ids.tolist(), ["a", "b", "c", "a", "B", "c"])
+
+    assert new_rack_warnings(SIX, renamed, what="") == ()
+    assert len(new_rack_warnings(SIX, slip, what="")) == 1
+    (note,) = changed_rack_notes(SIX, renamed, what="6 brokers")
+    assert note.message == (
+        "2 brokers have another rack than today (1: a → zone-a, 4: a → zone-a): set broker.rack and restart them "
+        "before the move"
+    )
+    assert changed_rack_notes(SIX, SIX, what="") == ()
+
+
+def test_replicas_that_a_new_name_puts_into_one_rack_are_spread_again():
+    result = one_result(changes(rack_names={"b": "a"}), brokers=4, racks=4, rf=3, partitions=8)
+
+    target = result.scenario.target
+    racks = dict(zip(target.ids.tolist(), target.racks, strict=True))
+    assert set(racks.values()) == {"a", "c", "d"}
+    assert all(len({racks[b] for b in row}) == 3 for row in result.diff.after.tolist())
+    assert np.count_nonzero(result.diff.added) > 0

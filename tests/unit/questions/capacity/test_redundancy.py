@@ -1,0 +1,126 @@
+"""What cannot be lost whatever the hardware: single replicas, of today, of an option and of topics to come."""
+
+import dataclasses
+
+import pytest
+
+from kafka_capacity.demand.outlook import AddedTopic
+from kafka_capacity.hardware.limits import FailureTolerance, Limits
+from kafka_capacity.hardware.shapes import observed_shape
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.questions.capacity.choice import advise_size
+from kafka_capacity.questions.capacity.options import SizingRequest
+from kafka_capacity.questions.capacity.redundancy import SingleReplicas, single_replicas
+from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing, sizing_inputs
+from tests.builders import cluster, topic
+from tests.unit.questions.capacity.workloads import MIB, workload
+
+NONE, ONE_BROKER, ONE_RACK = FailureTolerance.NONE, FailureTolerance.ONE_BROKER, FailureTolerance.ONE_RACK
+
+
+def added(name, factor):
+    return AddedTopic(
+        name=name,
+        from_date="2026-12-01",
+        partitions=5,
+        replication_factor=factor,
+        bytes_in_peak_bytes_per_second=MIB,
+        bytes_in_mean_bytes_per_second=MIB,
+        bytes_out_peak_bytes_per_second=MIB,
+        bytes_out_mean_bytes_per_second=MIB,
+        retention_seconds=3600.0,
+    )
+
+
+def world(*topics, extra=()):
+    raw = cluster(topics=topics)
+    snapshot = build_snapshot(raw)
+    load = partition_load(raw, snapshot)
+    names = [snapshot.partitions.topics[place] for place in snapshot.partitions.topic.tolist()]
+    return snapshot, workload(load.bytes_in_mean_bytes_per_second, size=2**20, names=names, added=extra)
+
+
+def sized(factors, tolerance, *topics, extra=()):
+    """Give the constraints of each option by its id."""
+    snapshot, work = world(*topics, extra=extra)
+    request = SizingRequest(
+        today=observed_shape(snapshot.brokers, vcpu=16.0),
+        broker_counts=(6,),
+        replication_factors=factors,
+        limits=Limits(tolerance=tolerance),
+    )
+    return {
+        result.option_id: result for result in simulate_sizing(sizing_inputs(snapshot, work, request), run_here).results
+    }
+
+
+ORDERS, AUDIT, TRACE = topic("orders", partitions=12), topic("audit", partitions=4, rf=2), topic("trace", rf=1)
+
+
+@pytest.mark.parametrize("tolerance", [ONE_BROKER, ONE_RACK])
+def test_an_option_that_leaves_single_replicas_does_not_stand_a_loss(tolerance):
+    found = sized((1, 2, None), tolerance, AUDIT, ORDERS, TRACE)
+    (excuse,) = found["006-brokers.today.rf1"].excuses
+    assert excuse.as_dict() == {
+        "reason": "16 partitions would be left with a single replica (topics audit, orders), gone with the broker that "
+        "holds it; keep 2 or more",
+        "constraint": "replication_factor",
+        "where": "topics audit, orders",
+        "needed": 2.0,
+        "available": 1.0,
+        "unit": "replicas",
+    }
+    assert found["006-brokers.today.rf1"].fits_until is None
+    assert found["006-brokers.today.rf2"].fits
+    assert found["do-nothing"].fits  # one replica of trace is nothing that an option brings: see below
+
+
+def test_where_nothing_may_fail_one_replica_is_enough():
+    assert sized((1,), NONE, ORDERS)["006-brokers.today.rf1"].fits
+
+
+def test_topics_that_have_one_replica_already_are_not_the_fault_of_an_option():
+    assert sized((1,), ONE_BROKER, TRACE)["006-brokers.today.rf1"].fits
+
+
+def test_topics_to_come_count_with_the_factor_that_the_option_gives_them():
+    found = sized((1, 3), ONE_BROKER, TRACE, extra=(added("fraud", 3),))
+    (excuse,) = found["006-brokers.today.rf1"].excuses
+    assert excuse.reason.startswith("5 partitions would be left with a single replica (topic fraud), ")
+    assert found["006-brokers.today.rf3"].fits
+
+
+def test_a_topic_to_come_takes_as_many_brokers_as_it_has_replicas():
+    found = sized((None, 2), ONE_BROKER, ORDERS, extra=(added("fraud", 7),))
+    for name in ("do-nothing", "006-brokers.today"):
+        (excuse,) = found[name].excuses
+        assert excuse.reason == (
+            "topic fraud, planned from 2026-12-01 on, takes 7 brokers for its 7 replicas, and there are 6; keep 7 or "
+            "more"
+        )
+        assert (excuse.when, excuse.needed, excuse.available) == ("2026-12-01", 7.0, 6.0)
+        # The last of the dates, which are a month apart here, on which it does not exist yet.
+        assert (found[name].fits, found[name].fits_until) == (False, "2026-11-20")
+    assert found["006-brokers.today.rf2"].fits  # given two replicas as all others
+    advice = advise_size(tuple(found.values()), ("2026-11-20", "2026-12-20"))
+    assert advice.reason.endswith(f"doing nothing does not fit: {found['do-nothing'].excuses[0].reason}")
+
+
+def test_single_replicas_of_today_and_to_come_are_counted_and_named():
+    snapshot, work = world(ORDERS, TRACE, extra=(added("fraud", 1), added("kept", 3)))
+    found = single_replicas(snapshot, work, ONE_BROKER)
+    assert found == SingleReplicas(partitions=11, topics=("fraud", "trace"))
+    assert found.reason == (
+        "11 partitions have a single replica (topics fraud, trace): whatever brokers there are, the loss of the one "
+        "that holds it stops them; raise their replication factor to 2 or more"
+    )
+    assert single_replicas(snapshot, work, NONE) is None
+    assert single_replicas(*world(ORDERS), ONE_RACK) is None
+
+
+def test_of_many_topics_a_few_are_named():
+    found = SingleReplicas(partitions=1, topics=("a",))
+    assert found.reason.startswith("1 partition has a single replica (topic a): ")
+    assert found.reason.endswith("stops it; raise its replication factor to 2 or more")
+    many = dataclasses.replace(found, partitions=5, topics=tuple("abcde"))
+    assert many.where == "topics a, b, c and 2 more"

@@ -1,0 +1,71 @@
+"""Whether a move fits is judged by its waves, not as if all of it started at once."""
+
+import dataclasses
+from types import SimpleNamespace
+
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.change.move_schedule import judged_in_waves
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    fits: bool
+    excuses: tuple
+
+
+def excuse(constraint):
+    return Excuse(reason=constraint, constraint=constraint, where="broker 1", needed=2.0, available=1.0, unit="bytes")
+
+
+def schedule(*, refusals=(), never_ends=False):
+    wave = SimpleNamespace(
+        number=1,
+        end_seconds=(None, None, None),
+        throttle_bytes_per_second=2e6,
+        bottleneck_broker=4,
+        bottleneck_direction="in",
+    )
+    return SimpleNamespace(
+        refusals=refusals, never_ends=never_ends, waves=(wave,), smallest_throttle_bytes_per_second=(1e6, 3e6, 5e6)
+    )
+
+
+def test_what_only_breaks_when_all_starts_at_once_is_no_excuse():
+    result = Result(fits=False, excuses=(excuse("disk_on_the_way"), excuse("throttle")))
+    assert judged_in_waves(result, schedule()).fits
+    kept = judged_in_waves(dataclasses.replace(result, excuses=(excuse("disk"), excuse("throttle"))), schedule())
+    assert [one.constraint for one in kept.excuses] == ["disk"]
+
+
+def test_what_fits_into_no_wave_is_an_excuse_with_its_numbers():
+    refusal = SimpleNamespace(
+        reason="broker 4 has room for 1 GB and needs 2 GB",
+        constraint="disk",
+        where="broker 4",
+        needed=2e9,
+        available=1e9,
+        unit="bytes",
+    )
+    judged = judged_in_waves(Result(fits=True, excuses=()), schedule(refusals=(refusal,)))
+    assert not judged.fits
+    assert [(one.constraint, one.needed, one.available) for one in judged.excuses] == [("disk_on_the_way", 2e9, 1e9)]
+
+
+def test_a_refusal_of_what_is_told_already_is_not_told_twice():
+    refusal = SimpleNamespace(reason="x", constraint="leader", where="x", needed=1.0, available=0.0, unit="partitions")
+    judged = judged_in_waves(Result(fits=False, excuses=(excuse("leader"),)), schedule(refusals=(refusal,)))
+    assert [one.reason for one in judged.excuses] == ["leader"]
+
+
+def test_a_wave_that_never_ends_is_an_excuse():
+    judged = judged_in_waves(Result(fits=True, excuses=()), schedule(never_ends=True))
+    assert [one.constraint for one in judged.excuses] == ["throttle"]
+    assert judged.excuses[0].reason == (
+        "wave 1 of 1 never ends with a throttle of 2.0 MB/s: broker 4 needs more than 3.0 MB/s for what is produced "
+        "meanwhile"
+    )
+
+
+def test_without_a_schedule_nothing_changes():
+    result = Result(fits=False, excuses=(excuse("throttle"),))
+    assert judged_in_waves(result, None) is result

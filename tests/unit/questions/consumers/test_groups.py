@@ -1,0 +1,315 @@
+"""Group scenarios: figures, excuses and counts against hand-computed cases and exhaustive search."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
+from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
+from kafka_capacity.questions.consumers.counts import same_as_count
+from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
+
+
+def group(partitions=12, members=4, *, capacity=None, **changes):
+    facts = plain_group({"orders": partitions}, members=members, capacity_bytes_per_second=capacity)
+    return dataclasses.replace(facts, **changes)
+
+
+def given(facts, **changes):
+    """The scenario of a group as it is, the capacity given instead of estimated."""
+    capacity = facts.estimated_capacity_bytes_per_second
+    return plain_scenario(facts, **{"member_capacity_bytes_per_second": capacity, **changes})
+
+
+def outcome(result, event):
+    return next(one for one in result.events if one.event is event)
+
+
+def test_a_deploy_of_an_eager_group_pauses_every_partition_twice_a_member_and_a_static_one_none():
+    facts = group()
+    eager = outcome(evaluate_group(facts, given(facts)), Event.ROLLING_RESTART)
+    static = given(facts, assignor="cooperative-sticky", is_static=True)
+    spared = outcome(evaluate_group(facts, static), Event.ROLLING_RESTART)
+    # Each of four members leaves (the nine partitions of the others are taken from them) and joins (all twelve are).
+    assert (eager.rebalances, eager.revoked) == (8, 4 * (9 + 12))
+    assert (spared.rebalances, spared.revoked, spared.partition_pauses) == (0, 0, 12)
+    assert spared.paused_partition_seconds == pytest.approx(12 * 20.2)
+
+
+def test_today_is_the_group_as_it_is():
+    facts = group()
+    assert evaluate_group(facts, given(facts, events=())).is_today
+    assert not evaluate_group(facts, given(facts, events=(), is_static=True)).is_today
+    assert not evaluate_group(facts, given(facts, events=(), member_count=5)).is_today
+
+
+def test_a_member_with_too_much_to_do_is_an_excuse_with_its_numbers():
+    facts = group(capacity=2500.0)
+    result = evaluate_group(facts, given(facts, events=(Event.CRASH,)))
+    (excuse,) = result.excuses
+    assert not result.fits
+    assert (excuse.constraint, excuse.needed, excuse.available) == ("member_capacity", 3000.0, 2500.0)
+    assert excuse.reason == ("member m0 gets 2.93 KiB/s at peak, and a member processes 2.44 KiB/s")
+
+
+def test_an_event_that_lags_too_much_is_an_excuse():
+    facts = group(capacity=10_000.0)
+    result = evaluate_group(facts, given(facts, events=(Event.CRASH,), lag_slo_seconds=30.0))
+    (excuse,) = result.excuses
+    assert (excuse.constraint, excuse.where) == ("lag_slo", "crash")
+    assert 42 < excuse.needed < 49
+    assert excuse.available == 30.0
+
+
+def test_how_long_a_slow_member_and_new_partitions_wait_is_shown_and_not_judged():
+    facts = group(capacity=10_000.0)
+    result = evaluate_group(facts, given(facts, events=(Event.SLOW_MEMBER, Event.MORE_PARTITIONS)))
+    assert result.fits
+    assert outcome(result, Event.SLOW_MEMBER).lag_max_seconds > 300
+    assert outcome(result, Event.SLOW_MEMBER).duplicate_records == 500
+    new = outcome(result, Event.MORE_PARTITIONS)
+    assert new.lag_max_partition.startswith("orders-new (from ")
+    assert new.lag_max_seconds > 200
+
+
+def test_what_waits_today_must_be_gone_in_time():
+    behind = group(capacity=4000.0, start_lag_bytes=np.full(12, 1000.0 * 3600))
+    result = evaluate_group(behind, given(behind, events=(), catch_up_limit_seconds=3600.0))
+    # Three partitions of 1,000 bytes/s, an hour behind each: 10.8 MB at 1,000 bytes/s to spare.
+    assert result.metrics.start_lag_seconds == 3600.0
+    assert result.metrics.catch_up_now_seconds == pytest.approx(3 * 3600.0)
+    assert [excuse.constraint for excuse in result.excuses] == ["lag_now"]
+    assert evaluate_group(behind, given(behind, events=(), catch_up_limit_seconds=10_900.0)).fits
+    assert smallest_counts(behind, given(behind, catch_up_limit_seconds=3600.0)).for_all == 6
+
+
+def test_members_without_partitions_are_named():
+    facts = group(partitions=3, members=5)
+    metrics = evaluate_group(facts, given(facts, events=())).metrics
+    assert metrics.idle_members == ("m3", "m4")
+    assert metrics.same_as_count == 3
+
+
+def test_the_skew_of_range_over_many_topics_is_named_when_it_bites():
+    facts = plain_group({"a": 1, "b": 1, "c": 4}, members=2)
+    skewed = evaluate_group(facts, given(facts, events=())).metrics
+    assert (skewed.skew_topics, skewed.most_partitions, skewed.fewest_partitions) == (("a", "b"), 4, 2)
+    even = evaluate_group(facts, given(facts, assignor="roundrobin", events=())).metrics
+    assert even.skew_topics == ()
+
+
+def test_a_refusal_of_kafka_is_a_value():
+    facts = plain_group({"a": 2}, members=2, assignor="uniform", protocol="consumer")
+    missing = dataclasses.replace(facts, topic_ids=("not an id",))
+    with pytest.raises(ValueError, match="not a Kafka id"):
+        evaluate_group(missing, given(missing, events=()))
+
+
+def test_members_before_and_after_are_listed():
+    facts = group(partitions=4, members=2)
+    result = evaluate_group(facts, given(facts, member_count=1, events=()))
+    kept, gone = result.members
+    assert (kept.partitions_before, kept.is_gone) == (("orders-0", "orders-1"), False)
+    assert kept.partitions_after == ("orders-0", "orders-1", "orders-2", "orders-3")
+    assert (gone.partitions_after, gone.is_gone, gone.peak_before_bytes_per_second) == ((), True, 2000.0)
+
+
+def test_partition_names_are_those_of_topics_under_the_coordinators_assignors_too():
+    facts = plain_group({"orders": 2}, members=1, assignor="uniform", protocol="consumer")
+    (member,) = evaluate_group(facts, given(facts, events=())).members
+    assert sorted(member.partitions_after) == ["orders-0", "orders-1"]
+
+
+def test_catch_up_reads_what_is_beyond_the_page_cache_from_disk():
+    facts = group(capacity=6000.0, cache_window_seconds=np.full(12, 20.0))
+    crash = outcome(evaluate_group(facts, given(facts, events=(Event.CRASH,))), Event.CRASH)
+    # Three partitions wait crash seconds; of each the first part is beyond the 20 s of the cache.
+    least = 3 * 1000.0 * (crash.lag_max_seconds - 20.0 - 5.0)
+    assert crash.disk_read_bytes > least
+    warm = group(capacity=6000.0, cache_window_seconds=np.full(12, 3600.0))
+    assert outcome(evaluate_group(warm, given(warm, events=(Event.CRASH,))), Event.CRASH).disk_read_bytes == 0
+    unknown = group(capacity=6000.0)
+    result = evaluate_group(unknown, given(unknown, events=(Event.CRASH,)))
+    assert outcome(result, Event.CRASH).disk_read_bytes is None
+
+
+def test_duplicates_of_a_crash_are_what_was_read_since_the_last_commit():
+    facts = group(capacity=10_000.0)
+    crash = outcome(evaluate_group(facts, given(facts, events=(Event.CRASH,))), Event.CRASH)
+    # Three partitions of one record a second each, five seconds of auto commit.
+    assert (crash.duplicate_records, crash.duplicate_records_high) == (7.5, 15.0)
+    clean = outcome(evaluate_group(facts, given(facts, events=(Event.SCALE,), member_count=3)), Event.SCALE)
+    assert clean.duplicate_records_high == 0
+
+
+@pytest.mark.parametrize(
+    ("partitions", "count", "same"), [(12, 4, 4), (12, 5, 4), (32, 31, 16), (32, 32, 32), (5, 9, 5)]
+)
+def test_counts_between_the_steps_are_pointless(partitions, count, same):
+    facts = group(partitions=partitions, members=2)
+    assert same_as_count(facts, given(facts, member_count=count)) == same
+    assert math.ceil(partitions / same) == math.ceil(partitions / count)
+
+
+@settings(max_examples=60, deadline=None)
+@drawn(
+    st.lists(st.integers(1, 50), min_size=1, max_size=12),
+    st.integers(50, 120),
+    st.sampled_from(["range", "roundrobin"]),
+)
+def test_the_smallest_count_at_peak_is_that_of_an_exhaustive_search(rates, capacity, assignor):
+    facts = plain_group({"a": len(rates)}, members=1, assignor=assignor, capacity_bytes_per_second=float(capacity))
+    facts = dataclasses.replace(facts, peak_bytes_per_second=np.array(rates, dtype=np.float64))
+    found = smallest_counts(facts, given(facts, failure_count=0)).at_peak
+
+    def busiest(count):
+        rest = GroupSimulation(facts, given(facts, member_count=count)).proposed
+        return member_loads(rest, facts.peak_bytes_per_second).max()
+
+    assert found == next(count for count in range(1, len(rates) + 1) if busiest(count) <= capacity)
+
+
+def test_one_more_than_may_fail_carries_the_load():
+    facts = group(capacity=3500.0)
+    found = smallest_counts(facts, given(facts, failure_count=2))
+    assert (found.at_peak, found.after_failures, found.while_restarting, found.for_all) == (4, 6, 4, 6)
+
+
+def test_a_hot_partition_is_no_matter_of_members():
+    facts = group(capacity=900.0)
+    found = smallest_counts(facts, given(facts))
+    assert found.for_all is None
+    assert found.why_none == (
+        "partition orders-0 alone receives 1,000 B/s at peak and one member processes 900 B/s: more members do not "
+        "help, more partitions or faster members do"
+    )
+
+
+def test_an_objective_shorter_than_the_session_cannot_be_met_by_members():
+    facts = group(capacity=5000.0)
+    found = smallest_counts(facts, given(facts, lag_slo_seconds=30.0))
+    assert found.after_failures is None
+    assert "which no count mends" in found.why_none
+    quick = given(facts, lag_slo_seconds=30.0, settings=GroupSettings(session_timeout_seconds=10.0))
+    assert smallest_counts(facts, quick).for_all is not None
+
+
+def test_without_rates_no_count_is_advised():
+    found = smallest_counts(group(), given(group()))
+    assert found.for_all is None
+    assert "give member_capacity_bytes_per_second" in found.why_none
+
+
+def test_what_nobody_has_been_seen_to_do_is_not_held_against_a_group():
+    # A member has been seen to read 3,000 bytes/s; with one gone the others have 4,000.
+    facts = group(capacity=3000.0)
+    result = evaluate_group(facts, plain_scenario(facts))
+    crash = outcome(result, Event.CRASH)
+    assert result.fits
+    assert not result.metrics.is_capacity_limit
+    assert (crash.keeps_up, crash.catch_up_seconds) == (None, None)
+    assert 42 < crash.lag_max_seconds < 49
+    assert outcome(result, Event.ROLLING_RESTART).keeps_up is True
+    # Fewer members would have to do more than any has been seen to: today's count is what is proven.
+    assert result.smallest.for_all == 4
+
+
+def test_what_a_member_that_is_behind_has_read_is_a_limit():
+    facts = group(capacity=2500.0, start_lag_bytes=np.full(12, 1000.0 * 600), is_estimate_a_limit=True)
+    result = evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9))
+    assert result.metrics.is_capacity_limit
+    assert [excuse.constraint for excuse in result.excuses] == ["member_capacity", "lag_now"]
+    assert "the most that any did, and that one is behind" in result.excuses[0].reason
+    assert outcome(result, Event.CRASH).keeps_up is False
+    # It is no matter of the objective.
+    patient = plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9, lag_slo_seconds=1e6)
+    assert evaluate_group(facts, patient).metrics.is_capacity_limit
+
+
+def test_fewer_members_than_are_proven_to_be_enough_do_not_fit():
+    facts = group(capacity=3000.0)
+    fewer = evaluate_group(facts, plain_scenario(facts, member_count=2, events=()))
+    assert [excuse.constraint for excuse in fewer.excuses] == ["member_capacity"]
+    assert "give the capacity of a member if it is more" in fewer.excuses[0].reason
+
+
+def test_fewer_members_must_be_enough_when_one_fails_too():
+    # Three of four could do all, if none failed; then two would have to do more than anybody would today.
+    facts = group(capacity=4000.0)
+    found = smallest_counts(facts, plain_scenario(facts))
+    assert (found.at_peak, found.after_failures) == (3, 4)
+
+
+def test_a_lone_member_has_nobody_to_take_over_and_more_members_mend_that():
+    facts = group(partitions=4, members=3, capacity=1e9)
+    quick = GroupSettings(session_timeout_seconds=10.0)
+    found = smallest_counts(facts, given(facts, settings=quick, lag_slo_seconds=20.0))
+    assert (found.at_peak, found.while_restarting, found.for_all) == (1, 2, 2)
+
+
+def test_where_nobody_is_left_nothing_is_ever_caught_up():
+    facts = group(members=1, capacity=1e6)
+    crash = outcome(evaluate_group(facts, given(facts, events=(Event.CRASH,))), Event.CRASH)
+    assert (crash.lag_max_seconds, crash.catch_up_seconds, crash.keeps_up) == (None, None, False)
+    unknown = outcome(evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,))), Event.CRASH)
+    assert (unknown.lag_max_seconds, unknown.catch_up_seconds) == (None, None)
+
+
+def test_without_rates_a_partition_is_behind_by_as_long_as_it_is_not_read():
+    facts = group(peak_bytes_per_second=np.zeros(12), mean_bytes_per_second=np.zeros(12))
+    result = evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,), lag_slo_seconds=30.0))
+    crash = outcome(result, Event.CRASH)
+    assert crash.lag_max_seconds == pytest.approx(crash.pause_max_seconds)
+    assert (crash.lag_max_bytes, crash.catch_up_seconds) == (None, None)
+    assert [excuse.constraint for excuse in result.excuses] == ["lag_slo"]
+
+
+def test_with_no_failures_to_survive_crashes_are_shown_and_not_judged():
+    facts = group(capacity=5000.0)
+    result = evaluate_group(facts, given(facts, failure_count=0, lag_slo_seconds=25.0))
+    assert result.fits
+    assert outcome(result, Event.CRASH_RESTART).lag_max_seconds > 25
+    assert outcome(result, Event.CRASH).partition_pauses == 0
+
+
+def test_members_that_are_static_stay_so_beside_others_that_are_not():
+    facts = group(partitions=6, members=3)
+    mixed = dataclasses.replace(facts.members[0], instance_id="group-0")
+    facts = dataclasses.replace(facts, members=(mixed, *facts.members[1:]))
+    deploy = outcome(evaluate_group(facts, plain_scenario(facts)), Event.ROLLING_RESTART)
+    # The static one is away without a rebalance, the others leave and join.
+    assert deploy.rebalances == 4
+
+
+def test_a_given_capacity_comes_before_the_estimate():
+    facts = group(capacity=1.0)
+    scenario = given(facts, events=(), member_capacity_bytes_per_second=6000.0)
+    result = evaluate_group(facts, scenario)
+    assert (result.metrics.load_ratio, result.metrics.is_capacity_given) == (0.5, True)
+
+
+@pytest.mark.parametrize("protocol", [GroupProtocol.CLASSIC, GroupProtocol.CONSUMER])
+def test_the_same_scenario_gives_the_same_result(protocol):
+    facts = group(capacity=9000.0)
+    scenario = given(facts, protocol=protocol, assignor="range", member_count=5, is_static=True, events=tuple(Event))
+    one, two = evaluate_group(facts, scenario), evaluate_group(facts, scenario)
+    for left, right in zip(one.events, two.events, strict=True):
+        assert left.pause_p95_seconds == right.pause_p95_seconds
+        assert left.curve.lag_bytes.tolist() == right.curve.lag_bytes.tolist()
+
+
+def test_more_demand_never_turns_does_not_fit_into_fits():
+    verdicts = []
+    for rate in (200.0, 500.0, 800.0, 900.0, 1000.0, 2000.0, 4000.0):
+        facts = group(capacity=3500.0, peak_bytes_per_second=np.full(12, rate))
+        verdicts.append(evaluate_group(facts, given(facts)).fits)
+    # With a member gone the others have four partitions each.
+    assert verdicts == [True, True, True, False, False, False, False]

@@ -1,0 +1,156 @@
+"""What the doctor finds, case by case, and that it finds nothing where nothing is wrong."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.questions.failures.doctor import Seriousness, Voter, examine
+from kafka_capacity.questions.failures.doctor.diagnosis import Patient
+from kafka_capacity.questions.failures.doctor.racks import racks_per_partition
+from tests.unit.questions.failures.made_up import group, loaded, made
+
+HEALTHY = {"orders": [[10, 12, 14], [13, 15, 11]]}
+
+
+def found(snapshot, **options):
+    return {one.code: one for one in examine(snapshot, loaded(len(snapshot.partitions)), **options)}
+
+
+def test_a_healthy_cluster_has_nothing():
+    voters = [Voter(node_id=i, rack=rack) for i, rack in enumerate("abc")]
+    assert found(made(HEALTHY), voters=voters) == {}
+
+
+def test_what_is_down_now():
+    lists = {"audit": [[10, 12]], "orders": [[10, 12, 14], [11, 13, 15], [12, 14, 10]]}
+    snapshot = made(lists, isr=[{10, 12}, {10}, {11, 13}, set()], leaders=[10, 10, 11, -1], racks="aabbcc", min_isr=2)
+    snapshot = dataclasses.replace(
+        snapshot, brokers=Brokers.of(range(10, 16), list("aabbcc"), is_fenced=[False] * 5 + [True])
+    )
+    seen = found(snapshot)
+
+    assert seen["offline-now"].message == (
+        "1 partition of 1 topic, to which 50 B/s go, has no leader: nothing is written or read there"
+    )
+    assert seen["under-min-isr-now"].partitions == 1
+    behind = seen["under-replicated-now"]
+    assert (behind.severity, behind.partitions) == (Seriousness.WARNING, 1)
+    assert seen["fenced-brokers"].where == "broker 15"
+    assert seen["fenced-brokers"].message == "1 broker of 6 is fenced and holds replicas of 1 partition"
+    assert all(seen[code].severity is Seriousness.SERIOUS for code in ("offline-now", "under-min-isr-now"))
+
+
+def test_settings_of_topics():
+    seen = found(made({"one": [[10]], "two": [[10, 12]]}, isr=[{10}, {10, 12}], min_isr=2, unclean=True))
+
+    assert seen["single-replica"].where == "one"
+    assert seen["min-isr-above-rf"].where == "one"
+    assert seen["min-isr-above-rf"].message.endswith(
+        "brokers before 3.7 refuse every write with acks=all, later ones once a replica is lost"
+    )
+    assert seen["min-isr-above-rf"].mend == (
+        "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"
+    )
+    assert seen["min-isr-equals-rf"].where == "two"
+    assert seen["unclean-election"].where == "one, two"
+    assert found(made(HEALTHY, min_isr=1))["min-isr-one"].partitions == 2
+
+
+def test_kafkas_own_topics():
+    lists = {"__consumer_offsets": [[10, 12]], "__transaction_state": [[10, 12, 14]]}
+    seen = found(made(lists, min_isr=1, groups=[group("billing"), group("search")]))
+
+    assert seen["internal-topic-replicas"].message == (
+        "__consumer_offsets, where groups commit their offsets, has 2 replicas where 3 are usual, on which 2 groups "
+        "depend: two losses stop its partitions"
+    )
+    assert seen["internal-topic-min-isr"].where == "__transaction_state"
+
+
+def test_one_of_anything_is_told_in_the_singular():
+    lists = {"__consumer_offsets": [[10]], "orders": [[10, 12, 14]]}
+    seen = found(made(lists, min_isr=3, groups=[group("billing")]))
+    assert "on which 1 group depends: one loss" in seen["internal-topic-replicas"].message
+    assert "1 partition that refuses acks=all" in seen["rack-loss"].message
+
+
+def test_one_broker_alone_is_not_told_to_hold_more_replicas():
+    snapshot = made({"one": [[10]]})
+    alone = dataclasses.replace(snapshot, brokers=Brokers.of([10], ["a"]))
+    assert found(alone)["single-replica"].mend == "add brokers: one alone cannot hold a second replica"
+
+
+def test_partitions_in_one_rack_though_there_are_more():
+    seen = found(made({"orders": [[10, 11], [10, 12], [10, 11, 12]]}, min_isr=1))
+
+    assert seen["one-rack-partitions"].partitions == 1
+    assert seen["one-rack-partitions"].severity is Seriousness.SERIOUS
+    assert seen["narrow-partitions"].partitions == 1
+    assert seen["rack-loss"].where == "rack a"
+    assert seen["rack-loss"].message == (
+        "the loss of rack a takes 1 partition offline and leaves 0 partitions that refuse acks=all, 50 B/s in all"
+    )
+
+
+def test_racks_that_are_not_set_or_all_one():
+    assert found(made(HEALTHY, racks=[None] * 6))["one-rack"].message == (
+        "the 6 brokers have no rack: Kafka may put all replicas of a partition side by side"
+    )
+    assert "are all in rack a" in found(made(HEALTHY, racks="aaaaaa"))["one-rack"].message
+    assert "racks-incomplete" in found(made(HEALTHY, racks=["a", "a", "b", "b", "c", None]))
+    some = found(made(HEALTHY, racks=["a", "a", None, None, None, None]))
+    assert "one-rack" not in some
+    assert some["racks-incomplete"].message.startswith("4 of 6 brokers have no rack")
+    assert {"rf-above-racks", "rack-loss"} <= set(found(made(HEALTHY, racks="aaabbb")))
+    assert "uneven-racks" in found(made(HEALTHY, racks="aabbbc"))
+
+
+@pytest.mark.parametrize(
+    ("racks", "code", "message"),
+    [
+        (
+            "ab",
+            "few-controllers",
+            "there are 2 voters: the loss of one stops every election and every change of metadata",
+        ),
+        (
+            "abcd",
+            "even-controllers",
+            "there are 4 voters, of which 1 may be lost: as many as of 3, with one more to fail",
+        ),
+        (
+            "aab",
+            "controllers-share-rack",
+            "2 of 3 voters are in rack a: its loss leaves 1 where 2 are needed, and no leader is elected for any "
+            "partition",
+        ),
+    ],
+)
+def test_controllers(racks, code, message):
+    voters = [Voter(node_id=i, rack=rack) for i, rack in enumerate(racks)]
+    seen = found(made(HEALTHY), voters=voters)
+    assert set(seen) == {code}
+    assert seen[code].message == message
+
+
+def test_five_controllers_may_share_racks_in_twos():
+    assert found(made(HEALTHY), voters=[Voter(node_id=i, rack=rack) for i, rack in enumerate("aabbc")]) == {}
+
+
+def test_the_most_serious_comes_first():
+    severities = [one.severity for one in examine(made({"one": [[10]], "two": [[10, 11]]}), loaded(2))]
+    assert severities == sorted(severities, key=list(Seriousness).index)
+    assert len(set(severities)) > 1
+
+
+@given(st.lists(st.permutations(range(10, 16)).map(lambda row: row[:3]), min_size=1, max_size=8))
+def test_racks_of_partitions_are_counted(rows):
+    snapshot = made({"orders": rows})
+    rack = dict(zip(range(10, 16), "aabbcc", strict=True))
+    counted = racks_per_partition(Patient.of(snapshot, loaded(len(rows))))
+    assert counted.tolist() == [len({rack[b] for b in row}) for row in rows]
+    assert np.array_equal(counted, np.asarray(counted, dtype=np.int64))
