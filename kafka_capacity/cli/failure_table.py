@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.failing import Failed
 from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource, shown_amount
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.failures import SetKind
+from kafka_capacity.questions.failures.capacity import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import hurt_groups, overloads, topic_rows
 from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_rate
 
@@ -100,9 +104,10 @@ def _row(failed: Failed, number: int) -> list[str]:
 
 
 def _over(worst: dict[str, Any], count: int) -> str:
+    resource = Resource(worst["resource"])
     return (
-        f"{counted(count, 'broker')}: {worst['broker']} {worst['direction']} "
-        f"{format_rate(worst['peak_bytes_per_second'])} of {format_rate(worst['network_bytes_per_second'])}"
+        f"{counted(count, 'broker')}: {worst['broker']} {RESOURCE_NAMES[resource]} "
+        f"{shown_amount(resource, worst['peak'])} of {shown_amount(resource, worst['capacity'])}"
     )
 
 
@@ -147,17 +152,14 @@ def _notes(failed: Failed) -> list[str]:
     elif result.peak_basis is PeakBasis.SUM_OF_PEAKS:
         lines.append("peaks of brokers are upper estimates: every partition at its own peak at once, for want of hours")
     lines += [f"warning: {one.message}" for one in failed.found.findings.warnings if one.code == "missing_sizes"]
-    unknown = [
-        int(broker)
-        for broker, limit in zip(result.brokers.ids, result.brokers.network_out_bytes_per_second, strict=True)
-        if math.isnan(limit)
-    ]
-    if unknown:
-        lines.append(
-            f"what the network takes is not known of {counted(len(unknown), 'broker')} "
-            f"({some(unknown, len(unknown))}): they are never called over capacity"
-        )
+    for resource in SURVIVOR_RESOURCES:
+        there = result.capacity.get(resource)
+        unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)
+        if unknown.any():
+            ids = result.brokers.ids[unknown].tolist()
+            who = "all brokers" if unknown.all() else f"{counted(len(ids), 'broker')} ({some(ids, len(ids))})"
+            lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: what they can do is not known")
     if failed.found.findings.warnings:
         count = counted(len(failed.found.findings.warnings), "warning")
-        lines.append(f"{count} about the snapshot: inventory check lists them, doctor says what they mean")
+        lines.append(f"{count} about the snapshot: doctor lists them")
     return lines

@@ -72,6 +72,11 @@ class Problem:
     partitions: int = 0
     bytes_per_second: float = 0.0
 
+    @property
+    def sentence(self) -> str:
+        """The message as a sentence begins, without its period."""
+        return f"{self.message[:1].upper()}{self.message[1:]}"
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: severity, code, where and message, and whatever else there is to say."""
         figure = self.figure

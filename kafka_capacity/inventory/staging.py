@@ -11,6 +11,7 @@ import pyarrow as pa
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.columns import conform
+from kafka_capacity.inventory.health import inventory_problems
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
@@ -20,7 +21,6 @@ from kafka_capacity.inventory.raw import (
     raw_from_document,
 )
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
-from kafka_capacity.inventory.validation import validate
 from kafka_capacity.objects.dataset import (
     Manifest,
     canonical_json,
@@ -64,7 +64,7 @@ def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
     Raises:
         InventoryError: it has fatal findings; what was staged for that day before stays as it was.
     """
-    findings = validate(raw)
+    findings = inventory_problems(raw)
     findings.raise_if_fatal()
     prefix = inventory_prefix(raw.cluster, raw.ds)
     manifest = write_dataset(
@@ -131,7 +131,7 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
 
 
 def load_findings(store: ObjectStore, cluster: str, ds: str) -> Problems:
-    """Read what was found when an inventory was staged."""
+    """Return what was found when an inventory was staged."""
     manifest = _manifest(store, cluster, ds)
     return Problems.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.plain import plain_fields
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import load
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
@@ -99,6 +99,9 @@ def find_failures(
         question=dataclasses.replace(question, controllers=dataclasses.replace(question.controllers, voters=voters)),
         shape=sizing.today,
         costs=sizing.loads.cpu,
+        limits=sizing.limits,
+        is_read_in_rack=sizing.loads.is_read_in_rack,
+        lags=group_lags(raw, snapshot, traffic),
     )
 
 

@@ -141,9 +141,9 @@ def failures_line(view: FailuresView) -> str:
     """Say in one line what is seriously wrong today, and what the loss of a broker would do."""
     parts = []
     if view.serious:
-        count, first = len(view.serious), view.serious[0]["message"]
+        count, first = len(view.serious), view.serious[0].message
         lead = ", first of all" if count > 1 else ""
-        parts.append(f"{plural(count, 'serious finding')} about the cluster as it is{lead}: {first}.")
+        parts.append(f"{plural(count, 'serious problem')} of the cluster as it is{lead}: {first}.")
     kind = next(iter(view.today.losses), None)
     if kind is not None:
         parts.append(f"Today: {loss_sentence(view.today, kind)}")

@@ -109,15 +109,6 @@ def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Prob
             f"more replicas than the {counted(broker_count, 'listed broker')} on {named(replicas, above)}; "
             "list them all",
         )
-    racks = {rack for rack in values(brokers.column("rack")) if rack}
-    crowded = factors > len(racks)
-    if racks and crowded.any():
-        yield warning(
-            "rf_above_racks",
-            "replicas",
-            f"more replicas than racks ({len(racks)}) on {named(replicas, crowded)}: some racks hold two, "
-            "and losing one may lose the majority",
-        )
 
 
 def _mixed_topics(replicas: ReplicaColumns, factors: Ints) -> list[str]:

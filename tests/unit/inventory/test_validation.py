@@ -44,8 +44,8 @@ def test_findings_do_not_depend_on_the_order_of_rows():
 
 
 def test_findings_survive_json():
-    found = validate(change(cluster(racks=2), "replicas", 4, broker_id=50))
-    assert len(found) > 2
+    found = validate(change(cluster(hours=24), "replicas", 4, broker_id=50))
+    assert len(found) > 1
     assert Problems.from_json(found.to_json()) == found
 
 
@@ -78,5 +78,5 @@ def test_clusters_racks_groups_and_members_may_have_any_text_for_a_name(name, ot
     raw = change_all(raw, "brokers", rack=other or "r", host=other)
     raw = change_all(raw, "groups", group_id=name)
     raw = change_all(raw, "members", group_id=name, member_id=other, host=other)
-    assert {f.code for f in validate(raw)} == {"rf_above_racks"}
+    assert not len(validate(raw))
     assert raw.ds == DS

@@ -5,11 +5,12 @@ import json
 
 import pytest
 
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.controller.quorum import Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.report.controllers import controllers
 from kafka_capacity.report.data import build_report
-from kafka_capacity.report.failure_details import MOST_GROUPS, diagnoses, groups_table, survivors_table
+from kafka_capacity.report.failure_details import MOST_GROUPS, groups_table, survivors_table
 from kafka_capacity.report.failure_matrix import MOST_ROWS, matrices, overview
 from kafka_capacity.report.failure_words import basis_notes, change_word, failures_line, loss_sentence
 from kafka_capacity.report.failures import FailuresView, PlacementFailures
@@ -56,7 +57,7 @@ def side(*rows, placement_id="today", offline=0, under=0, brokers=(), groups=(),
         },
         brokers=list(brokers),
         groups=list(groups),
-        diagnoses=list(found),
+        problems=list(found),
     )
 
 
@@ -65,14 +66,8 @@ def view(today, then=None, **more):
     return FailuresView(today=today, then=then, **{**given, **more})
 
 
-def diagnosis(code, severity="serious"):
-    return {
-        "severity": severity,
-        "code": code,
-        "where": "orders",
-        "message": f"2 partitions are {code}",
-        "mend": "mend it",
-    }
+def problem(code, severity="serious"):
+    return Problem(severity=Severity(severity), code=code, where="orders", message=f"2 partitions are {code}")
 
 
 @pytest.mark.parametrize(
@@ -203,23 +198,22 @@ def test_survivors_and_groups_are_named_by_the_likeliest_loss():
 
 
 def test_findings_say_what_becomes_of_them():
-    today = side(loss(0, "broker 1"), found=[diagnosis("single-replica"), diagnosis("one-rack", "warning")])
-    then = side(loss(0, "broker 1"), placement_id="then", found=[diagnosis("one-rack"), diagnosis("uneven-racks")])
-    found = diagnoses(view(today, then))["findings"]
-    assert [(row["code"], row["then"]) for row in found] == [
-        ("single-replica", "The change mends this."),
-        ("one-rack", ""),
+    today = side(loss(0, "broker 1"), found=[problem("single-replica"), problem("one-rack", "warning")])
+    then = side(loss(0, "broker 1"), placement_id="then", found=[problem("one-rack"), problem("uneven-racks")])
+    assert [(one.problem.code, one.then) for one in view(today, then).problems(())] == [
+        ("single-replica", "The change resolves this."),
         ("uneven-racks", "New with the change."),
+        ("one-rack", ""),
     ]
     assert failures_line(view(today)).startswith(
-        "1 serious finding about the cluster as it is: 2 partitions are single-replica. Today: Any one broker may die"
+        "1 serious problem of the cluster as it is: 2 partitions are single-replica. Today: Any one broker may die"
     )
 
 
-def test_a_change_does_not_mend_what_is_down_at_the_moment():
-    today = side(loss(0, "broker 1"), found=[diagnosis("offline-now"), diagnosis("under-replicated-now", "warning")])
+def test_a_change_does_not_resolve_what_is_down_at_the_moment():
+    today = side(loss(0, "broker 1"), found=[problem("offline-now"), problem("under-replicated-now", "warning")])
     changed = view(today, side(loss(0, "broker 1"), placement_id="then"))
-    assert [row["then"][:35] for row in diagnoses(changed)["findings"]] == ["The change does not mend this by it"] * 2
+    assert [one.then[:35] for one in changed.problems(())] == ["The change does not resolve this by"] * 2
     assert any("taken to be in sync" in note for note in basis_notes(changed))
     assert not any("taken to be in sync" in note for note in basis_notes(view(today)))
 
@@ -274,7 +268,7 @@ def test_what_is_seriously_wrong_stands_at_the_top_and_in_the_mail():
     report = json.loads(rendered.report_json)
     message = "there is 1 voter: the loss of one stops every election and every change of metadata"
     (text,) = [text for text in report["verdict"]["serious"]["texts"] if "voter" in text]
-    assert text == f"T{message[1:]}. To mend it: run 3 controllers, or 5."
+    assert text == f"T{message[1:]}. Remedy: run 3 controllers, or 5."
     page = rendered.index_html.decode()
     assert page.index("Wrong with the cluster today") < page.index("Key figures of sizing")
     assert message in rendered.email_text

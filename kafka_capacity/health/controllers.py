@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from kafka_capacity.health.cluster_view import some_names
+from kafka_capacity.health.codes import Code
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.controller.quorum.voters import Voter
-from kafka_capacity.questions.failures.doctor.diagnosis import Diagnosis, Seriousness, some_names
 
 
-def examine_controllers(voters: Sequence[Voter]) -> Iterator[Diagnosis]:
+def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
     """Look at the voters; without any nothing is known and nothing is said.
 
     A majority must live for anything to be elected or changed: of n voters (n − 1) ÷ 2 may be lost, rounded down.
@@ -21,37 +23,37 @@ def examine_controllers(voters: Sequence[Voter]) -> Iterator[Diagnosis]:
     spare = count - majority
     ids = f"controller{'' if count == 1 else 's'} {some_names(voter.node_id for voter in voters)}"
     if count < 3:
-        yield Diagnosis(
-            severity=Seriousness.SERIOUS,
-            code="few-controllers",
+        yield Problem(
+            severity=Severity.SERIOUS,
+            code=Code.FEW_CONTROLLERS,
             where=ids,
             message=(
                 f"there {'is 1 voter' if count == 1 else f'are {count} voters'}: the loss of one stops every election "
                 "and every change of metadata"
             ),
-            mend="run 3 controllers, or 5",
+            remedy="run 3 controllers, or 5",
         )
     elif count % 2 == 0:
-        yield Diagnosis(
-            severity=Seriousness.WARNING,
-            code="even-controllers",
+        yield Problem(
+            severity=Severity.WARNING,
+            code=Code.EVEN_CONTROLLERS,
             where=ids,
             message=(
                 f"there are {count} voters, of which {spare} may be lost: as many as of {count - 1}, with one more to "
                 "fail"
             ),
-            mend=f"run {count - 1} or {count + 1} controllers",
+            remedy=f"run {count - 1} or {count + 1} controllers",
         )
     racks = Counter(voter.rack for voter in voters if voter.rack is not None)
     for rack, inside in sorted(racks.items()):
         if inside > spare and count >= 3:
-            yield Diagnosis(
-                severity=Seriousness.SERIOUS,
-                code="controllers-share-rack",
+            yield Problem(
+                severity=Severity.SERIOUS,
+                code=Code.CONTROLLERS_SHARE_RACK,
                 where=f"rack {rack}",
                 message=(
                     f"{inside} of {count} voters are in rack {rack}: its loss leaves {count - inside} where {majority} "
                     "are needed, and no leader is elected for any partition"
                 ),
-                mend=f"keep at most {spare} of {count} voters in a rack",
+                remedy=f"keep at most {spare} of {count} voters in a rack",
             )
