@@ -21,21 +21,21 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("lost", "left"),
     ("offline", "right"),
     ("topics", "right"),
-    ("refuse acks=all", "right"),
-    ("one more and refuse", "right"),
+    ("under min ISR", "right"),
+    ("at min ISR", "right"),
     ("new leaders", "right"),
     ("unclean", "right"),
     ("traffic stopped", "right"),
     ("over capacity", "left"),
-    ("groups hurt", "right"),
-    ("to copy anew", "right"),
+    ("groups affected", "right"),
+    ("re-replication", "right"),
     ("time", "right"),
 )
 _TOPICS: tuple[tuple[str, Align], ...] = (
     ("topic", "left"),
     ("partitions", "right"),
     ("offline", "right"),
-    ("refuse acks=all", "right"),
+    ("under min ISR", "right"),
 )
 _GROUPS: tuple[tuple[str, Align], ...] = (
     ("group", "left"),
@@ -66,7 +66,7 @@ def print_failures(failed: Failed, *, most_rows: int) -> None:
         [
             f"{snapshot.cluster} on {snapshot.ds}: {counted(len(result.brokers), 'broker')}, "
             f"{counted(result.partition_count, 'partition')}; today {result.offline_today:,} offline, "
-            f"{result.under_min_isr_today:,} under min.insync.replicas"
+            f"{result.under_min_isr_today:,} under min ISR"
         ]
     )
     for kind, title in _TITLES.items():
@@ -131,7 +131,7 @@ def _print_details(failed: Failed, number: int) -> None:
             ]
             for row in groups[:_MOST_DETAILS]
         ]
-        print_table(f"without {one.name}: {counted(len(groups), 'group')} hurt{_shown(len(groups))}", _GROUPS, rows)
+        print_table(f"without {one.name}: {counted(len(groups), 'group')} affected{_shown(len(groups))}", _GROUPS, rows)
 
 
 def _shown(count: int) -> str:

@@ -1,4 +1,4 @@
-"""Who is hurt, by name: survivors over capacity, and consumer groups."""
+"""Who is affected, by name: survivors over capacity, and consumer groups."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _survivor(row: Row | None) -> str:
 
 
 def groups_table(view: FailuresView) -> dict[str, Any] | None:
-    """Name the consumer groups that are hurt, each by the likeliest kind of loss that does it."""
+    """Name the consumer groups that are affected, each by the likeliest kind of loss that does it."""
     found = _by_side(view, lambda side: side.groups, lambda row: row["group_id"])
     ranked = sorted(
         found.items(), key=lambda entry: (min(_likely(row) for row in entry[1] if row is not None), entry[0])
@@ -52,7 +52,7 @@ def groups_table(view: FailuresView) -> dict[str, Any] | None:
         for group, sides in ranked[:MOST_GROUPS]
     ]
     columns = (column("group", "Consumer group", "name"), *_side_columns(view))
-    return _listed("Consumer groups that are hurt", columns, rows, len(ranked))
+    return _listed("Consumer groups that are affected", columns, rows, len(ranked))
 
 
 def _likely(row: Row) -> tuple[int, int, int]:
@@ -75,7 +75,7 @@ def _hurt(row: Row | None) -> str:
 def _by_side(
     view: FailuresView, rows: Callable[[PlacementFailures], Sequence[Row]], key: Callable[[Row], Any]
 ) -> dict[Any, list[Row | None]]:
-    """Give for everything that is hurt its row on each side: of the likeliest kind of losses that hurts it there."""
+    """Give for everything that is affected its row on each side: of the likeliest kind of losses that does it there."""
     found: dict[Any, list[Row | None]] = {}
     for place, side in enumerate(view.sides):
         for row in sorted(rows(side), key=lambda one: KINDS.index(one["kind"])):

@@ -75,13 +75,13 @@ def problem(code, severity="serious"):
     [
         (
             [loss(0, "broker 1"), loss(1, "broker 2", loaded_ratio=0.7)],
-            "Any one broker may die: nothing goes offline, no partition refuses acks=all, the busiest survivor uses "
+            "Any one broker may die: nothing goes offline, no partition falls under min ISR, the busiest survivor uses "
             "70.0 % of its network out.",
         ),
         (
             [loss(0, "broker 1", under_min_isr=3, refused_bytes_per_second=2048.0, groups_hurt=2)],
-            "Any one broker may die: nothing goes offline, up to 3 partitions refuse acks=all (broker 1, 2.0 KiB/s), "
-            "the busiest survivor uses 50.0 % of its network out, up to 2 consumer groups hurt.",
+            "Any one broker may die: nothing goes offline, up to 3 partitions fall under min ISR (broker 1, 2.0 "
+            "KiB/s), the busiest survivor uses 50.0 % of its network out, up to 2 consumer groups affected.",
         ),
         (
             [
@@ -90,13 +90,13 @@ def problem(code, severity="serious"):
                 loss(2, "broker 3", overloaded_brokers=1, loaded_ratio=1.2, loaded_broker=7),
             ],
             "One broker lost: 1 of 3 losses takes partitions offline, at worst 4 partitions of 2 topics (broker 2, "
-            "1.0 KiB/s stopped), no partition refuses acks=all, 1 survivor is over capacity after 1 of 3 losses, at "
+            "1.0 KiB/s stopped), no partition falls under min ISR, 1 survivor is over capacity after 1 of 3 losses, at "
             "worst broker 7 at 120 % of its network out.",
         ),
         (
             [loss(0, "broker 1", loaded_ratio=None)],
-            "Any one broker may die: nothing goes offline, no partition refuses acks=all, loads of survivors are not "
-            "known.",
+            "Any one broker may die: nothing goes offline, no partition falls under min ISR, loads of survivors are "
+            "not known.",
         ),
     ],
 )
@@ -108,7 +108,7 @@ def test_a_sentence_says_the_verdict_first(rows, sentence):
 def test_what_was_down_before_is_not_blamed_on_the_loss():
     before = side(loss(0, "broker 1", offline=5, under_min_isr=2), offline=5, under=2)
     assert loss_sentence(before, "broker").startswith(
-        "Any one broker may die: nothing more goes offline, no further partition refuses acks=all"
+        "Any one broker may die: nothing more goes offline, no further partition falls under min ISR"
     )
     shown = overview(view(before))
     assert shown is not None
@@ -121,10 +121,10 @@ def test_what_is_counted_together_with_what_was_down_before_is_not_told_of_the_l
     rows = [loss(0, "broker 1", offline=6, under_min_isr=4, groups_hurt=2, **figures)]
     assert loss_sentence(side(*rows, offline=5, under=2), "broker").startswith(
         "One broker lost: the one loss takes partitions offline, at worst 1 more partition (broker 1), up to 2 more "
-        "partitions refuse acks=all (broker 1), the busiest survivor"
+        "partitions fall under min ISR (broker 1), the busiest survivor"
     )
     assert loss_sentence(side(*rows, offline=5, under=2), "broker").endswith(
-        "up to 2 consumer groups hurt, those that are hurt already included."
+        "up to 2 consumer groups affected, those affected already included."
     )
 
 
@@ -132,7 +132,7 @@ def test_online_at_the_price_of_records_is_no_good_news():
     dear = side(loss(0, "broker 1"), loss(1, "broker 2", unclean_leaders=2))
     assert loss_sentence(dear, "broker").startswith(
         "Any one broker may die: nothing goes offline, up to 2 partitions are led by a replica that was out of sync, "
-        "so that committed records may be lost (broker 2), no partition refuses"
+        "so that committed records may be lost (broker 2), no partition falls"
     )
     assert change_word(view(dear, side(loss(0, "broker 1"), placement_id="then")), "broker") == "better"
     shown = overview(view(dear))
