@@ -12,7 +12,6 @@ from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
 from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Problems, Severity
-from kafka_capacity.questions.failures import FailureScenario, SetKind
 from kafka_capacity.questions.failures.question import ControllerQuestion
 
 SCHEMA_VERSION = 2
@@ -51,8 +50,7 @@ def examine_snapshot(snapshot: str, controllers: str | None) -> Examined:
     check_voters(controllers)
     found = read_plan_input(snapshot)
     inputs = failure_inputs(found, controllers=split_names(controllers or ""))
-    racks = inputs.lose(FailureScenario(scenario_id="racks", kinds=(SetKind.RACK,)), inputs.today)
-    return Examined(found=found, problems=inputs.problems(inputs.today, racks, found.findings))
+    return Examined(found=found, problems=inputs.problems_today(found.findings))
 
 
 def check_voters(text: str | None) -> None:

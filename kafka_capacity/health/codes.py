@@ -36,6 +36,7 @@ class Code(StrEnum):
     FEW_CONTROLLERS = "few-controllers"
     EVEN_CONTROLLERS = "even-controllers"
     CONTROLLERS_SHARE_RACK = "controllers-share-rack"
+    CONTROLLERS_WITHOUT_RACK = "controllers-without-rack"
 
 
 RETIRED_CODES = frozenset(

@@ -8,19 +8,15 @@ from collections.abc import Iterator, Sequence
 from kafka_capacity.health.cluster_view import some_names
 from kafka_capacity.health.codes import Code
 from kafka_capacity.health.problem import Problem, Severity
-from kafka_capacity.kafka.controller.quorum.voters import Voter
+from kafka_capacity.kafka.controller.quorum import Voter, majority, tolerated_losses
 
 
 def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
-    """Look at the voters; without any nothing is known and nothing is said.
-
-    A majority must live for anything to be elected or changed: of n voters (n − 1) ÷ 2 may be lost, rounded down.
-    """
+    """Look at the voters; without any nothing is known and nothing is said."""
     count = len(voters)
     if not count:
         return
-    majority = count // 2 + 1
-    spare = count - majority
+    needed, spare = majority(count), tolerated_losses(count)
     ids = f"controller{'' if count == 1 else 's'} {some_names(voter.node_id for voter in voters)}"
     if count < 3:
         yield Problem(
@@ -52,8 +48,21 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
                 code=Code.CONTROLLERS_SHARE_RACK,
                 where=f"rack {rack}",
                 message=(
-                    f"{inside} of {count} voters are in rack {rack}: its loss leaves {count - inside} where {majority} "
+                    f"{inside} of {count} voters are in rack {rack}: its loss leaves {count - inside} where {needed} "
                     "are needed, and no leader is elected for any partition"
                 ),
                 remedy=f"keep at most {spare} of {count} voters in a rack",
             )
+    unknown = [voter.node_id for voter in voters if voter.rack is None]
+    if unknown and count > 1:
+        one = len(unknown) == 1
+        yield Problem(
+            severity=Severity.INFO,
+            code=Code.CONTROLLERS_WITHOUT_RACK,
+            where=f"controller{'' if one else 's'} {some_names(unknown)}",
+            message=(
+                f"{len(unknown)} of {count} voters {'has' if one else 'have'} no rack: what fails together with "
+                f"{'it' if one else 'them'} is not known"
+            ),
+            remedy="name the racks of all voters, such as 1:a",
+        )

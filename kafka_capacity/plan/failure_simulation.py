@@ -19,7 +19,6 @@ from kafka_capacity.kafka.controller.quorum import (
     Voter,
     down_minutes_per_year,
     majority,
-    quorum_traps,
     quorum_unavailability,
     rack_correlated_unavailability,
     tolerated_losses,
@@ -151,9 +150,6 @@ def _controllers(asked: ControllerQuestion) -> dict[str, Any] | None:
         "unavailable_in_racks_ratio": in_racks,
         "down_minutes_per_year": down_minutes_per_year(apart),
         "down_in_racks_minutes_per_year": down_minutes_per_year(in_racks),
-        "traps": [
-            {"kind": str(trap.kind), "where": trap.where, "message": trap.message} for trap in quorum_traps(voters)
-        ],
         "timeouts": plain_fields(asked.timeouts),
         "runs": asked.runs,
         "seed": asked.seed,

@@ -92,6 +92,11 @@ class FailureInputs:
             costs=self.costs,
         )
 
+    def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:
+        """Return what is wrong with the cluster as it is, where nothing else of its failures is evaluated."""
+        racks = FailureScenario(scenario_id="racks", kinds=(SetKind.RACK,))
+        return self.problems(self.today, self.lose(racks, self.today), soundness)
+
     def problems(self, baseline: Standing, result: FailureResult, soundness: Iterable[Problem] = ()) -> Problems:
         """Return what is wrong with a placement before anything fails.
 

@@ -145,6 +145,13 @@ def test_controllers(racks, code, message):
     assert seen[code].message == message
 
 
+def test_controllers_without_a_rack_are_named():
+    voters = [Voter(node_id=1, rack="a"), Voter(node_id=2), Voter(node_id=3)]
+    (seen,) = found(made(HEALTHY), voters=voters).values()
+    assert (seen.severity, seen.where) == (Severity.INFO, "controllers 2, 3")
+    assert seen.message == "2 of 3 voters have no rack: what fails together with them is not known"
+
+
 def test_five_controllers_may_share_racks_in_twos():
     assert found(made(HEALTHY), voters=[Voter(node_id=i, rack=rack) for i, rack in enumerate("aabbc")]) == {}
 

@@ -234,7 +234,7 @@ def test_controllers_that_nobody_named_are_a_sentence():
 def test_no_majority_is_never_said_to_be_impossible():
     shares = {"down_minutes_per_year": 1e-6, "down_in_racks_minutes_per_year": 2.0, "majority": 5, "tolerated": 4}
     voters = [{"node_id": number, "rack": None} for number in range(9)]
-    asked = {"voters": voters, "up_ratio": 0.999, "rack_up_ratio": 0.9999, "traps": [], **shares}
+    asked = {"voters": voters, "up_ratio": 0.999, "rack_up_ratio": 0.9999, **shares}
     told = controllers(view(side(loss(0, "broker 1")), document={**DOCUMENT, "controllers": asked}))
     assert told["sentences"][1].startswith("There is no majority for less than 1 s a year, if each is up 99.9 %")
     assert "for 2 min a year with racks" in told["sentences"][1]
@@ -243,7 +243,7 @@ def test_no_majority_is_never_said_to_be_impossible():
 def test_a_rack_that_ends_the_quorum_is_the_first_row_however_many_voters_it_holds():
     voters = [Voter(node_id=number, rack="a" if number < 6 else f"r{number}") for number in range(9)]
     shares = {"down_minutes_per_year": 1.0, "down_in_racks_minutes_per_year": 2.0, "majority": 5, "tolerated": 4}
-    asked = {"voters": [{"node_id": one.node_id, "rack": one.rack} for one in voters], "traps": [], **shares}
+    asked = {"voters": [{"node_id": one.node_id, "rack": one.rack} for one in voters], **shares}
     document = {**DOCUMENT, "controllers": {**asked, "up_ratio": 0.999, "rack_up_ratio": 0.9999}}
     quorum = quorum_table(voters, QUORUM_FAILOVERS.empty_table()).to_pylist()
     told = controllers(dataclasses.replace(view(side(loss(0, "broker 1")), document=document), quorum=quorum))

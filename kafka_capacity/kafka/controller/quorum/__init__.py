@@ -1,6 +1,6 @@
 """The quorum of KRaft controllers: how it elects, how long it is away, and how much of the time it is there.
 
-* :mod:`~kafka_capacity.kafka.controller.quorum.availability`: closed forms, losses and traps.
+* :mod:`~kafka_capacity.kafka.controller.quorum.availability`: closed forms and losses.
 * :mod:`~kafka_capacity.kafka.controller.quorum.failover`: the time without a leader after a failure, as a distribution.
 * :mod:`~kafka_capacity.kafka.controller.quorum.simulation`: the election protocol in time, by Kafka's rules (4.3.1).
 * :mod:`~kafka_capacity.kafka.controller.quorum.random_courses`: the search for a course that breaks an invariant.
@@ -9,12 +9,9 @@
 from kafka_capacity.kafka.controller.quorum.availability import (
     LossKind,
     QuorumLoss,
-    QuorumTrap,
-    TrapKind,
     down_minutes_per_year,
     majority,
     quorum_losses,
-    quorum_traps,
     quorum_unavailability,
     rack_correlated_unavailability,
     tolerated_losses,
@@ -40,11 +37,9 @@ __all__ = [
     "QuorumLoss",
     "QuorumSimulation",
     "QuorumTimeouts",
-    "QuorumTrap",
     "Rpc",
     "Storage",
     "Surroundings",
-    "TrapKind",
     "Voter",
     "checked_voters",
     "down_minutes_per_year",
@@ -53,7 +48,6 @@ __all__ = [
     "majority",
     "parse_voters",
     "quorum_losses",
-    "quorum_traps",
     "quorum_unavailability",
     "rack_correlated_unavailability",
     "timeouts_of",
