@@ -25,7 +25,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_capacity.kafka.controller.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
+from kafka_capacity.conformance.models.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
 
 
 class Strategy(StrEnum):
