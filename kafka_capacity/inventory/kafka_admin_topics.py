@@ -28,7 +28,7 @@ _TOPICS_AT_ONCE = 1000
 
 
 def read_topics(session: AdminSession, remarks: list[Finding]) -> list[dict[str, Any]]:
-    """Give the cluster's topics as its metadata tells them, sorted by name."""
+    """Return the cluster's topics as its metadata tells them, sorted by name."""
     topics = session.ask("describe the topics", session.client.describe_topics)
     readable = [topic for topic in topics if not topic["error_code"]]
     if len(readable) < len(topics):
@@ -82,7 +82,7 @@ def replica_holders(topics: Sequence[dict[str, Any]]) -> set[int]:
 
 
 def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Finding]) -> None:
-    """Tell of partitions that are offline, and of those on their way from broker to broker."""
+    """Describe of partitions that are offline, and of those on their way from broker to broker."""
     offline = [
         f"{topic['name']}-{partition['partition_index']}"
         for topic in topics

@@ -54,7 +54,7 @@ class Noticed:
 
 
 def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brokers: set[int]) -> Iterator[Finding]:
-    """Say what a reader of the rates must know."""
+    """Describe what a reader of the rates must know."""
     if not noticed.found:
         labels = ", ".join(f'{name}="{value}"' for name, value in sorted(settings.labels.items())) or "none"
         yield warning(

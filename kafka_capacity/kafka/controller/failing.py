@@ -99,7 +99,7 @@ class BrokerRows:
         return cls(rows[order], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
     def of_brokers(self, brokers: Sequence[int]) -> NDArray[np.int64]:
-        """Give the partitions that have a replica on any of these, each once, ascending."""
+        """Return the partitions that have a replica on any of these, each once, ascending."""
         parts = [self.row[self.bounds[broker] : self.bounds[broker + 1]] for broker in brokers]
         if len(parts) == 1:
             return parts[0]
