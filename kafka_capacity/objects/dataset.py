@@ -301,6 +301,16 @@ def _checked(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
     return data
 
 
+def check_parts(store: ObjectStore, manifest: Manifest) -> None:
+    """Check every file of a dataset against its hash.
+
+    Raises:
+        StorageError: one is away or is not what the manifest says.
+    """
+    for part in (*manifest.documents.values(), *(part for parts in manifest.tables.values() for part in parts)):
+        _checked(store, manifest, part)
+
+
 def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:
     """Read one table whole, every part checked against its hash."""
     if name not in manifest.tables:
