@@ -59,7 +59,7 @@ class Case:
 
 
 def cases_of(shape: Shape) -> Iterator[Case]:
-    """Give the cases of a shape, for every assignor."""
+    """Return the cases of a shape, for every assignor."""
     for protocol, name in EQUAL_ASSIGNORS:
         topics = _topics(shape, protocol)
         everyone = _members(shape, topics)

@@ -45,7 +45,7 @@ def drawn_states(brokers: int, partitions: int, seed: int = 0) -> PartitionState
 
 
 def drawn_cluster(states: PartitionStates, seed: int = 0) -> tuple[Snapshot, PartitionLoad]:
-    """Give the same partitions as a cluster, 100 to a topic, with traffic by draw."""
+    """Return the same partitions as a cluster, 100 to a topic, with traffic by draw."""
     rng = np.random.default_rng(seed)
     count, brokers = len(states), len(states.is_live)
     topic = np.arange(count, dtype=np.int32) // PARTITIONS_OF_A_TOPIC
@@ -95,7 +95,7 @@ def drawn_cluster(states: PartitionStates, seed: int = 0) -> tuple[Snapshot, Par
 
 
 def elections(states: PartitionStates, rules: ElectionRules) -> int:
-    """Lose every broker by itself; gives how many leaders are elected in all."""
+    """Lose every broker by itself; returns how many leaders are elected in all."""
     elected = 0
     for part in losses(states, [[broker] for broker in range(len(states.is_live))], rules):
         elected += int((part.after.leader != part.before.leader).sum())

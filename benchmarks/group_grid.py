@@ -51,7 +51,7 @@ def prepare(folder: Path, groups: int, counts: int) -> tuple[ObjectStore, Pinned
 
 
 def in_process(store: ObjectStore, plan: PinnedPlan) -> str:
-    """Do all of it here; says how much it was."""
+    """Do all of it here; describes how much it was."""
     inputs = read_plan_inputs(store, plan.request_key)
     found = load_groups(store, inputs)
     tables = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, piece) for piece in work])

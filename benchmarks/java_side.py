@@ -64,7 +64,7 @@ class JavaSide:
         return self._ask("run") / 1e9
 
     def answer(self, path: Path) -> list[str]:
-        """Give the last answer, a line a member."""
+        """Return the last answer, a line a member."""
         self._ask(f"save\t{path}")
         return path.read_text(encoding="utf-8").splitlines()
 

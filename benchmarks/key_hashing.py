@@ -36,7 +36,7 @@ def make_keys(count: int, shortest: int, longest: int) -> Keys:
 
 
 def java_seconds(class_path: str, keys: Keys, folder: Path, runs: int) -> tuple[list[float], bytes]:
-    """Let Kafka hash the keys; gives the time of each counted run, and the hashes."""
+    """Let Kafka hash the keys; returns the time of each counted run, and the hashes."""
     read, written = folder / "keys", folder / "hashes"
     lengths = np.diff(keys.offsets).astype("<i4")
     read.write_bytes(np.array([len(keys)], dtype="<i4").tobytes() + lengths.tobytes() + keys.buffer.tobytes())
@@ -68,7 +68,7 @@ WAYS = {"arrays": murmur2_of_keys, "compiled": hash_compiled}
 
 
 def compare(how: str, class_path: str, folder: Path, count: int, runs: int) -> bool:
-    """Print a row for each kind of keys; gives whether all hashes were the same."""
+    """Print a row for each kind of keys; returns whether all hashes were the same."""
     is_same = True
     for label, lengths in LENGTHS.items():
         keys = make_keys(count, *lengths)

@@ -92,7 +92,7 @@ def _table(name: str, columns: dict[str, object]) -> pa.Table:
 
 
 def through_spark(folder: Path, days: int, cores: int) -> tuple[float, str]:
-    """Describe the history; gives seconds without the start of the session, and the hash of what was stored."""
+    """Describe the history; returns seconds without the start of the session, and the hash of what was stored."""
     args = argparse.Namespace(store_uri=str(folder), cluster=CLUSTER, ds=DS.isoformat(), days=days)
     with session("load_profile", cores, memory="6g") as spark:
         began = time.perf_counter()

@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _measured(problem: PlacementProblem, after: np.ndarray, seconds: float) -> tuple[bool, float]:
-    """Tell whether a plan is inside the limits, and what it moves as a ratio of what is proven."""
+    """Return whether a plan is inside the limits, and what it moves as a ratio of what is proven."""
     limits = balance_limits(problem)
     load = broker_loads(problem, limits, after)
     if not ((load >= limits.lower * (1 - 1e-9)) & (load <= limits.upper * (1 + 1e-9))).all():

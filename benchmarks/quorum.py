@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from kafka_capacity.kafka.controller.quorum import FailureKind, Network, Rpc, failovers
-from kafka_capacity.kafka.controller.quorum.random_courses import random_course
+from tests.unit.kafka.controller.quorum.random_courses import random_course
 
 
 def main() -> None:

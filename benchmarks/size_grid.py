@@ -47,7 +47,7 @@ def prepare(folder: Path, counts: int) -> tuple[ObjectStore, PinnedPlan]:
 
 
 def in_process(store: ObjectStore, plan: PinnedPlan) -> str:
-    """Do all of it here; says how much it was."""
+    """Do all of it here; describes how much it was."""
     inputs = read_plan_inputs(store, plan.request_key)
     found = load_sizing(store, inputs)
     sized = simulate_sizing(found.inputs, run_here)

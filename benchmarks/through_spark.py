@@ -34,7 +34,7 @@ def say(line: str) -> None:
 
 
 def scaling(first: tuple[int, float], cores: int, seconds: float) -> str:
-    """Say how many times as fast so many cores are as the first ones; nothing for these themselves."""
+    """Return how many times as fast so many cores are as the first ones; nothing for these themselves."""
     count, least = first
     return "" if cores == count else f", {least / seconds:.2f} times as fast as {count}"
 
@@ -66,7 +66,7 @@ def session(name: str, cores: int, *, memory: str = "1g") -> Iterator[SparkSessi
 def seconds_of_plan(
     run: Callable[[SparkSession, argparse.Namespace], str], folder: Path, plan: PinnedPlan, cores: int
 ) -> float:
-    """Run a job of a plan; gives seconds without the start of the session."""
+    """Run a job of a plan; returns seconds without the start of the session."""
     args = build_parser("").parse_args(["--store-uri", str(folder), "--request-key", plan.request_key])
     with session(run.__module__, cores) as spark:
         began = time.perf_counter()

@@ -4,9 +4,9 @@ The same for its consumer groups: what happens to them with other member counts,
 months to come: how many brokers of which kind the expected traffic needs, by when, and what they cost. And what breaks
 when brokers, racks or controllers die, today and after the change.
 
-Pins an inventory, simulates placements, rebalances, sizes and losses on Spark side by side, renders the report and
-mails it, and releases the reassignment files, after an approval where one is asked for. The same request on the same
-inventory is the same plan: the same keys, the same bytes.
+Pins an inventory, simulates placements, rebalances, sizes and losses side by side in one Spark application, renders the
+report and mails it, and releases the reassignment files, after an approval where one is asked for. The same request on
+the same inventory is the same plan: the same keys, the same bytes.
 
 Runs weekly with the defaults for every cluster of the deployment; start it by hand to plan one cluster with parameters
 of your own.
@@ -24,6 +24,10 @@ from kafka_capacity_airflow.params import plan_params
 from kafka_capacity_airflow.report_operator import RenderReportOperator
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
 from kafka_capacity_airflow.task_defaults import task_defaults
+
+# What the mapped plans are called, in place of their numbers.
+_CLUSTER = "{{ task.op_kwargs['pinned']['cluster'] }}"
+_CLUSTER_OF_OPERATOR = "{{ task.pinned['cluster'] }}"
 
 _SCHEDULE = os.environ.get("KAFKA_CAPACITY_PLAN_SCHEDULE", "0 6 * * 1")
 
@@ -58,21 +62,21 @@ with DAG(
 
         steps.fail_if_unplanned(ti.xcom_pull(task_ids="pin", key="unplanned"))
 
-    @task
+    @task(map_index_template=_CLUSTER)
     def seal_plan(pinned: dict) -> dict:
         """Write the plan's manifest: from here on there is a plan to read."""
         from kafka_capacity_airflow import steps
 
         return steps.seal(pinned)
 
-    @task
+    @task(map_index_template=_CLUSTER)
     def email_report(pinned: dict, params: dict, dag_run: object) -> str:
         """Mail the report."""
         from kafka_capacity_airflow import steps
 
         return steps.email_report(pinned, params, run_id=dag_run.run_id, run_after=dag_run.run_after)
 
-    @task
+    @task(map_index_template=_CLUSTER)
     def release_plan_files(pinned: dict, params: dict, ti: object) -> list[str]:
         """Put the reassignment files beside the report, unless an approval was asked for and refused."""
         from airflow.sdk.exceptions import AirflowSkipException
@@ -87,19 +91,19 @@ with DAG(
     @task_group
     def plan(pinned: dict) -> None:
         """One cluster's plan."""
-        simulations = [
-            KafkaCapacitySparkOperator(task_id=job, job=job, pinned=pinned)
-            for job in ("simulate_placement", "simulate_rebalance", "simulate_sizing", "simulate_failures")
-        ]
-        render = RenderReportOperator(task_id="render_report", pinned=pinned)
-        mail = email_report(pinned)
+        simulate = KafkaCapacitySparkOperator(
+            task_id="simulate", job="simulate", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR
+        )
+        render = RenderReportOperator(task_id="render_report", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR)
+        mail = email_report(pinned=pinned)
         approve = OptionalApprovalOperator(
             task_id="approve",
             pinned=pinned,
+            map_index_template=_CLUSTER_OF_OPERATOR,
             subject="Release the reassignment files?",
             body="{{ macros.kafka_capacity.report_summary(ti) }}",
         )
-        simulations >> seal_plan(pinned) >> render >> mail >> approve >> release_plan_files(pinned)
+        simulate >> seal_plan(pinned=pinned) >> render >> mail >> approve >> release_plan_files(pinned=pinned)
 
     pinned_plans = pin()
     plan.expand(pinned=pinned_plans)

@@ -3,8 +3,8 @@
 Each cluster is read (over the admin API, or from snapshot files; its rates from Prometheus or files of metrics, where
 the setting says so), checked, and written as Parquet with a manifest last.
 A fatal finding fails that cluster's task and leaves what was staged before as it was. The hourly rates are added to the
-cluster's history, which Spark then describes: percentiles, trends and seasons of every partition, topic, group and
-broker. The asset `kafka_inventory` is updated once all of them are there.
+cluster's history, which is then described, on Spark where it is large: percentiles, trends and seasons of every
+partition, topic, group and broker. The asset `kafka_inventory` is updated once all of them are there.
 
 Clusters are those of the Airflow variable `kafka_capacity_clusters`; start by hand with a cluster or a day to stage
 only that.
@@ -78,12 +78,12 @@ with DAG(
         get_current_context()["cluster_name"] = setting["name"]
         return steps.stage_inventory(setting, day)
 
-    @task
-    def find_history(staged: dict, params: dict) -> list[str]:
-        """Find what there is to describe."""
+    @task(map_index_template="{{ task.op_kwargs['staged']['cluster'] }}")
+    def describe_traffic(staged: dict, params: dict) -> list[str]:
+        """Describe the traffic here where that is little work; else return what the job needs to do it."""
         from kafka_capacity_airflow import steps
 
-        return steps.profile_arguments(staged, params["history_days"])
+        return steps.describe_traffic(staged, params["history_days"])
 
     @task(outlets=[INVENTORY], trigger_rule="none_failed")
     def announce(staged: list[dict], *, outlet_events: dict) -> None:
@@ -91,7 +91,7 @@ with DAG(
         outlet_events[INVENTORY].extra = {"staged": [dict(item) for item in staged[:]]}
 
     inventories = stage_inventory.partial(day=choose_day()).expand(setting=list_clusters())
-    profiles = KafkaCapacitySparkOperator.partial(task_id="load_profile", job="load_profile").expand(
-        arguments=find_history.expand(staged=inventories)
-    )
+    profiles = KafkaCapacitySparkOperator.partial(
+        task_id="load_profile", job="load_profile", map_index_template="{{ task.arguments[1] }}"
+    ).expand(arguments=describe_traffic.expand(staged=inventories))
     profiles >> announce(inventories)

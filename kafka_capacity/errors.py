@@ -6,6 +6,7 @@
     │   └── SourceError     a live source (Kafka, Prometheus) could not be read
     ├── PlacementError      Kafka itself would refuse this placement
     ├── AssignmentError     an assignor would throw, or a user's own gave no valid assignment
+    ├── SimulationError     a question of a plan failed; the message names it
     ├── StorageError        objects could not be read or written
     │   └── MissingManifestError   a folder without a complete manifest: it is not data yet
     └── RenderError         a report could not be drawn
@@ -50,6 +51,10 @@ class AssignmentError(KafkaCapacityError):
     def __init__(self, message: str, *, kafka_type: str | None = None) -> None:
         super().__init__(message)
         self.kafka_type = kafka_type
+
+
+class SimulationError(KafkaCapacityError):
+    """Questions of a plan failed; the message names each, with its reason. The others are simulated and stored."""
 
 
 class StorageError(KafkaCapacityError):

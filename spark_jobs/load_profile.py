@@ -1,5 +1,8 @@
 """Describe the traffic of a cluster from its kept history, on Spark, and store the profile of one day's inventory.
 
+Spark reads the history and deals it out by topic; each task describes the partitions that it is dealt, as one process
+does with a small history.
+
 spark-submit --py-files kafka_capacity.zip spark_jobs/load_profile.py \
         --store-uri s3://bucket/prefix --cluster shop-eu --ds 2026-01-31 --days 90
 """
@@ -10,15 +13,20 @@ import argparse
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from kafka_capacity.inventory.history import HOURS
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan.load_profile import DEFAULT_DAYS, ProfileInputs, history_table, profile_inputs, write_profile
+from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.profile_rows import profile_tables
-from spark_jobs.profiling import daily_totals, newest_hour, partitions_profile
+from kafka_capacity.plan.traffic_profile import PARTITIONS, TOTALS, Carriers, added, describe_batch
 from spark_jobs.spread import run_job
 
 if TYPE_CHECKING:
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("kafka_capacity.load_profile")
 
+DESCRIBED = "table_name string, thing string, data binary"
+PARTITIONS_TOGETHER = 256
 S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
 
@@ -34,8 +44,6 @@ def run(spark: SparkSession, args: argparse.Namespace) -> str:
     store = open_store(args.store_uri)
     inputs = profile_inputs(store, args.cluster, args.ds, days=args.days)
     log.info("cluster %s, %s: %d days of history", args.cluster, args.ds, len(inputs.history))
-    # Sums of 24 hours are more columns than Spark compiles by default: without, it takes half as long again.
-    spark.conf.set("spark.sql.codegen.maxFields", "2000")
     history = _read_history(spark, store, inputs)
     manifest = write_profile(store, inputs, _tables(spark, history, inputs))
     log.info("wrote %s (%s)", store.uri(manifest.prefix), manifest.sha256)
@@ -77,25 +85,55 @@ def _has_s3a(spark: SparkSession) -> bool:
 
 
 def _tables(spark: SparkSession, history: DataFrame, inputs: ProfileInputs) -> dict[str, pa.Table]:
-    """Let Spark describe the partitions and add them up; what is left is small, and is described here."""
+    """Let executors describe the partitions and add them up; what is left is small, and is described here."""
     from pyspark.sql import functions as F
 
-    place = ["topic", "partition"]
-    bytes_in, bytes_out = F.col("bytes_in"), F.col("bytes_out")
-    on_brokers = history.join(F.broadcast(spark.createDataFrame(inputs.replicas)), place)
-    of_groups = history.join(F.broadcast(spark.createDataFrame(inputs.reads)), place)
-    frames = {
-        "partitions": partitions_profile(history, end=newest_hour(history) + 1),
-        "topics": daily_totals(history, ["topic"], {"in": bytes_in, "out": bytes_out}),
-        "brokers": daily_totals(on_brokers, ["broker_id"], {"written": bytes_in}),
-        "leaders": daily_totals(on_brokers.where("is_leader"), ["broker_id"], {"led": bytes_in, "read": bytes_out}),
-        "groups": daily_totals(of_groups, ["group_id"], {"in": bytes_in}),
+    newest = history.agg(F.max(F.unix_date("day") * HOURS + F.col("last_hour"))).collect()[0][0]
+    end = 0 if newest is None else int(newest) + 1
+    carriers = spark.sparkContext.broadcast(Carriers(replicas=inputs.replicas, reads=inputs.reads, end=end))
+    # Of a large topic some partitions together: its totals are then sums of few.
+    dealt = history.repartition("topic", F.floor(F.col("partition") / PARTITIONS_TOGETHER))
+    described = dealt.mapInArrow(lambda batches: _describe(carriers.value, batches), DESCRIBED)
+    rows: list[Any] = described.repartition("table_name", "thing").mapInArrow(_add, DESCRIBED).collect()
+    found = {
+        name: pa.concat_tables([unpack_table(bytes(row.data)) for row in rows if row.table_name == name])
+        for name in (PARTITIONS, *TOTALS)
     }
-    found = {}
-    for name, frame in frames.items():
-        found[name] = frame.toArrow()
-        log.info("%s: %d rows", name, len(found[name]))
+    for name, table in found.items():
+        log.info("%s: %d rows", name, len(table))
     return profile_tables(inputs.cluster, **found)
+
+
+def _describe(carriers: Carriers, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Describe the partitions that a task is dealt; totals thing by thing, so that others can add to them."""
+    dealt = list(batches)
+    if sum(len(batch) for batch in dealt):
+        history = pa.Table.from_batches(dealt)
+        for name, table in describe_batch(carriers, history).items():
+            if name == PARTITIONS:
+                yield _row(name, str(history.column("topic")[0]), table)
+            else:
+                things = table.column(TOTALS[name][0]).to_pylist()
+                starts = [place for place in range(len(things)) if not place or things[place] != things[place - 1]]
+                for start, end in pairwise([*starts, len(things)]):
+                    yield _row(name, str(things[start]), table.slice(start, end - start))
+
+
+def _add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Add up what several tasks say of a thing."""
+    said = defaultdict[str, list[pa.Table]](list)
+    for batch in batches:
+        for row in batch.to_pylist():
+            said[row["table_name"]].append(unpack_table(row["data"]))
+    for name, tables in said.items():
+        yield _row(name, "", pa.concat_tables(tables) if name == PARTITIONS else added(name, tables))
+
+
+def _row(name: str, thing: str, table: pa.Table) -> pa.RecordBatch:
+    (data,) = pack_tables({name: table}).values()
+    return pa.RecordBatch.from_pydict(
+        {"table_name": pa.array([name]), "thing": pa.array([thing]), "data": pa.array([data], pa.binary())}
+    )
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """What our jobs have in common: their arguments, their session, and pieces of work spread over the cluster.
 
-What all pieces need is broadcast once; each task does some of them and returns small Arrow tables, which the driver
+What pieces need is broadcast once; each task does some of them and returns small Arrow tables, which the driver
 brings into the order of the pieces: names and bytes of what is stored do not depend on the number of tasks.
 """
 
@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from kafka_capacity.plan.packing import pack_tables, unpack_table
+from spark_jobs.carried import Cargo, Packed
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
 log = logging.getLogger("kafka_capacity.spark")
 
 OUTPUT_SCHEMA = "position long, table_name string, data binary"
-PROGRESS_EVERY_SECONDS = 10.0
+PROGRESS_EVERY_SECONDS = 2.0
 TASKS_PER_CORE = 16  # a task costs some 10 ms; of many the last ones end together, and the log moves
 
 Shared = TypeVar("Shared")
@@ -39,63 +41,78 @@ def build_parser(description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def spread(
-    spark: SparkSession,
-    function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
-    shared: Shared,
-    work: Sequence[Piece],
-    *,
-    tasks: int,
-    what: str,
-) -> list[dict[str, pa.Table]]:
-    """Do every piece of work on the cluster; gives one bundle a table of a piece, in the order of the pieces.
+class Spread:
+    """Does pieces of work on the cluster: a :class:`kafka_capacity.plan.runner.RunPieces`.
 
     Args:
         spark: the session.
-        function: of a module that executors have: what is shared and a piece in, tables out.
-        shared: what all pieces need.
-        work: the pieces, large ones first: neighbours go to different tasks.
-        tasks: how many tasks; 0 for a few a core.
-        what: what the pieces are called in the log.
+        tasks: how many tasks of each spread; 0 for a few a core.
     """
-    if not work:
-        return []
-    context = spark.sparkContext
-    given = context.broadcast((function, shared, tuple(work)))
-    done = context.accumulator(0)
-    count = max(1, min(len(work), tasks or TASKS_PER_CORE * context.defaultParallelism))
+
+    def __init__(self, spark: SparkSession, *, tasks: int = 0) -> None:
+        self._spark = spark
+        self._tasks = tasks
+        self._cargo = Cargo(spark.sparkContext)
+
+    def __call__(
+        self,
+        function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
+        shared: Shared,
+        pieces: Sequence[Piece],
+        *,
+        what: str,
+    ) -> list[dict[str, pa.Table]]:
+        """Do every piece; returns one bundle a table of a piece, in the order of the pieces."""
+        if not pieces:
+            return []
+        context = self._spark.sparkContext
+        count = max(1, min(len(pieces), self._tasks or TASKS_PER_CORE * context.defaultParallelism))
+        packed = self._cargo.pack((function, shared, tuple(pieces)))
+        done = context.accumulator(0)
+        evaluate = _evaluation(packed, done, count)
+        log.info("0 of %d %s are done (%d tasks)", len(pieces), what, count)
+        with _progress(lambda: done.value, len(pieces), what):
+            frame = self._spark.range(0, count, 1, count).mapInArrow(evaluate, OUTPUT_SCHEMA)
+            rows: list[Any] = frame.collect()
+        log.info("%d of %d %s are done", len(pieces), len(pieces), what)
+        packed.destroy()
+        return [{row.table_name: unpack_table(bytes(row.data))} for row in sorted(rows, key=lambda row: row.position)]
+
+
+def _evaluation(
+    packed: Packed, done: Accumulator[int], count: int
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return what a task does: every ``count``-th piece, from its own number on."""
 
     def evaluate_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        evaluate, common, pieces = given.value
+        evaluate, common, pieces = packed.open()
         for batch in batches:
             for first in batch.column("id").to_pylist():
                 for position in range(first, len(pieces), count):
-                    packed = pack_tables(evaluate(common, pieces[position]))
+                    tables = pack_tables(evaluate(common, pieces[position]))
                     done.add(1)
                     yield pa.RecordBatch.from_pydict(
                         {
-                            "position": pa.array([position] * len(packed), pa.int64()),
-                            "table_name": pa.array(list(packed), pa.string()),
-                            "data": pa.array(list(packed.values()), pa.binary()),
+                            "position": pa.array([position] * len(tables), pa.int64()),
+                            "table_name": pa.array(list(tables), pa.string()),
+                            "data": pa.array(list(tables.values()), pa.binary()),
                         }
                     )
 
-    log.info("%d %s in %d tasks", len(work), what, count)
-    with _progress(lambda: done.value, len(work), what):
-        rows: list[Any] = spark.range(0, count, 1, count).mapInArrow(evaluate_batches, OUTPUT_SCHEMA).collect()
-    log.info("%d of %d %s are done", len(work), len(work), what)
-    given.destroy()
-    return [{row.table_name: unpack_table(bytes(row.data))} for row in sorted(rows, key=lambda row: row.position)]
+    return evaluate_batches
 
 
 @contextmanager
 def _progress(done: Callable[[], int], total: int, what: str) -> Iterator[None]:
-    """Log every few seconds how many pieces are done, as far as tasks have ended."""
+    """Log how many pieces are done whenever a task has ended, but not more often than every few seconds."""
     is_over = threading.Event()
 
     def tell() -> None:
+        told = 0
         while not is_over.wait(PROGRESS_EVERY_SECONDS):
-            log.info("%d of %d %s are done", done(), total, what)
+            if done() > told:
+                told = done()
+                log.info("%d of %d %s are done", told, total, what)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -112,6 +129,7 @@ def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object]
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.appName(f"kafka_capacity_{name}").getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")  # else one line of thirty is ours
     try:
         run(spark, args)
     finally:

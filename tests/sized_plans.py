@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,14 @@ import pyarrow as pa
 
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.dataset import Manifest, read_document, read_table
+from kafka_capacity.objects.dataset import Manifest, manifest_name, read_document, read_table
 from kafka_capacity.objects.store import LocalStore, ObjectStore
-from kafka_capacity.plan.failure_simulation import load_failures, write_failures
-from kafka_capacity.plan.group_simulation import load_groups, write_groups
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import seal_plan
+from kafka_capacity.plan.plan_dataset import FAILURES, PLACEMENT, SIZING, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
-from kafka_capacity.plan.sizing_simulation import load_sizing, write_sizing
-from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
-from kafka_capacity.questions.change.evaluate import placement_pieces, placement_tables
-from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
-from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
+from kafka_capacity.plan.runner import run_here, simulate_plan
+from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.questions.failures.simulate import ProposedPlacement, distinct_placements
 
 
 def pinned_inventory(raw: RawInventory, request: Mapping[str, Any], folder: Path) -> tuple[ObjectStore, PinnedPlan]:
@@ -40,34 +35,36 @@ def read_share(store: ObjectStore, manifest: Manifest, document: str) -> tuple[d
     return tables, json.loads(read_document(store, manifest, document))
 
 
-def write_sizing_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1) -> Manifest:
-    """Do what the job does; ``order=-1`` does the pieces of work the other way round."""
+def backwards(function, shared, pieces, *, what):
+    """Do pieces of work the other way round."""
+    return [function(shared, piece) for piece in pieces[::-1]]
+
+
+def write_shares(store: ObjectStore, pinned: PinnedPlan, *shares: str, order: int = 1) -> dict[str, Manifest]:
+    """Simulate some questions, whether or not they are stored; ``order=-1`` does pieces of work the other way round."""
+    for share in shares:
+        store.delete(pinned.plan_prefix + manifest_name(share))
     inputs = read_plan_inputs(store, pinned.request_key)
-    found = load_sizing(store, inputs)
-    sized = simulate_sizing(
-        found.inputs, lambda shared, keys: [placement_results(shared, key) for key in list(keys)[::order]]
-    )
-    return write_sizing(store, inputs, found, sized)
+    return simulate_plan(store, inputs, run_here if order == 1 else backwards, shares=shares)
+
+
+def write_sizing_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1) -> Manifest:
+    """Do what the job does of sizing."""
+    return write_shares(store, pinned, SIZING, order=order)[SIZING]
 
 
 def write_failures_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1) -> Manifest:
-    """Do what the job does; ``order=-1`` does the pieces of work the other way round."""
-    inputs = read_plan_inputs(store, pinned.request_key)
-    found = load_failures(store, inputs)
-    bundles = [piece_tables(found, piece) for piece in failure_pieces(found)[::order]]
-    return write_failures(store, inputs, found, merged_tables(found, bundles))
+    """Do what the job does of failures, and of the placements that these stand on."""
+    return write_shares(store, pinned, PLACEMENT, FAILURES, order=order)[FAILURES]
 
 
-def simulate_plan(store: ObjectStore, request: Mapping[str, Any]) -> tuple[PinnedPlan, Manifest]:
+def every_placement(scenarios: Sequence[PlacementScenario]) -> list[ProposedPlacement]:
+    """Return the placements of all scenarios, to stand on."""
+    return [ProposedPlacement(scenario=several[0]) for several in distinct_placements(scenarios).values()]
+
+
+def simulated_plan(store: ObjectStore, request: Mapping[str, Any]) -> tuple[PinnedPlan, Manifest]:
     """Do what the tasks of a plan do, up to its manifest; the request has a ``ds``."""
     pinned = pin_plan(store, parse_plan_request(request), run_date=datetime.date(2027, 1, 1))
-    inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = load_simulation_inputs(store, inputs)
-    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
-    write_placement(store, inputs, bundles, simulation.facts)
-    found = load_groups(store, inputs)
-    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
-    write_groups(store, inputs, found, groups)
-    write_sizing_share(store, pinned)
-    write_failures_share(store, pinned)
+    simulate_plan(store, read_plan_inputs(store, pinned.request_key))
     return pinned, seal_plan(store, pinned)

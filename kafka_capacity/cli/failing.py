@@ -87,7 +87,7 @@ def lose_brokers(snapshot: str, options: FailureOptions, begin: Steps) -> Failed
 def failure_inputs(found: PlanInput, **given: Any) -> FailureInputs:
     """Put together what a plan with the defaults, and some given parameters, would evaluate failures on."""
     request = request_of(found.snapshot.cluster, found.snapshot.ds, given)
-    return find_failures(found.raw, found.snapshot, found.load, request, ())
+    return find_failures(found.raw, found.snapshot, found.load, request, (), placements=())
 
 
 def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:

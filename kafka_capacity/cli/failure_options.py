@@ -27,6 +27,7 @@ FAILURE_OPTIONS = (
     FieldOption(
         field="failure_sets", name="--lost-together", kind=list[str], metavar="ID,rack:NAME,…", more="May be repeated."
     ),
+    FieldOption(field="failure_placements", name="--lost-of", kind=str, metavar="recommended|all"),
     FieldOption(field="most_failure_sets", name="--most-losses", kind=int),
     FieldOption(field="election_rules", name="--election-rules", kind=ElectionRules),
     FieldOption(

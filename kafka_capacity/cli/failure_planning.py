@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.cli.size_files import SizeFiles
-from kafka_capacity.plan.failure_simulation import failures_document, find_failures
+from kafka_capacity.plan.failure_simulation import failures_document, find_failures, placements_to_lose
 from kafka_capacity.plan.request import PlanRequest
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters
@@ -32,23 +32,26 @@ def failure_parameters(request: PlanRequest) -> dict[str, Any]:
     return request.model_dump(mode="json", include=fields)
 
 
-def fail_plan(planned: Planned, files: SizeFiles) -> PlannedFailures:
-    """Lose brokers, racks and controllers of every placement of a plan.
+def fail_plan(planned: Planned, judged: pa.Table, files: SizeFiles) -> PlannedFailures:
+    """Lose brokers, racks and controllers of the placements of a plan.
 
     Args:
         planned: the snapshot, the request and the placements.
+        judged: the table ``scenarios`` of the plan.
         files: the user's own shapes and samples of processors.
 
     Raises:
         RequestError: a set of losses cannot be.
     """
     scenarios = [result.scenario for result in planned.results]
+    made = {one.scenario.scenario_id: one.diff.after for one in planned.results if one.diff is not None}
     found = find_failures(
         planned.found.raw,
         planned.found.snapshot,
         planned.found.load,
         planned.request,
         scenarios,
+        placements=placements_to_lose(planned.request, scenarios, judged, made),
         own_shapes=files.own_shapes,
         cpu=files.cpu,
     )

@@ -18,8 +18,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.health.topology import rack_problems
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.reassignment.schedule import Schedule
-from kafka_capacity.plan.pinned import DELIVERY_FIELDS, check_brokers, check_changes
-from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.plan.pinned import check_brokers, check_changes
+from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest
 from kafka_capacity.plan.simulation import inventory_facts
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, placement_key, target_scenarios

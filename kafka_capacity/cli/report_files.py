@@ -89,8 +89,15 @@ def size_plan(planned: Planned, files: SizeFiles) -> PlannedSizing:
     return PlannedSizing(tables=sizing_tables(found, sized), document=sizing_document(found, sized), files=files)
 
 
+def planned_tables(planned: Planned) -> dict[str, pa.Table]:
+    """Give the tables about the placements of a plan."""
+    scenarios = [result.scenario for result in planned.results]
+    return merge_tables((_tables(one, planned.found.snapshot, scenarios) for one in planned.judged), PLAN_TABLES)
+
+
 def report_inputs(
     planned: Planned,
+    tables: Mapping[str, pa.Table],
     groups: PlannedGroups,
     sizing: PlannedSizing,
     failures: PlannedFailures,
@@ -102,6 +109,7 @@ def report_inputs(
 
     Args:
         planned: the results.
+        tables: as :func:`planned_tables` gives them.
         groups: those of the consumer groups.
         sizing: how many brokers by when.
         failures: what breaks.
@@ -125,7 +133,7 @@ def report_inputs(
     plan_id = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
     return ReportInputs(
         tables={
-            **merge_tables((_tables(one, found.snapshot, scenarios) for one in planned.judged), PLAN_TABLES),
+            **tables,
             **groups.tables,
             **sizing.tables,
             **failures.tables,

@@ -96,7 +96,7 @@ def backtest(
 
 
 def _ahead(values: NDArray[np.float64], origins: NDArray[np.int64], horizon: int) -> NDArray[np.float64]:
-    """Give float64[O, H], the values after each origin, NaN beyond the end."""
+    """Return float64[O, H], the values after each origin, NaN beyond the end."""
     padded = np.concatenate([values, np.full(horizon, np.nan)])
     return np.asarray(padded[origins[:, None] + np.arange(horizon)], dtype=np.float64)
 
@@ -104,7 +104,7 @@ def _ahead(values: NDArray[np.float64], origins: NDArray[np.int64], horizon: int
 def _all_paths(
     values: NDArray[np.float64], origins: NDArray[np.int64], season: int, horizon: int
 ) -> dict[Model, NDArray[np.float64]]:
-    """Give float64[O, H] for each model; no part of a combination is fitted twice."""
+    """Return float64[O, H] for each model; no part of a combination is fitted twice."""
     paths: dict[Model, NDArray[np.float64]] = {}
     for model in Model:
         if model is not Model.COMBINED:
@@ -127,7 +127,7 @@ def _chosen(error: Mapping[Model, float]) -> Model:
 
 
 def _reach_without_own(errors: NDArray[np.float64], season: int, tested: int, quantile: float) -> NDArray[np.float64]:
-    """Give float64[O, H], the reach of intervals made from the errors at all other origins."""
+    """Return float64[O, H], the reach of intervals made from the errors at all other origins."""
     reach = np.full(errors.shape, np.nan)
     for origin in range(len(errors)):
         others = np.delete(errors, origin, axis=0)

@@ -10,7 +10,7 @@ DAYS_PER_YEAR = 365.25
 
 
 def months_later(day: str, months: int) -> str:
-    """Give the same day so many months later, or the last of a month that is too short for it."""
+    """Return the same day so many months later, or the last of a month that is too short for it."""
     start = datetime.date.fromisoformat(day)
     years, month = divmod(start.month - 1 + months, 12)
     year = start.year + years
@@ -19,16 +19,16 @@ def months_later(day: str, months: int) -> str:
 
 
 def days_between(first: str, later: str) -> int:
-    """Give how many days later the second day is."""
+    """Return how many days later the second day is."""
     return (datetime.date.fromisoformat(later) - datetime.date.fromisoformat(first)).days
 
 
 def days_later(day: str, days: int) -> str:
-    """Give the day so many days later."""
+    """Return the day so many days later."""
     return (datetime.date.fromisoformat(day) + datetime.timedelta(days=days)).isoformat()
 
 
 def outlook_dates(day: str, horizon_months: int, turns: Iterable[str]) -> tuple[str, ...]:
-    """Give the day itself, each month to the horizon, and the turns between, ascending."""
+    """Return the day itself, each month to the horizon, and the turns between, ascending."""
     months = [months_later(day, index) for index in range(horizon_months + 1)]
     return tuple(sorted({*months, *(turn for turn in turns if day < turn <= months[-1])}))

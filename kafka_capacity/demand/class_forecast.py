@@ -40,7 +40,7 @@ class ClassForecast:
 def forecast_class(
     name: str, history: DailySeries, dates: Sequence[str], settings: DemandSettings, *, reference_days: int
 ) -> ClassForecast:
-    """Say what is expected of a class.
+    """Describe what is expected of a class.
 
     A date has the highest week of those that end after the date before it: what a week carries, and no peak between
     two dates is missed. All is over the mean of the last days of the history, which today's load rests on as well.
@@ -94,7 +94,7 @@ def _forecast(
 
 
 def _last_week(history: DailySeries) -> NDArray[np.float64]:
-    """Give float64[6], the days before the forecast that the first weeks still hold; gaps have the week's mean."""
+    """Return float64[6], the days before the forecast that the first weeks still hold; gaps have the week's mean."""
     week = history.rate_bytes_per_second[-(WEEK_DAYS - 1) :]
     return np.where(np.isfinite(week), week, np.nanmean(week))
 
@@ -102,7 +102,7 @@ def _last_week(history: DailySeries) -> NDArray[np.float64]:
 def _at_dates(
     path: NDArray[np.float64], last_week: NDArray[np.float64], ahead: NDArray[np.int64], growth_per_year_ratio: float
 ) -> NDArray[np.float64]:
-    """Give float64[D], the highest week since the date before; beyond the path, its last week grown on."""
+    """Return float64[D], the highest week since the date before; beyond the path, its last week grown on."""
     weeks = np.convolve(np.concatenate([last_week, path]), np.full(WEEK_DAYS, 1 / WEEK_DAYS), mode="valid")
     found = np.zeros(len(ahead))
     for place in range(1, len(ahead)):

@@ -39,7 +39,7 @@ _DAY_SECONDS = 86_400.0
 
 
 def date_seconds(dates: tuple[str, ...]) -> NDArray[np.float64]:
-    """Give float64[D], seconds from the first date on.
+    """Return float64[D], seconds from the first date on.
 
     >>> date_seconds(("2026-11-20", "2026-11-22")).tolist()
     [0.0, 172800.0]
@@ -49,7 +49,7 @@ def date_seconds(dates: tuple[str, ...]) -> NDArray[np.float64]:
 
 
 def time_shares(dates: tuple[str, ...]) -> NDArray[np.float64]:
-    """Give float64[D], the weight of each date in an average over the time between them, on straight lines.
+    """Return float64[D], the weight of each date in an average over the time between them, on straight lines.
 
     >>> time_shares(("2026-11-20", "2026-11-22", "2026-11-30")).tolist()
     [0.1, 0.5, 0.4]
@@ -62,7 +62,7 @@ def time_shares(dates: tuple[str, ...]) -> NDArray[np.float64]:
 
 
 def partition_sizes(workload: Workload) -> NDArray[np.float64]:
-    """Give float64[P, 2, D], the bytes of one replica of each partition, by estimate and date."""
+    """Return float64[P, 2, D], the bytes of one replica of each partition, by estimate and date."""
     times = date_seconds(workload.outlook.dates)
     ratios, row_class = workload.rate_ratios(), workload.outlook.class_of
     rate = workload.load.bytes_in_mean_bytes_per_second
@@ -93,7 +93,7 @@ def partition_sizes(workload: Workload) -> NDArray[np.float64]:
 def _reach_today(
     size: NDArray[np.float64], rate: NDArray[np.float64], retention: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Give how far back each log reaches, and whether its retention bites; infinite where nothing can be said."""
+    """Return how far back each log reaches, and whether its retention bites; infinite where nothing can be said."""
     asked = np.multiply(rate, retention, out=np.zeros_like(rate), where=rate > 0)
     is_full = np.isfinite(retention) & (size >= FULL_RATIO * asked)
     filled = np.divide(size, rate, out=np.full_like(size, np.inf), where=rate > 0)
@@ -106,7 +106,7 @@ def _integral(
     until: NDArray[np.float64] | float,
     row_class: NDArray[np.int32],
 ) -> NDArray[np.float64]:
-    """Give float64[P], the integral of the ratio of a partition's class from the first date; negative before it."""
+    """Return float64[P], the integral of the ratio of a partition's class from the first date; negative before it."""
     step = np.diff(times)
     pieces = (ratio[:, :-1] + ratio[:, 1:]) / 2 * step
     whole = np.concatenate([np.zeros((len(ratio), 1)), np.cumsum(pieces, axis=1)], axis=1)

@@ -41,16 +41,16 @@ class Launch:
     to_date: str | None = None
 
     def factor_at(self, date: str) -> float:
-        """Give by how much traffic is multiplied on a day."""
+        """Return by how much traffic is multiplied on a day."""
         is_on = self.from_date <= date and (self.to_date is None or date <= self.to_date)
         return self.factor if is_on else 1.0
 
     def is_measured(self, ds: str) -> bool:
-        """Say whether it had begun before a day, on which traffic was measured up to the day before."""
+        """Return whether it had begun before a day, on which traffic was measured up to the day before."""
         return self.from_date < ds and (self.to_date is None or ds < self.to_date)
 
     def mean_ratio(self, ds: str, days: int) -> float:
-        """Give the mean of one of its days over that of so many days before a day, all else being equal.
+        """Return the mean of one of its days over that of so many days before a day, all else being equal.
 
         >>> launch = Launch(topics="orders", from_date="2026-11-13", factor=3.0)
         >>> launch.mean_ratio("2026-11-20", 28)  # seven days at 3 and 21 at 1 are 1.5 on average
@@ -62,7 +62,7 @@ class Launch:
         return self.factor / (1.0 + (self.factor - 1.0) * share)
 
     def label(self) -> str:
-        """Say it in a few words."""
+        """Describe it in a few words."""
         until = "" if self.to_date is None else f" to {self.to_date}"
         return f"launch ×{self.factor:g} from {self.from_date}{until}"
 
@@ -82,12 +82,12 @@ class RetentionChange:
     retention_seconds: float
 
     def label(self) -> str:
-        """Say it in a few words."""
+        """Describe it in a few words."""
         return f"retention {self.retention_seconds / _DAY_SECONDS:g} days from {self.from_date}"
 
 
 def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionChange]) -> float:
-    """Give the time that a log spans on a day.
+    """Return the time that a log spans on a day.
 
     A shorter retention deletes at once. A longer one deletes nothing until the log is as long as it may be, so the log
     grows by a day each day.
@@ -108,7 +108,7 @@ def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionCh
 
 
 def full_log_date(change: RetentionChange, before_seconds: float) -> str:
-    """Give the first day on which logs are as long as they get."""
+    """Return the first day on which logs are as long as they get."""
     return days_later(change.from_date, math.ceil(max(0.0, change.retention_seconds - before_seconds) / _DAY_SECONDS))
 
 
@@ -123,7 +123,7 @@ EVENT_KINDS: dict[str, type[PlannedEvent]] = {
 
 
 def event_to_json(event: PlannedEvent) -> dict[str, Any]:
-    """Give plain data; no limit of the retention is ``None``."""
+    """Return plain data; no limit of the retention is ``None``."""
     kind = next(name for name, made in EVENT_KINDS.items() if isinstance(event, made))
     fields = dataclasses.asdict(event)
     if fields.get("retention_seconds") == math.inf:

@@ -43,7 +43,7 @@ class DemandExpectation:
 def expect_demand(
     snapshot: Snapshot, load: PartitionLoad, settings: DemandSettings, history: TopicHistory | None = None
 ) -> DemandExpectation:
-    """Say what traffic is expected at each date.
+    """Describe what traffic is expected at each date.
 
     Args:
         snapshot: of the cluster.
@@ -80,7 +80,7 @@ def expect_demand(
 
 
 def class_series(history: TopicHistory, classes: TopicClasses, living: Sequence[str]) -> list[DailySeries]:
-    """Give the total of each class, and of all topics last.
+    """Return the total of each class, and of all topics last.
 
     A topic that is gone belongs to the class of its name, else to the pooled one where there is one.
 
@@ -101,7 +101,7 @@ def class_series(history: TopicHistory, classes: TopicClasses, living: Sequence[
 
 
 def topic_rates(snapshot: Snapshot, load: PartitionLoad) -> NDArray[np.float64]:
-    """Give float64[T], bytes/s produced to each topic on average."""
+    """Return float64[T], bytes/s produced to each topic on average."""
     partitions = snapshot.partitions
     rates = np.bincount(partitions.topic, weights=load.bytes_in_mean_bytes_per_second, minlength=len(partitions.topics))
     return np.asarray(rates, dtype=np.float64)

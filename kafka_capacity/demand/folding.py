@@ -30,7 +30,7 @@ def fold_events(
     *,
     measured_days: int,
 ) -> DemandOutlook:
-    """Give the outlook of a cluster.
+    """Return the outlook of a cluster.
 
     Args:
         snapshot: of the cluster.
@@ -80,7 +80,7 @@ def _launch_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> ND
 
 
 def _mean_ratio(key: _Key, path: ExpectedPath, planned: PlannedEvents, ds: str, measured_days: int) -> float:
-    """Give the mean of today over the measured one; a forecast goes on from the days of the launch by itself."""
+    """Return the mean of today over the measured one; a forecast goes on from the days of the launch by itself."""
     if path.basis.basis is not Basis.GROWTH_RATE:
         return 1.0
     events = [planned.of_topics[index].event for index in key[1]]

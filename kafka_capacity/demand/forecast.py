@@ -40,7 +40,7 @@ class Forecast:
     backtest: Backtest
 
     def quantile(self, quantile: float) -> NDArray[np.float64]:
-        """Give float64[H], the path that values stay below with this chance, 0.5 to 1."""
+        """Return float64[H], the path that values stay below with this chance, 0.5 to 1."""
         return np.asarray(self.median * np.exp(self.backtest.curve.reach(quantile)))
 
 

@@ -55,7 +55,7 @@ def one_thread() -> Iterator[None]:
 
 
 def forecast_path(model: Model, values: NDArray[np.float64], season: int, steps: int) -> NDArray[np.float64]:
-    """Give float64[steps], the values that a model expects after the end of a series.
+    """Return float64[steps], the values that a model expects after the end of a series.
 
     Args:
         model: which.
@@ -74,12 +74,12 @@ def forecast_path(model: Model, values: NDArray[np.float64], season: int, steps:
 
 
 def combined(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the path of :attr:`Model.COMBINED` from those of its parts."""
+    """Return the path of :attr:`Model.COMBINED` from those of its parts."""
     return np.asarray((one + other) / 2)
 
 
 def _fitted(model: Model, levels: NDArray[np.float64], count: int) -> tuple[float, NDArray[np.float64]]:
-    """Give the level that the model sees in the last season, and so many after it."""
+    """Return the level that the model sees in the last season, and so many after it."""
     if model is Model.DRIFT:
         return _drift(levels, count)
     # Levels that are all the same leave nothing to fit, and an optimizer nothing to stand on.

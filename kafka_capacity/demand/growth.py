@@ -29,12 +29,12 @@ class ExpectedPath:
 
 
 def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDArray[np.float64]:
-    """Give float64[D], traffic over that of day 0: the same share more each year, also within it."""
+    """Return float64[D], traffic over that of day 0: the same share more each year, also within it."""
     return np.asarray((1.0 + growth_per_year_ratio) ** (days / DAYS_PER_YEAR), dtype=np.float64)
 
 
 def days_from_first(dates: Sequence[str]) -> NDArray[np.float64]:
-    """Give float64[D], how many days each date is after the first."""
+    """Return float64[D], how many days each date is after the first."""
     return np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
 
 

@@ -30,7 +30,7 @@ class TopicHistory:
 
     @classmethod
     def empty(cls, day: str) -> TopicHistory:
-        """Give the history of a cluster of which nothing is known."""
+        """Return the history of a cluster of which nothing is known."""
         return cls(first_day=day, topics=(), rate_bytes_per_second=np.zeros((0, 0)))
 
 
@@ -89,7 +89,7 @@ def total_of(history: TopicHistory, rows: Sequence[int], living: frozenset[str])
 
 
 def sum_with_gaps(rates: NDArray[np.float64], is_gone: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Give float64[N], the sum of rows with gaps, as in :func:`total_of`; one that is gone ends with its last value."""
+    """Return float64[N], the sum of rows with gaps, as in :func:`total_of`; a row that is gone ends with its last."""
     is_known = np.isfinite(rates)
     day = np.arange(rates.shape[1])
     has_any = is_known.any(axis=1)

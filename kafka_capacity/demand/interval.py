@@ -32,7 +32,7 @@ class ErrorCurve:
     independent: NDArray[np.float64]
 
     def reach(self, quantile: float) -> NDArray[np.float64]:
-        """Give float64[H], how far above the median in logarithms this quantile is; below, as far for its opposite.
+        """Return float64[H], how far above the median in logarithms this quantile is; below, as far for its opposite.
 
         Args:
             quantile: 0.5 to 1.

@@ -150,7 +150,7 @@ def _named(topics: Sequence[str]) -> str:
 
 
 def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapshot: Snapshot) -> tuple[str, ...]:
-    """Give the first day of each change, and the last one before it: between two dates all is a straight line."""
+    """Return the first day of each change, and the last one before it: between two dates all is a straight line."""
     firsts = {topic.from_date for topic in added}
     full: set[str] = set()
     for item in of_topics:

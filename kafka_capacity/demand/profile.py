@@ -35,7 +35,7 @@ class GroupProfile:
 def profile_groups(
     group: NDArray[np.integer], values: NDArray[np.float32], group_count: int, *, quantile: float = PEAK_QUANTILE
 ) -> GroupProfile:
-    """Give the mean and the percentile of each group of values.
+    """Return the mean and the percentile of each group of values.
 
     Args:
         group: int[N], 0 to ``group_count - 1``, in any order.

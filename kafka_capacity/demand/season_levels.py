@@ -17,13 +17,13 @@ SHAPE_SEASONS = 8
 
 
 def season_levels(values: NDArray[np.float64], season: int) -> NDArray[np.float64]:
-    """Give float64[N // season], the mean of each whole season."""
+    """Return float64[N // season], the mean of each whole season."""
     count = len(values) // season
     return np.asarray(values[len(values) - count * season :].reshape(count, season).mean(axis=1))
 
 
 def season_shape(values: NDArray[np.float64], season: int) -> NDArray[np.float64]:
-    """Give float64[season], what each part of the season has more than its level; together they are 0.
+    """Return float64[season], what each part of the season has more than its level; together they are 0.
 
     Growth within a season is no part of its shape: a path of levels has it already.
     """
@@ -36,14 +36,14 @@ def season_shape(values: NDArray[np.float64], season: int) -> NDArray[np.float64
 
 
 def seasons_ahead(steps: int, season: int) -> int:
-    """Give how many levels a path of so many steps takes."""
+    """Return how many levels a path of so many steps takes."""
     return steps // season + 2
 
 
 def path_of_levels(
     last_level: float, levels: NDArray[np.float64], shape: NDArray[np.float64], steps: int
 ) -> NDArray[np.float64]:
-    """Give float64[steps], the values after the end of a series.
+    """Return float64[steps], the values after the end of a series.
 
     A level stands at the middle of its season, and between two middles the path is straight.
 
@@ -61,5 +61,5 @@ def path_of_levels(
 
 
 def repeated(values: NDArray[np.float64], season: int, steps: int) -> NDArray[np.float64]:
-    """Give float64[steps], the last season again and again: the seasonal naive forecast."""
+    """Return float64[steps], the last season again and again: the seasonal naive forecast."""
     return np.resize(values[len(values) - season :], steps)

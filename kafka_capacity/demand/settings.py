@@ -48,7 +48,7 @@ class DemandSettings:
 
 
 def demand_settings_to_json(settings: DemandSettings) -> dict[str, Any]:
-    """Give plain data."""
+    """Return plain data."""
     return {**dataclasses.asdict(settings), "events": [event_to_json(event) for event in settings.events]}
 
 

@@ -35,7 +35,7 @@ class TopicClasses:
     patterns: tuple[ClassPattern, ...] = ()
 
     def place_of(self, topic: str) -> int | None:
-        """Give the class that another topic would belong to, ``None`` where there is none for it."""
+        """Return the class that another topic would belong to, ``None`` where there is none for it."""
         label = _label(topic, self.patterns)
         names = list(self.names)
         if label in names:
@@ -76,7 +76,7 @@ def class_topics(
 
 
 def matching(topics: Sequence[str], pattern: str) -> list[int]:
-    """Give the places of the topics whose whole name matches; capital and small letters differ, as in Kafka."""
+    """Return the places of the topics whose whole name matches; capital and small letters differ, as in Kafka."""
     return [index for index, topic in enumerate(topics) if fnmatch.fnmatchcase(topic, pattern)]
 
 

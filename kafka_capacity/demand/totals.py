@@ -60,7 +60,7 @@ class TotalsProfile:
 def scaled(
     milli_sum: NDArray[np.int64], known: NDArray[np.int64], partitions: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Give float64[N, 24], the rates that sums stand for.
+    """Return float64[N, 24], the rates that sums stand for.
 
     Args:
         milli_sum: int64[N, 24], in thousandths of a byte per second.
@@ -95,7 +95,7 @@ def describe(totals: HourlyTotals, quantiles: tuple[float, ...]) -> TotalsProfil
 
 
 def mean_by(totals: HourlyTotals, place: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    """Give float64[K, count], the mean rate of each thing by a place of each hour, int[N, 24]; NaN for unknown."""
+    """Return float64[K, count], the mean rate of each thing by a place of each hour, int[N, 24]; NaN for unknown."""
     is_known = ~np.isnan(totals.rates)
     slot = (totals.key[:, None] * count + place)[is_known]
     size = totals.key_count * count
@@ -106,13 +106,13 @@ def mean_by(totals: HourlyTotals, place: NDArray[np.int64], count: int) -> NDArr
 
 
 def week_means(totals: HourlyTotals) -> NDArray[np.float64]:
-    """Give float64[K, 168], the mean rate at each hour of the week, from Monday 0:00 UTC."""
+    """Return float64[K, 168], the mean rate at each hour of the week, from Monday 0:00 UTC."""
     weekday = (totals.day + _FROM_MONDAY) % 7
     return mean_by(totals, weekday[:, None] * HOURS + np.arange(HOURS), WEEK)
 
 
 def day_means(totals: HourlyTotals) -> NDArray[np.float64]:
-    """Give float64[N], the mean of the known hours of each row."""
+    """Return float64[N], the mean of the known hours of each row."""
     count = (~np.isnan(totals.rates)).sum(axis=1)
     total = np.nansum(totals.rates, axis=1)
     mean: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)

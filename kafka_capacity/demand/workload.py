@@ -109,5 +109,5 @@ class Workload:
     outlook: DemandOutlook
 
     def rate_ratios(self) -> NDArray[np.float64]:
-        """Give float64[C, 2, D], traffic over today's by class, estimate and date."""
+        """Return float64[C, 2, D], traffic over today's by class, estimate and date."""
         return np.stack([self.outlook.rate_ratio, self.outlook.rate_ratio_high], axis=1)

@@ -129,7 +129,7 @@ def _plans(logs: Logs, group_count: int, rng: np.random.Generator) -> list[_Plan
 
 
 def _with_extremes(plans: list[_Plan], logs: Logs) -> list[_Plan]:
-    """Give one group too many members, and another one too few."""
+    """Return one group too many members, and another one too few."""
     small = min(plans, key=lambda plan: (len(plan.rows), plan.number))
     large = max(plans, key=lambda plan: (logs.mean_in[plan.rows].sum(), plan.number))
     changes = {

@@ -69,7 +69,7 @@ def history_table(
 
 
 def _swing(rng: np.random.Generator, days: int) -> NDArray[np.float64]:
-    """Give float64[days], a factor that wanders around 1 from week to week and is 1 on the last day."""
+    """Return float64[days], a factor that wanders around 1 from week to week and is 1 on the last day."""
     weeks = days // 7 + 2
     logarithm = np.zeros(weeks)
     for place, step in enumerate(rng.normal(0.0, _SWING_RATIO, weeks - 1), start=1):

@@ -94,7 +94,7 @@ def cores(
     follower_in: NDArray[np.float64] | float,
     out: NDArray[np.float64] | float,
 ) -> NDArray[np.float64]:
-    """Give the cores that traffic takes; rates in bytes per second."""
+    """Return the cores that traffic takes; rates in bytes per second."""
     used = (
         costs.leader_in_seconds_per_mib * np.asarray(leader_in)
         + costs.follower_in_seconds_per_mib * np.asarray(follower_in)
@@ -166,7 +166,7 @@ def calibrate(
 def _covariance(
     columns: NDArray[np.float64], left: NDArray[np.float64], is_free: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Give float64[4, 4], the variance of a fit whose errors hang together within a day; zero for figures at zero.
+    """Return float64[4, 4], the variance of a fit whose errors hang together within a day; zero for figures at zero.
 
     The sandwich of Liang and Zeger (*Longitudinal data analysis using generalized linear models*, 1986), with the usual
     factor for few days.

@@ -75,7 +75,7 @@ class Peaks:
 
 
 def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
-    """Give float32[4, B, C, H]: produced, replicated to it, read by consumers, sent to followers."""
+    """Return float32[4, B, C, H]: produced, replicated to it, read by consumers, sent to followers."""
     everything = slice(None)
     shares = placed.roles(everything, placed.replicas >= 0)
     state = np.zeros(len(placed.replicas), dtype=np.int64)
@@ -126,7 +126,7 @@ def _summed(
     parts: list[tuple[Roles, float]],
     states: int,
 ) -> Hourly:
-    """Give float32[4, S, B, C, H]: the traffic of partitions, shared out by their roles, one state after another."""
+    """Return float32[4, S, B, C, H]: the traffic of partitions, shared out by their roles, one state after another."""
     from scipy.sparse import csr_matrix
 
     brokers, classes = placed.broker_count, placed.class_count
@@ -154,7 +154,7 @@ def _summed(
 
 
 def peaks(flows: Hourly, ratios: NDArray[np.float64], costs: CpuCosts) -> Peaks:
-    """Give the peaks of each broker at each date.
+    """Return the peaks of each broker at each date.
 
     Args:
         flows: float32[4, B, C, H].
@@ -178,7 +178,7 @@ def peaks(flows: Hourly, ratios: NDArray[np.float64], costs: CpuCosts) -> Peaks:
 
 
 def _peak(hourly: Hourly, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give float64[2, D, B], the percentile of each broker's hourly totals."""
+    """Return float64[2, D, B], the percentile of each broker's hourly totals."""
     classes, estimates, dates = ratios.shape
     if classes == 1:
         today = percentile(hourly[:, 0])
@@ -190,7 +190,7 @@ def _peak(hourly: Hourly, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def percentile(values: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Give the 99th percentile over the last axis, as numpy's ``linear`` one does; 0 where there are no values.
+    """Return the 99th percentile over the last axis, as numpy's ``linear`` one does; 0 where there are no values.
 
     >>> percentile(np.arange(201, dtype=np.float32)[None]).tolist()
     [198.0]

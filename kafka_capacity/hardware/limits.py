@@ -122,7 +122,7 @@ class Limits:
                 raise RequestError(f"{name}: {value!r} is no share of a resource; give one above 0 and at most 1")
 
     def ratio(self, resource: Resource, condition: Condition) -> float:
-        """Give how far a resource may be used under a condition; 1 for replicas, whose limit is a recommendation."""
+        """Return how far a resource may be used under a condition; 1 for replicas, whose limit is a recommendation."""
         if resource is Resource.REPLICAS:
             return 1.0
         if resource is Resource.DISK:
@@ -136,7 +136,7 @@ class Limits:
         return normal if condition is Condition.NORMAL else max(normal, self.lost_ratio)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Give the conditions that an option must stand; losing a rack includes losing a broker."""
+        """Return the conditions that an option must stand; losing a rack includes losing a broker."""
         wanted = {Condition.NORMAL}
         if self.tolerance is not FailureTolerance.NONE:
             wanted.add(Condition.BROKER_LOST)

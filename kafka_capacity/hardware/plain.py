@@ -9,12 +9,12 @@ from typing import Any
 
 
 def plain_number(value: float | None) -> float | None:
-    """Give a number that JSON can hold: ``None`` for what is not known or has no end."""
+    """Return a number that JSON can hold: ``None`` for what is not known or has no end."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
 def plain_fields(value: Any) -> dict[str, Any]:
-    """Give the fields of a flat dataclass, NaN as ``None``."""
+    """Return the fields of a flat dataclass, NaN as ``None``."""
     found = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return {name: _plain(entry) for name, entry in found.items()}
 

@@ -152,7 +152,7 @@ def _or_nan(value: float | None) -> float:
 
 
 def read_shapes(own_file: Path | None = None) -> dict[str, Shape]:
-    """Give every shape by its name: the shipped ones, and those of a user's file in their place or beside them.
+    """Return every shape by its name: the shipped ones, and those of a user's file in their place or beside them.
 
     Raises:
         RequestError: the file is wrong, with a line for each mistake.
@@ -162,7 +162,7 @@ def read_shapes(own_file: Path | None = None) -> dict[str, Shape]:
 
 
 def shapes_beside(own: str, name: str) -> dict[str, Shape]:
-    """Give the shipped shapes, and those of a user's own text in their place or beside them.
+    """Return the shipped shapes, and those of a user's own text in their place or beside them.
 
     Args:
         own: JSON in the form of the shipped catalogue; empty for none.
@@ -195,7 +195,7 @@ def _parse(text: str, file: str) -> _Catalogue:
 def chosen_shapes(
     shapes: dict[str, Shape], names: Iterable[str], *, field: str = "shapes", others: tuple[str, ...] = ()
 ) -> tuple[Shape, ...]:
-    """Give shapes by name, in the order asked; a family such as ``m7g.*`` stands for all of its sizes.
+    """Return shapes by name, in the order asked; a family such as ``m7g.*`` stands for all of its sizes.
 
     Args:
         shapes: by name.

@@ -127,7 +127,7 @@ class Hardware:
     replica_limit: NDArray[np.float64]
 
     def by_resource(self) -> dict[Resource, NDArray[np.float64]]:
-        """Give what there is of each resource, float64[B]."""
+        """Return what there is of each resource, float64[B]."""
         return {
             Resource.NETWORK_IN: self.network_in_bytes_per_second,
             Resource.NETWORK_OUT: self.network_out_bytes_per_second,
@@ -189,7 +189,7 @@ def observed_shape(
 
 
 def hardware(shape: Shape, brokers: Brokers) -> Hardware:
-    """Say what each broker can do when it runs on a shape.
+    """Describe what each broker can do when it runs on a shape.
 
     Args:
         shape: of every broker; for today's hardware the figures of ``brokers`` come first, broker by broker.
@@ -221,7 +221,7 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
 
 
 def is_changed_in_place(now: Shape, then: Shape) -> bool:
-    """Say whether a broker can go from one shape to the other with its disk, so that nothing is copied."""
+    """Return whether a broker can go from one shape to the other with its disk, so that nothing is copied."""
     if now.name == then.name:
         return True
     return now.provider == then.provider and now.disk_kind == then.disk_kind and now.disk_kind is not DiskKind.OWN

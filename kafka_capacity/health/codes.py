@@ -46,6 +46,7 @@ RETIRED_CODES = frozenset(
         "min_isr_above_rf",
         "min_isr_equals_rf",
         "min_isr_one",
+        "partition_offline",
         "rack_missing",
         "rf_above_racks",
         "single_replica",

@@ -14,7 +14,7 @@ _TRAILING_NUMBER = re.compile(r"[A-Za-z].*-(\d{1,9})$")
 
 
 def broker_ids(names: Collection[str], brokers: pa.Table) -> dict[str, int]:
-    """Give the ids of the brokers that names stand for; names that stand for none are left out.
+    """Return the ids of the brokers that names stand for; names that stand for none are left out.
 
     Args:
         names: values of the label that tells brokers apart.

@@ -94,14 +94,14 @@ def _named(line: str, document: list[Any]) -> str:
 
 
 def brokers_table(entries: Sequence[BrokerEntry]) -> pa.Table:
-    """Give the entries as the inventory's table of brokers, as they stand."""
+    """Return the entries as the inventory's table of brokers, as they stand."""
     schema = TABLES["brokers"].schema
     rows = [{"broker_id": entry.id, **entry.model_dump(exclude={"id"})} for entry in entries]
     return pa.table([pa.array([row.get(column.name) for row in rows], column.type) for column in schema], schema=schema)
 
 
 def listed_brokers_table(content: BrokersFile, file: str, other_ids: Sequence[int] = ()) -> pa.Table:
-    """Give the table of the brokers that the file names.
+    """Return the table of the brokers that the file names.
 
     Args:
         content: of the file.
@@ -136,7 +136,7 @@ def read_target_brokers(text: str, file: str) -> Brokers:
 
 
 def brokers_of(table: pa.Table) -> Brokers:
-    """Give a table of brokers as arrays."""
+    """Return a table of brokers as arrays."""
     columns = {name: values(table.column(name)) for name in table.column_names}
     return Brokers.of(
         columns["broker_id"],

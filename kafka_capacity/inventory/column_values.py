@@ -26,30 +26,30 @@ def encode(column: Column) -> tuple[list[str], Ints]:
 
 
 def ints(column: Column, *, null: int = 0) -> Ints:
-    """Give a column of whole numbers, with this in place of its nulls."""
+    """Return a column of whole numbers, with this in place of its nulls."""
     filled = column.fill_null(null) if column.null_count else column
     return np.asarray(filled.to_numpy(), dtype=np.int64)
 
 
 def flags(column: Column) -> Flags:
-    """Give a column of booleans; null is false."""
+    """Return a column of booleans; null is false."""
     filled = column.fill_null(False) if column.null_count else column
     return np.asarray(filled.to_numpy(), dtype=np.bool_)
 
 
 def known(column: Column) -> Flags:
-    """Tell which rows are not null."""
+    """Return which rows are not null."""
     if not column.null_count:
         return np.ones(len(column), dtype=np.bool_)
     return np.asarray(column.is_valid().to_numpy(), dtype=np.bool_)
 
 
 def floats(column: Column) -> NDArray[np.float64]:
-    """Give a column of numbers; null is NaN."""
+    """Return a column of numbers; null is NaN."""
     return np.asarray(column.cast("float64").to_numpy(), dtype=np.float64)
 
 
 def values(column: Column) -> list[Any]:
-    """Give the values of a column as a list; null is ``None``."""
+    """Return the values of a column as a list; null is ``None``."""
     found: list[Any] = column.to_pylist()
     return found

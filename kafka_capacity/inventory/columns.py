@@ -16,7 +16,7 @@ from kafka_capacity.inventory.tables import TABLES
 
 
 def conform(table: pa.Table, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
-    """Give a table with exactly the schema of ``TABLES[name]``, or every mistake in it.
+    """Return a table with exactly the schema of ``TABLES[name]``, or every mistake in it.
 
     Args:
         table: as read from a file.
@@ -84,7 +84,7 @@ def _first_that_fails(column: pa.ChunkedArray[Any], kind: pa.DataType) -> int:
 
 
 def _may_become(found: Any, wanted: Any) -> bool:
-    """Tell whether values of one type can mean values of the other."""
+    """Return whether values of one type can mean values of the other."""
     kinds = pa.types
     if kinds.is_null(found):
         return True

@@ -55,7 +55,7 @@ def hourly_rates(
     is_up: NDArray[np.bool_] | None = None,
     fall: Fall = Fall.RESTART,
 ) -> Matrix:
-    """Give the mean rate of each counter in each whole hour.
+    """Return the mean rate of each counter in each whole hour.
 
     Args:
         values: float64[G, R, T], R copies of G counters at T moments; NaN where a copy has no sample.
@@ -78,7 +78,7 @@ def growth_by_step(
     is_up: NDArray[np.bool_] | None = None,
     fall: Fall = Fall.RESTART,
 ) -> tuple[Matrix, NDArray[np.int64]]:
-    """Give by how much each counter grew up to each of its samples.
+    """Return by how much each counter grew up to each of its samples.
 
     Returns:
         float64[G, T], the growth since the sample before, NaN where there is no sample or none before; and int64[G, T],

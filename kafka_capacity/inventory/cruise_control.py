@@ -50,7 +50,7 @@ def _disk(value: Any) -> float | dict[str, float]:
 
 
 def _cores(value: Any) -> float | None:
-    """Give the number of cores; a percentage does not tell it."""
+    """Return the number of cores; a percentage does not tell it."""
     wanted = 'write a percentage, or {"num.cores": number}'
     if isinstance(value, dict):
         if set(value) != {"num.cores"}:
@@ -107,11 +107,11 @@ class CapacityFile:
     default: Capacity | None
 
     def of(self, broker_id: int) -> Capacity | None:
-        """Give what is said about a broker, by name or by default."""
+        """Return what is said about a broker, by name or by default."""
         return self.by_broker.get(broker_id, self.default)
 
     def merge_into(self, brokers: pa.Table) -> pa.Table:
-        """Give the table of brokers with these capacities in place of the ones it had."""
+        """Return the table of brokers with these capacities in place of the ones it had."""
         found = [self.of(broker_id) for broker_id in values(brokers.column("broker_id"))]
         for name in (
             "disk_capacity_bytes",
@@ -128,7 +128,7 @@ class CapacityFile:
 
 
 def is_capacity_file(document: Any) -> bool:
-    """Tell whether this JSON is Cruise Control's."""
+    """Return whether this JSON is Cruise Control's."""
     return isinstance(document, dict) and "brokerCapacities" in document
 
 

@@ -25,7 +25,7 @@ _RATE = "bytes_in_bytes_per_second"
 
 
 def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> TopicHistory:
-    """Give the daily means of all topics, up to the day of the inventory.
+    """Return the daily means of all topics, up to the day of the inventory.
 
     Values that cannot be a rate (negative, infinite) count as not known. Where several tables know a day of a topic,
     the hourly metrics of the inventory count before a profile, and both before the table of history.
@@ -120,5 +120,5 @@ def _topic_sums(topic: Ints, daily: pa.Table) -> tuple[Ints, Ints, NDArray[np.fl
 
 
 def _ordinal(seconds: Ints) -> Ints:
-    """Give the ordinals of days, as Python counts them, of moments since 1970."""
+    """Return the ordinals of days, as Python counts them, of moments since 1970."""
     return np.asarray(seconds // _DAY_SECONDS + _EPOCH, dtype=np.int64)

@@ -94,7 +94,7 @@ def _opened(place: Path | str | ObjectStore) -> ObjectStore:
 
 
 def _table_files(store: ObjectStore, names: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Say which file holds which table, and what is wrong with the choice of files."""
+    """Return which file holds which table, and what is wrong with the choice of files."""
     files: dict[str, str] = {}
     mistakes = []
     for file in names:

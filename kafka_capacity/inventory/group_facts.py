@@ -64,7 +64,7 @@ def group_facts(
     broker_heap_bytes: float = HEAP_BYTES,
     load: PartitionLoad | None = None,
 ) -> GroupFactsFound:
-    """Give what is known of every group that can be simulated, and why the others cannot.
+    """Return what is known of every group that can be simulated, and why the others cannot.
 
     Args:
         raw: an inventory without fatal findings.
@@ -119,11 +119,11 @@ class _Cluster:
         self._topics: dict[tuple[int, bool], Topic] = {}
 
     def topic_id(self, name: str) -> str:
-        """Give the id of a topic, made up from its name where it is not known."""
+        """Return the id of a topic, made up from its name where it is not known."""
         return self._topic_ids.get(name) or made_up_topic_id(name)
 
     def topic(self, index: int, *, with_racks: bool) -> Topic:
-        """Give a topic of the snapshot as assignors see it."""
+        """Return a topic of the snapshot as assignors see it."""
         key = (index, with_racks)
         if key not in self._topics:
             partitions = self.snapshot.partitions
@@ -228,7 +228,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
 
 
 def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
-    """Give the members; what they are assigned of topics that nobody subscribes to any more is left out."""
+    """Return the members; what they are assigned of topics that nobody subscribes to any more is left out."""
     names = {cluster.snapshot.partitions.topics[index] for index in found.topics.tolist()}
     return tuple(
         Member(
@@ -243,7 +243,7 @@ def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
 
 
 def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster) -> NDArray[np.int32]:
-    """Give int32[N], who reads each partition; of two that were told to, the first."""
+    """Return int32[N], who reads each partition; of two that were told to, the first."""
     partitions = cluster.snapshot.partitions
     place = {partitions.topics[index]: number for number, index in enumerate(found.topics.tolist())}
     starts = np.searchsorted(found.topic, np.arange(len(found.topics)))
@@ -257,7 +257,7 @@ def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster
 
 
 def _records(found: SubscribedGroup, cluster: _Cluster) -> tuple[float, bool, NDArray[np.float64]]:
-    """Give the mean size of a record in bytes, whether that was measured, and float64[N], how many wait."""
+    """Return the mean size of a record in bytes, whether that was measured, and float64[N], how many wait."""
     offsets, rows = cluster.offsets, found.rows
     mine = offsets.bounds.get(found.group.group_id, slice(0, 0))
     place, kept = offsets.place[mine], offsets.kept_records[mine]

@@ -84,13 +84,13 @@ def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | Skip
 
 
 def _place(names: Sequence[str], name: str) -> int:
-    """Give the place of a name in a sorted list of them, -1 where it is not there."""
+    """Return the place of a name in a sorted list of them, -1 where it is not there."""
     place = bisect_left(names, name)
     return place if place < len(names) and names[place] == name else -1
 
 
 def _why_not(group: Group) -> str | None:
-    """Say why a group cannot be simulated; ``None`` where it can."""
+    """Return why a group cannot be simulated; ``None`` where it can."""
     kind, protocol = group.group_type, group.protocol_type
     if kind == "share":
         return "A share group: several members read a partition at once, and a rebalance stops nobody."

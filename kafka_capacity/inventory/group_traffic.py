@@ -78,7 +78,7 @@ def group_traffic(
 
 
 def peak_hour(total_bytes_per_second: NDArray[np.float64]) -> int:
-    """Give the hour of the 99th percentile by nearest rank, the earliest of equals.
+    """Return the hour of the 99th percentile by nearest rank, the earliest of equals.
 
     >>> peak_hour(np.arange(200.0)), peak_hour(np.array([1.0, 3.0, 3.0]))
     (197, 1)
@@ -115,7 +115,7 @@ def _best_read(
 
 
 def _read_at_least(produced: NDArray[np.float64], lag_bytes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give float64[M], the best mean rate over any number of last hours that members must have read at."""
+    """Return float64[M], the best mean rate over any number of last hours that members must have read at."""
     last = np.arange(1, produced.shape[1] + 1)
     read = np.cumsum(produced[:, ::-1], axis=1) - lag_bytes[:, None] / _HOUR_SECONDS
     return np.asarray((read / last).max(axis=1), dtype=np.float64)

@@ -144,7 +144,7 @@ def merge(older: pa.Table, newer: pa.Table) -> pa.Table:
 
 
 def hours_of(table: pa.Table, column: str) -> NDArray[np.float32]:
-    """Give float32[N, 24], a column of hours with NaN where one is not known."""
+    """Return float32[N, 24], a column of hours with NaN where one is not known."""
     flat = table.column(column).combine_chunks().flatten()
     return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float32).reshape(len(table), HOURS)
 

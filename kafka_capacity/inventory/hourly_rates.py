@@ -33,7 +33,7 @@ class HourlyRates:
         return int(self.rates.shape[1])
 
     def of(self, partitions: Ints) -> NDArray[np.float32]:
-        """Give float32[N, H], the rates of these partitions of the snapshot, which all have a row."""
+        """Return float32[N, H], the rates of these partitions of the snapshot, which all have a row."""
         return self.rates[self.row[partitions]]
 
 

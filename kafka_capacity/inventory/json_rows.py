@@ -117,7 +117,7 @@ def _is_finite(value: float) -> bool:
 
 
 def _is_unicode(value: str) -> bool:
-    """Tell whether this is text: JSON can spell half of a surrogate pair, which no file can hold."""
+    """Return whether this is text: JSON can spell half of a surrogate pair, which no file can hold."""
     return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 
 

@@ -100,7 +100,7 @@ def _table(name: str, rows: Sequence[dict[str, Any]]) -> pa.Table:
 
 
 def _kafka_version(session: AdminSession) -> str | None:
-    """Tell the version of one broker, as far as the requests that it knows give it away: ``4.3``."""
+    """Return the version of one broker, as far as the requests that it knows give it away: ``4.3``."""
     try:
         node = session.try_to_ask(session.client.describe_cluster)["brokers"][0]["broker_id"]
         data = session.try_to_ask(session.client.get_broker_version_data, node)

@@ -39,7 +39,7 @@ class Storage:
 
 
 def read_brokers(session: AdminSession, remarks: list[Problem]) -> list[dict[str, Any]]:
-    """Give the rows of ``brokers``: every registered broker, the fenced ones too."""
+    """Return the rows of ``brokers``: every registered broker, the fenced ones too."""
     described = session.ask("describe the cluster", session.client.describe_cluster)
     controller = _controller(session, described, remarks)
     rows = []
@@ -109,7 +109,7 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
 
 
 def _ask_broker(session: AdminSession, broker: dict[str, Any]) -> list[dict[str, Any]] | str:
-    """Give the log directories of one broker, or why there are none."""
+    """Return the log directories of one broker, or why there are none."""
     if broker["is_fenced"]:
         return "the broker is fenced"
     try:

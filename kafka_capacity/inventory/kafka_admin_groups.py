@@ -24,7 +24,7 @@ _MOVED = ("NotCoordinator", "CoordinatorNotAvailable", "CoordinatorLoadInProgres
 def read_groups(
     session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Problem]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Give the rows of ``groups`` and of ``members``."""
+    """Return the rows of ``groups`` and of ``members``."""
     listed = _list(session, brokers, remarks)
     groups, members = {group_id: _listed_row(group) for group_id, group in listed.items()}, []
     failed: list[str] = []
@@ -78,7 +78,7 @@ def _listed_row(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(group: dict[str, Any]) -> str | None:
-    """Say by which request a group is described: ``classic``, ``consumer``, or none."""
+    """Return by which request a group is described: ``classic``, ``consumer``, or none."""
     kind = (group.get("group_type") or "classic").lower()
     if kind == "classic" and group["protocol_type"] in ("consumer", ""):
         return "classic"

@@ -85,7 +85,7 @@ def _committed_of(session: AdminSession, group_ids: list[str], failed: list[str]
 def _read_offsets(
     session: AdminSession, spec: OffsetSpec, wanted: list[TopicPartition], leaders: dict[TopicPartition, int]
 ) -> tuple[dict[TopicPartition, int], list[TopicPartition]]:
-    """Ask leaders for the first or the last offset of partitions; gives also those of which it is not known."""
+    """Ask leaders for the first or the last offset of partitions; returns also those of which it is not known."""
     found: dict[TopicPartition, int] = {}
     failed: list[TopicPartition] = []
     for start in range(0, len(wanted), _PARTITIONS_AT_ONCE):

@@ -98,7 +98,7 @@ def open_session(connection: KafkaConnection) -> Iterator[AdminSession]:
 
 
 def explain(error: BaseException, connection: KafkaConnection) -> str:
-    """Say an error in one line, without a secret even if a broker should echo one."""
+    """Describe an error in one line, without a secret even if a broker should echo one."""
     name = type(error).__name__
     said = _NAMES_IN_FRONT.sub("", " ".join(str(error).split()))
     text = f"{name}: {said}" if said and said != name else name

@@ -29,7 +29,7 @@ _TOPICS_AT_ONCE = 1000
 
 
 def read_topics(session: AdminSession, remarks: list[Problem]) -> list[dict[str, Any]]:
-    """Give the cluster's topics as its metadata tells them, sorted by name."""
+    """Return the cluster's topics as its metadata tells them, sorted by name."""
     topics = session.ask("describe the topics", session.client.describe_topics)
     readable = [topic for topic in topics if not topic["error_code"]]
     if len(readable) < len(topics):
@@ -83,16 +83,7 @@ def replica_holders(topics: Sequence[dict[str, Any]]) -> set[int]:
 
 
 def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Problem]) -> None:
-    """Tell of partitions that are offline, and of those on their way from broker to broker."""
-    offline = [
-        f"{topic['name']}-{partition['partition_index']}"
-        for topic in topics
-        for partition in topic["partitions"]
-        if partition["leader_id"] < 0
-    ]
-    if offline:
-        message = f"{counted(len(offline), 'partition')} without a leader: {some(offline, len(offline))}"
-        remarks.append(warning("partition_offline", "replicas.is_leader", message))
+    """Describe partitions that are on their way from broker to broker."""
     try:
         moving = session.try_to_ask(session.client.list_partition_reassignments)
     except KafkaError:

@@ -182,7 +182,7 @@ def _translate(key: str, value: Any) -> Any:
 
 
 def _mistakes(error: ValidationError) -> list[str]:
-    """Say what is wrong without the values, any of which may be a secret in the wrong place."""
+    """Describe what is wrong without the values, any of which may be a secret in the wrong place."""
     keys: dict[str, str] = {}
     for key, field in _FIELD_OF_KEY.items():
         keys.setdefault(field, key)

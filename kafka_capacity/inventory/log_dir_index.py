@@ -10,7 +10,7 @@ from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
 
 def log_dir_of_replicas(replicas: ReplicaColumns, log_dirs: pa.Table) -> Ints:
-    """Give the row of each replica's log dir, -1 where it is not known or not listed."""
+    """Return the row of each replica's log dir, -1 where it is not known or not listed."""
     paths, path = encode(log_dirs.column("path"))
     code_of = {name: code for code, name in enumerate(paths)}
     names, code = encode(replicas.table.column("log_dir").fill_null(""))

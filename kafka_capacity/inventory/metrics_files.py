@@ -33,7 +33,7 @@ _DAY = 86_400
 
 
 def split_address(uri: str) -> tuple[str, str]:
-    """Give the folder of an address and the name of the file in it, which is empty where the address is a folder."""
+    """Return the folder of an address and the name of the file in it, which is empty where the address is a folder."""
     if not uri.endswith(_ENDINGS):
         return uri, ""
     folder, slash, name = uri.rpartition("/")
@@ -41,7 +41,7 @@ def split_address(uri: str) -> tuple[str, str]:
 
 
 def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "", end: int, days: int) -> RawInventory:
-    """Give an inventory with the rates of files; hours that it has already are replaced by those of the files.
+    """Return an inventory with the rates of files; hours that it has already are replaced by those of the files.
 
     Args:
         raw: the inventory.

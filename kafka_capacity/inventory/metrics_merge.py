@@ -35,7 +35,7 @@ def without_metrics_remarks(remarks: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:
-    """Give the rows of all of them, of those for the same key and hour the one of the last table that has one.
+    """Return the rows of all of them, of those for the same key and hour the one of the last table that has one.
 
     A table that repeats a key by itself keeps its repetitions, which the checks of an inventory then name.
 

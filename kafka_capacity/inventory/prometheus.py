@@ -41,7 +41,7 @@ _DAY = 86_400
 
 
 def window_end(ds: str, now: datetime.datetime) -> int:
-    """Give the end of the newest whole hour of an inventory's day, since 1970: hours after the day do not count."""
+    """Return the end of the newest whole hour of an inventory's day, since 1970: hours after the day do not count."""
     midnight = datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC)
     return min(int(now.timestamp()) // HOUR * HOUR, int(midnight.timestamp()) + _DAY)
 
@@ -55,7 +55,7 @@ def with_prometheus(
     progress: Callable[[str], None] | None = None,
     client: PrometheusClient | None = None,
 ) -> RawInventory:
-    """Give an inventory with the rates that a server knows; hours that it has already are replaced by the server's.
+    """Return an inventory with the rates that a server knows; hours that it has already are replaced by the server's.
 
     A server that does not answer takes nothing else with it: the inventory is given with what could be read and a
     warning that says what could not.
@@ -157,7 +157,7 @@ def _places(raw: RawInventory) -> Places:
 def _stored_record_bytes(
     client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, places: Places, end: int
 ) -> NDArray[np.float64]:
-    """Give float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
+    """Return float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
     last = _newest_offsets(client, settings, places, Quantity.LOG_END_OFFSET, end)
     first = _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
     records = last - first
@@ -188,7 +188,7 @@ def _newest_offsets(
 
 
 def _sizes(raw: RawInventory, count: int) -> NDArray[np.float64]:
-    """Give float64[P], the size of the largest replica of each partition; NaN where none is known."""
+    """Return float64[P], the size of the largest replica of each partition; NaN where none is known."""
     replicas = ReplicaColumns.of(raw.table("replicas"))
     table = replicas.table if replicas.order is None else replicas.table.take(pa.array(replicas.order))
     size = floats(table.column("size_bytes"))

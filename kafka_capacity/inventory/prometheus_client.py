@@ -48,7 +48,7 @@ class Series:
     value: NDArray[np.float64]
 
     def label(self, name: str) -> str:
-        """Give a label, empty where there is none, which means the same."""
+        """Return a label, empty where there is none, which means the same."""
         return next((value for key, value in self.labels if key == name), "")
 
 
@@ -66,7 +66,7 @@ class Span:
         return (self.end - self.start) // self.step + 1
 
     def moments(self) -> NDArray[np.int64]:
-        """Give int64[T], the moments."""
+        """Return int64[T], the moments."""
         return np.arange(self.points, dtype=np.int64) * self.step + self.start
 
 
@@ -108,7 +108,7 @@ class PrometheusClient:
         self._client.close()
 
     def query_range(self, query: str, span: Span) -> list[Series]:
-        """Evaluate a query at each moment of a span; gives the series sorted by their labels.
+        """Evaluate a query at each moment of a span; returns the series sorted by their labels.
 
         Raises:
             SourceError: the server cannot be reached, refuses us, or does not answer as the API does; the message names

@@ -58,7 +58,7 @@ class Metric:
 
 
 def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
-    """Give the names that the rules of the JMX exporter make of a meter, such as ``BytesIn`` (``BytesInPerSec``)."""
+    """Return the names that the rules of the JMX exporter make of a meter, such as ``BytesIn`` (``BytesInPerSec``)."""
     low = attribute.lower()
     lower, mixed = "kafka_server_brokertopicmetrics", "kafka_server_BrokerTopicMetrics"
     names = (

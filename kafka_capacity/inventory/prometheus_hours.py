@@ -154,7 +154,7 @@ def read_hours(
 
 
 def _topics(asking: _Asking, quantity: Quantity) -> tuple[Matrix, Flags, NDArray[np.float64]]:
-    """Give bytes per second by topic, the topics that have counters, and float64[H], all topics together."""
+    """Return bytes per second by topic, the topics that have counters, and float64[H], all topics together."""
     count = len(asking.places.topics)
     series, metric = asking.ask(quantity, asking.counters())
     if not series:
@@ -191,7 +191,7 @@ def _produced(asking: _Asking) -> Matrix:
 
 
 def _consumed(asking: _Asking, produced: Matrix) -> Matrix:
-    """Give the records that groups read, 0 where none commits; all unknown where the server knows no groups."""
+    """Return the records that groups read, 0 where none commits; all unknown where the server knows no groups."""
     count = len(asking.places.topic)
     series, metric = asking.ask(Quantity.GROUP_OFFSET, asking.offsets())
     is_offset = bool(series)
@@ -218,7 +218,7 @@ def _consumed(asking: _Asking, produced: Matrix) -> Matrix:
 
 
 def _read_by_lag(values: NDArray[np.float64], span: Span, produced: Matrix, asking: _Asking) -> Matrix:
-    """Give what was read: what was produced, less what the lag grew by from hour to hour."""
+    """Return what was read: what was produced, less what the lag grew by from hour to hour."""
     edges = (np.arange(asking.hours + 1) * HOUR + asking.start - span.start) // span.step
     at_edges = values[:, :, edges]
     first = np.isfinite(at_edges).argmax(axis=1)

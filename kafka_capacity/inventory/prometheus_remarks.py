@@ -55,7 +55,7 @@ class Noticed:
 
 
 def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brokers: set[int]) -> Iterator[Problem]:
-    """Say what a reader of the rates must know."""
+    """Describe what a reader of the rates must know."""
     if not noticed.found:
         labels = ", ".join(f'{name}="{value}"' for name, value in sorted(settings.labels.items())) or "none"
         yield warning(

@@ -36,16 +36,16 @@ class Counted(Generic[Key]):
     span: Span
 
     def rates(self, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> NDArray[np.float64]:
-        """Give float64[G, H], the rate of each in each whole hour of the span."""
+        """Return float64[G, H], the rate of each in each whole hour of the span."""
         return hourly_rates(self.values, self.span.moments(), is_up=is_up, fall=fall)
 
     def is_seen(self) -> Flags:
-        """Give bool[G, T], where any copy has a sample."""
+        """Return bool[G, T], where any copy has a sample."""
         return np.asarray(np.isfinite(self.values).any(axis=1), dtype=np.bool_)
 
 
 def ways(quantity: Quantity, settings: PrometheusSettings) -> list[Metric]:
-    """Give the metrics that may tell a quantity, in the order in which to look for them."""
+    """Return the metrics that may tell a quantity, in the order in which to look for them."""
     if quantity in settings.names:
         labels = next((DIALECTS[one][quantity][0] for one in settings.dialects if quantity in DIALECTS[one]), None)
         chosen = labels or Metric(names=())
@@ -100,7 +100,7 @@ def put_together(series: Iterable[Series], key_of: Callable[[Series], Key | None
 
 
 def partition_of(series: Series, metric: Metric, places: Mapping[tuple[str, int], int]) -> int | None:
-    """Give the place of the partition that a series is of; ``None`` where the inventory has no such partition."""
+    """Return the place of the partition that a series is of; ``None`` where the inventory has no such partition."""
     number = series.label(metric.partition)
     if not (number.isascii() and number.isdecimal()):
         return None
@@ -121,14 +121,14 @@ def broker_label(series: Sequence[Series], settings: PrometheusSettings) -> str 
 
 
 def spread_rows(values: NDArray[np.float64], places: Sequence[int], count: int) -> NDArray[np.float64]:
-    """Give float64[count, H] with these rows at their places and NaN elsewhere."""
+    """Return float64[count, H] with these rows at their places and NaN elsewhere."""
     spread = np.full((count, values.shape[1]), np.nan)
     spread[np.asarray(places, dtype=np.int64)] = values
     return spread
 
 
 def totals(values: NDArray[np.float64], places: Ints, count: int) -> NDArray[np.float64]:
-    """Give float64[count, H], the sums of the rows of each place: NaN where a row of it is, 0 where it has none."""
+    """Return float64[count, H], the sums of the rows of each place: NaN where a row of it is, 0 where it has none."""
     total = np.zeros((count, values.shape[1]))
     np.add.at(total, places, values)
     return total

@@ -60,7 +60,7 @@ class RawInventory:
         object.__setattr__(self, "tables", complete)
 
     def table(self, name: str) -> pa.Table:
-        """Give one table by name."""
+        """Return one table by name."""
         return self.tables[name]
 
 
@@ -122,7 +122,7 @@ class ClusterDocument(BaseModel):
 
 
 def is_day(text: str) -> bool:
-    """Tell whether this is a day, written as ``YYYY-MM-DD``."""
+    """Return whether this is a day, written as ``YYYY-MM-DD``."""
     try:
         return datetime.date.fromisoformat(text).isoformat() == text
     except ValueError:
@@ -130,7 +130,7 @@ def is_day(text: str) -> bool:
 
 
 def is_utc_moment(text: str) -> bool:
-    """Tell whether this is a moment in UTC, written as ISO 8601."""
+    """Return whether this is a moment in UTC, written as ISO 8601."""
     try:
         return datetime.datetime.fromisoformat(text).utcoffset() == datetime.timedelta(0)
     except ValueError:
@@ -138,7 +138,7 @@ def is_utc_moment(text: str) -> bool:
 
 
 def cluster_document(raw: RawInventory) -> dict[str, Any]:
-    """Give what ``cluster.json`` says about an inventory."""
+    """Return what ``cluster.json`` says about an inventory."""
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "cluster": raw.cluster,

@@ -18,12 +18,12 @@ _PARTITION_SHIFT = np.int64(2**31)  # so that a negative number, which is wrong,
 
 
 def partition_keys(topic: Any, partition: Any) -> Any:
-    """Give one number for each (topic code, partition) that sorts as the pair does."""
+    """Return one number for each (topic code, partition) that sorts as the pair does."""
     return (topic << _PARTITION_BITS) | (partition + _PARTITION_SHIFT)
 
 
 def pairs_of_keys(keys: Ints) -> tuple[Ints, Ints]:
-    """Give the topic codes and partitions that :func:`partition_keys` made keys of, int64[N] each."""
+    """Return the topic codes and partitions that :func:`partition_keys` made keys of, int64[N] each."""
     return keys >> _PARTITION_BITS, (keys & (2**32 - 1)) - _PARTITION_SHIFT
 
 
@@ -88,15 +88,15 @@ class ReplicaColumns:
         return values if self.order is None else values[self.order]
 
     def ints(self, column: str, *, null: int = 0) -> Ints:
-        """Give another column of whole numbers in the sorted order."""
+        """Return another column of whole numbers in the sorted order."""
         return self._in_order(ints(self.table.column(column), null=null))
 
     def flags(self, column: str) -> Flags:
-        """Give another column of booleans in the sorted order; null is false."""
+        """Return another column of booleans in the sorted order; null is false."""
         return self._in_order(flags(self.table.column(column)))
 
     def known(self, column: str) -> Flags:
-        """Tell which rows of another column are not null, in the sorted order."""
+        """Return which rows of another column are not null, in the sorted order."""
         return self._in_order(known(self.table.column(column)))
 
     def per_partition(self, values: Flags) -> Ints:
@@ -115,7 +115,7 @@ class ReplicaColumns:
         return f"{self.topics[int(self.topic[row])]}-{int(self.partition[row])}"
 
     def index(self) -> PartitionIndex:
-        """Give what finds these partitions by name."""
+        """Return what finds these partitions by name."""
         return PartitionIndex.of(self.topics, self.topic[self.starts], self.partition[self.starts])
 
 
@@ -132,7 +132,7 @@ class PartitionIndex:
         return cls(topic_codes={name: code for code, name in enumerate(topics)}, keys=partition_keys(topic, partition))
 
     def has(self, topic: str, partition: int) -> bool:
-        """Tell whether there is such a partition."""
+        """Return whether there is such a partition."""
         code = self.topic_codes.get(topic)
         if code is None:
             return False
@@ -141,7 +141,7 @@ class PartitionIndex:
         return place < len(self.keys) and bool(self.keys[place] == key)
 
     def find(self, topic: Column, partition: Column) -> Ints:
-        """Give the place of each (topic, partition), -1 where there is no such partition."""
+        """Return the place of each (topic, partition), -1 where there is no such partition."""
         if not len(topic):
             return np.empty(0, dtype=np.int64)
         # Rows of one partition stand together in most tables: look up each run once.

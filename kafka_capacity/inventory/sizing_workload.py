@@ -76,7 +76,7 @@ def _segment_bytes(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]
 
 
 def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
-    """Give the hours of which something is known, or each partition's own peak where there are too few."""
+    """Return the hours of which something is known, or each partition's own peak where there are too few."""
     everything = np.ones(len(snapshot.partitions), dtype=np.bool_)
     coming = hourly_rates(raw, snapshot, everything)
     going = hourly_rates(raw, snapshot, everything, metric="bytes_out_bytes_per_second")
@@ -99,7 +99,7 @@ def _filled(rates: HourlyRates, hours: NDArray[np.int64], mean: NDArray[np.float
 
 
 def group_lags(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Lags:
-    """Give how long ago what each group reads now was produced; groups that cannot be simulated have no lags."""
+    """Return how long ago what each group reads now was produced; groups that cannot be simulated have no lags."""
     facts = group_facts(raw, snapshot, load=load).facts
     starts = np.searchsorted(snapshot.partitions.topic, np.arange(len(snapshot.partitions.topics)))
     first = dict(zip(snapshot.partitions.topics, starts.tolist(), strict=True))

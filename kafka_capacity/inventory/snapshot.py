@@ -25,7 +25,7 @@ _COMPACT = "compact"
 
 
 def build_snapshot(raw: RawInventory) -> Snapshot:
-    """Give the arrays of an inventory that has no fatal findings.
+    """Return the arrays of an inventory that has no fatal findings.
 
     What is not known is filled in as the findings say: a partition without leader flags is led by its first replica,
     one without ISR flags has all replicas in sync, an unknown size is 0.
@@ -61,7 +61,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
 
 
 def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
-    """Give the traffic of each partition: mean and 99th percentile of its hourly rates.
+    """Return the traffic of each partition: mean and 99th percentile of its hourly rates.
 
     Hours that are missing or not known are left out of both; values that cannot be a rate (negative, infinite) count
     as not known. The percentile is numpy's linear one, see :mod:`kafka_capacity.demand.profile`.
@@ -128,7 +128,7 @@ def _partitions(replicas: ReplicaColumns) -> Partitions:
 
 
 def _topics(table: pa.Table, names: list[str]) -> Topics:
-    """Give the settings of the topics that have replicas, in their order."""
+    """Return the settings of the topics that have replicas, in their order."""
     place = {name: row for row, name in enumerate(values(table.column("topic")))}
     chosen = table.take(pa.array([place.get(name) for name in names], pa.int64()))
     policy = values(chosen.column("cleanup_policy"))

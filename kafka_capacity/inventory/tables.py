@@ -209,5 +209,5 @@ midnight UTC. Topics that are gone may stay in it.
 
 
 def empty_table(name: str) -> pa.Table:
-    """Give a table of the inventory without rows."""
+    """Return a table of the inventory without rows."""
     return TABLES[name].schema.empty_table()

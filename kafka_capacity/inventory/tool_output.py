@@ -52,7 +52,7 @@ def _documents(text: str, file: str) -> Iterator[ToolDocument]:
 
 
 def current_assignment(text: str, file: str) -> dict[str, Any]:
-    """Give the assignment that stands now.
+    """Return the assignment that stands now.
 
     Args:
         text: a reassignment file, or what ``kafka-reassign-partitions`` printed with ``--generate`` or ``--execute``;
@@ -79,7 +79,7 @@ def current_assignment(text: str, file: str) -> dict[str, Any]:
 
 
 def log_dirs_document(text: str, file: str) -> dict[str, Any]:
-    """Give the document in what ``kafka-log-dirs --describe`` printed.
+    """Return the document in what ``kafka-log-dirs --describe`` printed.
 
     Raises:
         InventoryError: there is none, or more than one.

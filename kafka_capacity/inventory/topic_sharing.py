@@ -90,7 +90,7 @@ def partition_rates(flows: TopicFlows) -> PartitionRates:
 
 
 def _shares(flows: TopicFlows, records: Matrix) -> tuple[Matrix, Flags]:
-    """Give float64[P, H], each partition's share of its topic, and bool[N, H], where it is an even one."""
+    """Return float64[P, H], each partition's share of its topic, and bool[N, H], where it is an even one."""
     counts = np.diff(flows.starts, append=len(flows.topic))
     shares = np.repeat((1.0 / counts)[flows.topic][:, None], records.shape[1], axis=1)
     is_even = np.ones((len(counts), records.shape[1]), dtype=np.bool_)
@@ -107,7 +107,7 @@ def _shares(flows: TopicFlows, records: Matrix) -> tuple[Matrix, Flags]:
 
 
 def _record_bytes(flows: TopicFlows) -> NDArray[np.float64]:
-    """Give float64[N], the bytes of a record: as counted, else as stored."""
+    """Return float64[N], the bytes of a record: as counted, else as stored."""
     produced = _sums(flows.produced, flows.starts)
     is_known = np.isfinite(produced) & np.isfinite(flows.topic_in)
     records = np.where(is_known, produced, 0.0).sum(axis=1)

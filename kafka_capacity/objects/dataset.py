@@ -66,12 +66,12 @@ class Manifest:
 
 
 def content_type_of(name: str) -> str:
-    """Give the media type of a file by its ending."""
+    """Return the media type of a file by its ending."""
     return _CONTENT_TYPES.get("." + name.rpartition(".")[2], "application/octet-stream")
 
 
 def canonical_json(value: Any) -> bytes:
-    """Give the one JSON text of a value: sorted keys, UTF-8, a newline at the end, no NaN."""
+    """Return the one JSON text of a value: sorted keys, UTF-8, a newline at the end, no NaN."""
     return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
@@ -251,7 +251,7 @@ def _parse(prefix: str, body: bytes) -> Manifest:
 
 
 def has_manifest(store: ObjectStore, prefix: str, *, share: str | None = None) -> bool:
-    """Tell whether the dataset below a prefix, or one share of it, is complete."""
+    """Return whether the dataset below a prefix, or one share of it, is complete."""
     return store.exists(prefix + manifest_name(share))
 
 
@@ -299,6 +299,16 @@ def _checked(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
         msg = f"{store.uri(manifest.prefix + part.key)} is not what its manifest says (sha256 differs); write it again"
         raise StorageError(msg)
     return data
+
+
+def check_parts(store: ObjectStore, manifest: Manifest) -> None:
+    """Check every file of a dataset against its hash.
+
+    Raises:
+        StorageError: one is away or is not what the manifest says.
+    """
+    for part in (*manifest.documents.values(), *(part for parts in manifest.tables.values() for part in parts)):
+        _checked(store, manifest, part)
 
 
 def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:

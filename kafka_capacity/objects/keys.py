@@ -47,12 +47,12 @@ def _below(kind: str, cluster: str, ds: str) -> str:
 
 
 def inventory_prefix(cluster: str, ds: str) -> str:
-    """Give the prefix of one day's inventory of one cluster."""
+    """Return the prefix of one day's inventory of one cluster."""
     return _below("inventory", cluster, ds)
 
 
 def history_prefix(cluster: str, day: str) -> str:
-    """Give the prefix of one day's hourly rates of one cluster."""
+    """Return the prefix of one day's hourly rates of one cluster."""
     return f"history/cluster={encode_value(cluster)}/day={check_ds(day)}/"
 
 
@@ -63,17 +63,17 @@ def list_history_days(store: ObjectStore, cluster: str) -> list[str]:
 
 
 def profile_prefix(cluster: str, ds: str) -> str:
-    """Give the prefix of the load profile that was made for one day's inventory."""
+    """Return the prefix of the load profile that was made for one day's inventory."""
     return _below("profiles", cluster, ds)
 
 
 def plan_prefix(cluster: str, ds: str, plan_id: str) -> str:
-    """Give the prefix of one plan's tables."""
+    """Return the prefix of one plan's tables."""
     return f"{_below('plans', cluster, ds)}plan={encode_value(plan_id)}/"
 
 
 def report_prefix(cluster: str, ds: str, plan_id: str) -> str:
-    """Give the prefix of one plan's report."""
+    """Return the prefix of one plan's report."""
     return f"{_below('reports', cluster, ds)}plan={encode_value(plan_id)}/"
 
 
@@ -96,7 +96,7 @@ def list_profile_days(store: ObjectStore, cluster: str) -> list[str]:
 
 
 def scores_prefix(cluster: str, ds: str) -> str:
-    """Give the prefix of how earlier predictions fare on one day."""
+    """Return the prefix of how earlier predictions fare on one day."""
     return _below("scores", cluster, ds)
 
 
@@ -126,5 +126,5 @@ def _days_and_plans(store: ObjectStore, kind: str, cluster: str) -> list[tuple[s
 
 
 def request_key(cluster: str, ds: str, plan_id: str) -> str:
-    """Give the key of what a plan was asked, with its inventory pinned."""
+    """Return the key of what a plan was asked, with its inventory pinned."""
     return f"{_below('requests', cluster, ds)}plan={encode_value(plan_id)}/request.json"

@@ -33,13 +33,13 @@ class ObjectStore(Protocol):
         """List the names one level below a prefix that has a trailing ``/``, sorted."""
 
     def exists(self, key: str) -> bool:
-        """Tell whether there is an object at this key."""
+        """Return whether there is an object at this key."""
 
     def delete(self, key: str) -> None:
         """Remove one object; nothing happens where there is none."""
 
     def uri(self, key: str) -> str:
-        """Give the address of a key as users write it: ``s3://…`` or a path."""
+        """Return the address of a key as users write it: ``s3://…`` or a path."""
 
 
 class LocalStore:
@@ -92,7 +92,7 @@ class LocalStore:
         return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
     def exists(self, key: str) -> bool:
-        """Tell whether the file is there."""
+        """Return whether the file is there."""
         return self._path(key).is_file()
 
     def delete(self, key: str) -> None:
@@ -100,7 +100,7 @@ class LocalStore:
         self._path(key).unlink(missing_ok=True)
 
     def uri(self, key: str) -> str:
-        """Give the file's path."""
+        """Return the file's path."""
         return str(self._root / key)
 
 
@@ -177,7 +177,7 @@ class S3Store:
             raise self._fail("delete", key, error) from error
 
     def uri(self, key: str) -> str:
-        """Give the object's ``s3://`` address."""
+        """Return the object's ``s3://`` address."""
         return f"s3://{self._bucket}/{self._prefix}{key}"
 
 

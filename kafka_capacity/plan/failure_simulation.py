@@ -1,4 +1,4 @@
-"""Load what failures are simulated on from a pinned inventory, and store what came of them."""
+"""What failures of a plan are simulated on, and what is stored of them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.plain import plain_fields
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
-from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.staging import load
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.quorum import (
     Voter,
@@ -25,36 +25,61 @@ from kafka_capacity.kafka.controller.quorum import (
 )
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.basis import PlanBasis
 from kafka_capacity.plan.found_sizing import asked_sizing
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import FAILURES, FAILURES_DOCUMENT, write_share
 from kafka_capacity.plan.request import PlanRequest, parse_plan_request
-from kafka_capacity.plan.traffic import plan_load
+from kafka_capacity.plan.spoken_of import spoken_of_placement
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.failures.durability.plain import assumed
 from kafka_capacity.questions.failures.question import ControllerQuestion
-from kafka_capacity.questions.failures.simulate import FailureInputs, distinct_placements
+from kafka_capacity.questions.failures.simulate import FailureInputs, ProposedPlacement, distinct_placements
 from kafka_capacity.questions.failures.standing import Standing
 
 
-def load_failures(store: ObjectStore, inputs: PlanInputs) -> FailureInputs:
-    """Read what is to be lost of the pinned inventory.
+def pinned_failures(
+    inputs: PlanInputs, basis: PlanBasis, judged: pa.Table, made: Mapping[str, NDArray[np.int32]]
+) -> FailureInputs:
+    """Return what is to be lost of the pinned inventory.
+
+    Args:
+        inputs: what is asked.
+        basis: the inventory.
+        judged: the table ``scenarios`` of the plan.
+        made: replica lists of its placements, as far as they are known, by the first scenario of each.
 
     Raises:
-        InventoryError: the inventory is not the one that was pinned.
         RequestError: a set of losses cannot be.
     """
-    pinned = inputs.pinned
-    raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    snapshot = build_snapshot(raw)
+    asked = parse_plan_request(inputs.request)
     return find_failures(
-        raw,
-        snapshot,
-        plan_load(store, pinned, raw, snapshot),
-        parse_plan_request(inputs.request),
+        basis.raw,
+        basis.snapshot,
+        basis.load,
+        asked,
         inputs.scenarios,
+        placements=placements_to_lose(asked, inputs.scenarios, judged, made),
         own_shapes=inputs.own_shapes,
     )
+
+
+def placements_to_lose(
+    asked: PlanRequest,
+    scenarios: Sequence[PlacementScenario],
+    judged: pa.Table,
+    made: Mapping[str, NDArray[np.int32]],
+) -> tuple[ProposedPlacement, ...]:
+    """Return the placements, beside today's, that brokers are lost of; see :func:`pinned_failures`."""
+    distinct = distinct_placements(scenarios)
+    if asked.failure_placements != "all":
+        wanted = spoken_of_placement(judged)
+        distinct = {
+            first: several
+            for first, several in distinct.items()
+            if any(scenario.scenario_id == wanted for scenario in several)
+        }
+    return tuple(ProposedPlacement(scenario=several[0], after=made.get(first)) for first, several in distinct.items())
 
 
 def find_failures(
@@ -64,6 +89,7 @@ def find_failures(
     asked: PlanRequest,
     scenarios: Sequence[PlacementScenario],
     *,
+    placements: Sequence[ProposedPlacement],
     own_shapes: str = "",
     cpu: CpuCalibration | None = None,
 ) -> FailureInputs:
@@ -74,7 +100,8 @@ def find_failures(
         snapshot: the same as arrays.
         traffic: of its partitions.
         asked: the parameters.
-        scenarios: the placements of the plan.
+        scenarios: of the plan.
+        placements: those of them that are looked at, beside today's.
         own_shapes: the deployment's own shapes and prices, as they were pinned.
         cpu: what came of samples of processors that were given; else the inventory's own count, where it has any.
 
@@ -91,7 +118,7 @@ def find_failures(
     sizing, _ = asked_sizing(raw, snapshot, asked, own_shapes=own_shapes, cpu=cpu)
     return FailureInputs(
         today=Standing(snapshot=snapshot, load=traffic, traffic=hourly_traffic(raw, snapshot, traffic)),
-        placements=tuple(several[0] for several in distinct_placements(scenarios).values()),
+        placements=tuple(placements),
         durability=asked.durability_scenario(
             rules=question.rules, throttle_bytes_per_second=question.throttle_bytes_per_second
         ),

@@ -1,4 +1,4 @@
-"""Load the consumer groups of a pinned inventory, and store what came of their scenarios."""
+"""Which consumer groups of an inventory a plan simulates, and what is stored of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ import pyarrow as pa
 
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.staging import load
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.basis import PlanBasis
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import GROUPS, GROUPS_DOCUMENT, write_share
-from kafka_capacity.plan.traffic import plan_load
 from kafka_capacity.questions.consumers.evaluate import GroupInputs
 from kafka_capacity.questions.consumers.grid import GroupGridRequest, has_known_assignor, wanted_groups
 
@@ -66,16 +64,9 @@ def find_groups(
     )
 
 
-def load_groups(store: ObjectStore, inputs: PlanInputs) -> FoundGroups:
-    """Read the groups of the pinned inventory.
-
-    Raises:
-        InventoryError: the inventory is not the one that was pinned.
-    """
-    pinned = inputs.pinned
-    raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    snapshot = build_snapshot(raw)
-    return find_groups(raw, snapshot, inputs.group_grid, load=plan_load(store, pinned, raw, snapshot))
+def pinned_groups(inputs: PlanInputs, basis: PlanBasis) -> FoundGroups:
+    """Return the groups of the pinned inventory that the plan asks for."""
+    return find_groups(basis.raw, basis.snapshot, inputs.group_grid, load=basis.load)
 
 
 def write_groups(

@@ -22,7 +22,7 @@ from kafka_capacity.objects.dataset import canonical_json, read_manifest, read_t
 from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
-from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest
 from kafka_capacity.proposal.grid import placement_grid, scenario_from_json, scenario_to_json
 from kafka_capacity.proposal.growing import check_partition_counts
 from kafka_capacity.proposal.pins import check_pins
@@ -33,9 +33,6 @@ from kafka_capacity.questions.consumers.grid import GroupGridRequest, group_requ
 
 OWN_SHAPES = "kafka_capacity_shapes"
 """Where a deployment keeps its own shapes and prices: an Airflow variable."""
-
-DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required"})
-"""Parameters that say who gets the plan, not what it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

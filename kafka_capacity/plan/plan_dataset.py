@@ -1,4 +1,4 @@
-"""The stored plan: four shares that four jobs write side by side, and the one manifest that readers ask for.
+"""The stored plan: four shares, one a question, and the one manifest that readers ask for.
 
 {plan}/{scenarios,moves,waves,…}/…, facts-….json, request-….json         listed in placement.manifest.json
 {plan}/{group_facts,group_scenarios,…}/…, groups-….json                  listed in groups.manifest.json
@@ -15,9 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity import __version__
+from kafka_capacity.errors import StorageError
 from kafka_capacity.objects.dataset import (
     Manifest,
     canonical_json,
+    check_parts,
+    has_manifest,
     read_document,
     read_manifest,
     read_table,
@@ -64,13 +68,35 @@ def write_share(
     return write_dataset(
         store,
         inputs.pinned.plan_prefix,
-        kind=f"{KIND}_{share}",
+        kind=_kind_of(share),
         schema_version=PLAN_SCHEMA_VERSION,
         tables=tables,
         documents={name: canonical_json(content) for name, content in documents.items()},
-        facts={**inputs.pinned.as_dict(), "model_version": inputs.model_version, "scenarios": scenario_count},
+        facts={**_facts_of(inputs), "scenarios": scenario_count},
         share=share,
     )
+
+
+def _kind_of(share: str) -> str:
+    return f"{KIND}_{share}"
+
+
+def _facts_of(inputs: PlanInputs) -> dict[str, str]:
+    return {**inputs.pinned.as_dict(), "model_version": inputs.model_version}
+
+
+def find_share(store: ObjectStore, inputs: PlanInputs, share: str) -> Manifest | None:
+    """Return the manifest of a share that this program has stored and that is whole; ``None`` where there is none."""
+    prefix = inputs.pinned.plan_prefix
+    if not has_manifest(store, prefix, share=share):
+        return None
+    try:
+        manifest = read_manifest(store, prefix, kind=_kind_of(share), share=share)
+        check_parts(store, manifest)
+    except StorageError:
+        return None
+    is_ours = manifest.code_version == __version__ and manifest.schema_version == PLAN_SCHEMA_VERSION
+    return manifest if is_ours and _facts_of(inputs).items() <= manifest.facts.items() else None
 
 
 def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:

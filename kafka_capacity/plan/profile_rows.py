@@ -1,4 +1,4 @@
-"""Daily totals, as Spark adds them up, as the tables of a load profile."""
+"""Daily totals of all that carries traffic, as the tables of a load profile."""
 
 from __future__ import annotations
 

@@ -21,6 +21,9 @@ from kafka_capacity.questions.failures.durability.parameters import DurabilityPa
 from kafka_capacity.questions.failures.parameters import FailureParameters
 from kafka_capacity.text.validation_errors import plain_words
 
+DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required", "is_split_by_question"})
+"""Parameters that say how a plan is made and who gets it, not what it is."""
+
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
 _ADDED = frozenset(
@@ -65,6 +68,14 @@ class PlanRequest(
         json_schema_extra={"section": "Delivery"},
     )
 
+    is_split_by_question: bool = Field(
+        default=False,
+        title="One Spark application a question",
+        description="One after another instead of all questions in one: for clusters so large that one driver should "
+        "not hold the results of all at once.",
+        json_schema_extra={"section": "Delivery"},
+    )
+
     @field_validator("is_throttle_automatic")
     @classmethod
     def _is_one_kind_of_throttle(cls, value: bool, info: ValidationInfo) -> bool:
@@ -103,7 +114,7 @@ class PlanRequest(
             own_shapes: the deployment's own shapes and prices, empty for none.
         """
         unasked = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
-        asked = self.model_dump(mode="json", exclude={"recipients", "is_approval_required", "ds", *unasked})
+        asked = self.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds", *unasked})
         basis = {"request": asked, "ds": ds, "inventory_sha256": inventory_sha256, "model_version": MODEL_VERSION}
         more = {"profile_sha256": profile_sha256, "scores_sha256": scores_sha256, "own_shapes": own_shapes}
         basis |= {name: value for name, value in more.items() if value}

@@ -1,9 +1,9 @@
-"""Load a pinned inventory as arrays, and store what came of its scenarios."""
+"""What the placements of a plan need of its inventory, and what is stored of them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,34 +13,27 @@ from kafka_capacity.health.codes import CLUSTER_CODES
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.health.topology import proposed_problems
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.staging import load, load_findings
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.plan.basis import PlanBasis
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
-from kafka_capacity.plan.traffic import plan_load
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.change.evaluate import SimulationInputs
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 
 
-def load_simulation_inputs(store: ObjectStore, inputs: PlanInputs) -> SimulationInputs:
-    """Read the pinned inventory as arrays, with what a report says about it."""
-    pinned = inputs.pinned
-    raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    findings = load_findings(store, pinned.cluster, pinned.ds)
-    snapshot = build_snapshot(raw)
-    traffic = plan_load(store, pinned, raw, snapshot)
+def simulation_inputs(inputs: PlanInputs, basis: PlanBasis) -> SimulationInputs:
+    """Return the inventory as arrays, with what a report says about it."""
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(
-        snapshot=dataclasses.replace(snapshot, groups=()),
-        load=traffic,
-        facts=inventory_facts(raw, snapshot, traffic, inputs.scenarios, findings),
+        snapshot=dataclasses.replace(basis.snapshot, groups=()),
+        load=basis.load,
+        facts=inventory_facts(basis.raw, basis.snapshot, basis.load, inputs.scenarios, basis.findings),
         move=inputs.move,
     )
 
@@ -94,7 +87,7 @@ def inventory_facts(
 def write_placement(
     store: ObjectStore,
     inputs: PlanInputs,
-    bundles: Iterable[dict[str, pa.Table]],
+    bundles: Iterable[Mapping[str, pa.Table]],
     facts: dict[str, Any],
 ) -> Manifest:
     """Store the placement's share of a plan: the same names and bytes whatever the order the results came in."""

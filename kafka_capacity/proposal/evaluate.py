@@ -73,6 +73,25 @@ def broker_limits(scenario: PlacementScenario) -> BrokerLimits:
     )
 
 
+def placement_as_made(
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, after: NDArray[np.int32]
+) -> PlacementResult:
+    """Return a placement that was made elsewhere, from its replica lists alone: to stand on, not judged again.
+
+    Args:
+        snapshot: the cluster as it is.
+        load: its traffic, in the order of ``snapshot.partitions``.
+        scenario: whose placement it is.
+        after: ``diff.after`` of the result that :func:`evaluate_placement` gave for it.
+    """
+    more = grown(snapshot, load, scenario)
+    if more is not None:
+        more = made(more, after, scenario.target)
+    before = snapshot.replicas if more is None else more.snapshot.replicas
+    diff = diff_assignments(before, after)
+    return PlacementResult(scenario=scenario, fits=False, excuses=(), metrics=None, diff=diff, loads=None, grown=more)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Placed:
     """A placement, and what the seeds that were tried would copy."""

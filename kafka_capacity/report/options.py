@@ -142,9 +142,7 @@ def view_plan(inputs: ReportInputs) -> PlanView:
     if not options:
         msg = f"plan {inputs.plan_id!r} has no scenarios, so there is nothing to report; evaluate at least one"
         raise RenderError(msg)
-    fitting = [option for option in options if option.fits]
-    recommended = min(fitting, key=_rank) if fitting else None
-    nearest = recommended or min(options, key=_distance)
+    recommended, nearest = choose(options)
     return PlanView(
         inputs=inputs,
         options=options,
@@ -155,6 +153,13 @@ def view_plan(inputs: ReportInputs) -> PlanView:
         sizing=read_sizing(inputs),
         failures=read_failures(inputs, nearest.scenario_id),
     )
+
+
+def choose(options: Sequence[Option]) -> tuple[Option | None, Option]:
+    """Return the option to recommend, where one fits, and the one to speak of: that, else the nearest to fitting."""
+    fitting = [option for option in options if option.fits]
+    recommended = min(fitting, key=_rank) if fitting else None
+    return recommended, recommended or min(options, key=_distance)
 
 
 def read_options(scenarios: pa.Table) -> tuple[Option, ...]:

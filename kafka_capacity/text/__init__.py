@@ -125,5 +125,5 @@ def shown(value: Any, name: str) -> str:
 
 
 def is_figure(name: str) -> bool:
-    """Tell whether a format is set flush right."""
+    """Return whether a format is set flush right."""
     return name not in LEFT_ALIGNED

@@ -15,7 +15,7 @@ _ABSURD_BYTES = 1e24
 
 
 def iec_unit(largest: float) -> tuple[str, int]:
-    """Give the unit in which an amount is at least 1, and how many bytes it is.
+    """Return the unit in which an amount is at least 1, and how many bytes it is.
 
     >>> iec_unit(3 * 1024**4)
     ('TiB', 1099511627776)

@@ -29,7 +29,7 @@ def write_number(value: float, decimals: int, *, at_most: float = 1e15) -> str:
 
 
 def as_float(value: float) -> float:
-    """Give a number as a float; an integer that is too large for one is infinite."""
+    """Return a number as a float; an integer that is too large for one is infinite."""
     try:
         return float(value)
     except OverflowError:

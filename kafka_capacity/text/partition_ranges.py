@@ -24,7 +24,7 @@ def by_topic(names: Iterable[str]) -> dict[str, list[int]]:
 
 
 def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Give the first and last of each run of neighbours among ascending numbers.
+    """Return the first and last of each run of neighbours among ascending numbers.
 
     >>> runs([0, 1, 2, 7])
     [(0, 2), (7, 7)]
@@ -39,7 +39,7 @@ def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def partition_ranges(names: Iterable[str]) -> list[list[str]]:
-    """Give each topic with its partitions, runs of them as ranges.
+    """Return each topic with its partitions, runs of them as ranges.
 
     >>> partition_ranges(["orders-0", "orders-1", "orders-2", "orders-7", "a-b-3"])
     [['a-b', '3'], ['orders', '0–2, 7']]

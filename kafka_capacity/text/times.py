@@ -33,7 +33,7 @@ _ABSURD_SECONDS = 86_400e9
 
 
 def axis_time_unit(longest: float) -> tuple[str, float]:
-    """Give the unit in which an axis up to that many seconds is easy to read, and how many seconds it is.
+    """Return the unit in which an axis up to that many seconds is easy to read, and how many seconds it is.
 
     >>> [axis_time_unit(seconds)[0] for seconds in (90, 600, 18_000, 400_000)]
     ['s', 'min', 'h', 'd']

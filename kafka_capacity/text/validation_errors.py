@@ -42,7 +42,7 @@ _PLAINER = {
 
 
 def plain_words(mistake: Mapping[str, Any]) -> str:
-    """Say what is wrong and how to mend it, without pydantic's own names of types."""
+    """Describe what is wrong and how to mend it, without pydantic's own names of types."""
     if mistake["type"] == "string_too_short" and mistake["ctx"]["min_length"] == 1:
         return "write a text that is not empty"
     plainer = _PLAINER.get(mistake["type"])
@@ -55,7 +55,7 @@ def plain_words(mistake: Mapping[str, Any]) -> str:
 
 
 def describe_mistakes(error: ValidationError) -> list[str]:
-    """Say each of pydantic's complaints in one line: where, what is wrong, and the value seen."""
+    """Describe each of pydantic's complaints in one line: where, what is wrong, and the value seen."""
     lines = []
     for mistake in error.errors(include_url=False):
         where = ".".join(str(part) for part in mistake["loc"]) or "the document"

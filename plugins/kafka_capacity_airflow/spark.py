@@ -53,7 +53,8 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
 
     Args:
         job: the file's name in ``spark_jobs``, without its ending.
-        pinned: the pinned plan that the job evaluates, as plain data; none for a job of another kind.
+        pinned: the pinned plan that the job simulates, as plain data; none for a job of another kind. It is one
+            application, or one a question, one after another, where the run's parameters ask for that.
         arguments: of the job, beside where the store is; an empty list skips it.
         aws_conn_id: whose credentials the driver gets.
 
@@ -76,22 +77,28 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
     def execute(self, context: Context) -> None:
         """Pack, submit, wait."""
         self.application = str(job_file(self.job))
-        self.application_args = ["--store-uri", store_uri(), *self._own_arguments()]
         self.conf = {**spark_conf(), **(self.conf or {})}
         with tempfile.TemporaryDirectory(prefix="kafka-capacity-") as folder:
             self.py_files = str(build_zip(Path(folder) / "kafka_capacity.zip"))
-            super().execute(context)
+            for arguments in self._applications(context):
+                self.application_args = ["--store-uri", store_uri(), *arguments]
+                self._hook = None  # one serves one application
+                super().execute(context)
 
-    def _own_arguments(self) -> list[str]:
+    def _applications(self, context: Context) -> list[list[str]]:
+        """Return the arguments of each application to submit."""
         from airflow.sdk.exceptions import AirflowSkipException
 
         from kafka_capacity.plan.pinned import PinnedPlan
+        from kafka_capacity.plan.plan_dataset import SHARES
 
         if self.pinned is not None:
-            return ["--request-key", PinnedPlan(**self.pinned).request_key]
+            own = ["--request-key", PinnedPlan(**self.pinned).request_key]
+            is_split = context["params"]["is_split_by_question"]
+            return [[*own, "--shares", share] for share in SHARES] if is_split else [own]
         if not self.arguments:
             raise AirflowSkipException(f"there is nothing for {self.job} to do")
-        return [str(argument) for argument in self.arguments]
+        return [[str(argument) for argument in self.arguments]]
 
     def _get_hook(self) -> SparkSubmitHook:
         hook = super()._get_hook()

@@ -11,6 +11,7 @@ from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
 from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters
+from kafka_capacity.plan.load_profile import profile_inputs, profile_without_spark
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import seal_plan
 from kafka_capacity.plan.publish import mail_report, release_plan_files, withdraw_plan_files
@@ -55,11 +56,14 @@ def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
     return {"cluster": ref.cluster, "ds": ref.ds, "manifest_sha256": ref.manifest_sha256}
 
 
-def profile_arguments(staged: Mapping[str, str], days: int) -> list[str]:
-    """Give the arguments of the job that describes the traffic of a staged cluster; none where there is no history."""
+def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
+    """Describe the traffic of a staged cluster, or return the arguments of the job that does so of a large history."""
     store = airflow_store()
     if not list_history_days(store, staged["cluster"]):
         log.warning("cluster %s has no history of rates: its traffic is not described", staged["cluster"])
+        return []
+    inputs = profile_inputs(store, staged["cluster"], staged["ds"], days=days)
+    if profile_without_spark(store, inputs) is not None:
         return []
     return ["--cluster", staged["cluster"], "--ds", staged["ds"], "--days", str(days)]
 

@@ -19,6 +19,7 @@ from kafka_capacity.questions.failures.simulate import simulate_here
 from kafka_capacity.report.data import ReportInputs
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.report.plans import make_inputs
+from tests.sized_plans import every_placement
 
 TOPICS = ("orders", "payments")
 WEEK_SECONDS = 604_800
@@ -75,7 +76,7 @@ def _sized(_: str, given: _Hidden) -> ReportInputs:
     found = find_sizing(raw, snapshot, load, request)
     sized = simulate_sizing(found.inputs, run_here)
     scenarios = placement_grid(snapshot.brokers, request.grid())
-    losses = find_failures(raw, snapshot, load, request, scenarios)
+    losses = find_failures(raw, snapshot, load, request, scenarios, placements=every_placement(scenarios))
     failed = simulate_here(losses)
     placed = make_inputs(observed=(snapshot, load), placers=("fewest-bytes",), broker_counts=(7,))
     return dataclasses.replace(

@@ -8,7 +8,12 @@ import pytest
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import read_table
-from kafka_capacity.plan.load_profile import find_profile, read_profile_manifest
+from kafka_capacity.plan.load_profile import (
+    find_profile,
+    profile_inputs,
+    profile_without_spark,
+    read_profile_manifest,
+)
 from kafka_capacity.plan.traffic import load_of_profile
 from tests.spark.histories import DAYS, DS, HOURS, PLACES
 
@@ -21,6 +26,14 @@ def profile(profiled_folder):
     store, raw, hours = profiled_folder
     manifest = read_profile_manifest(store, raw.cluster, DS)
     return store, raw, hours, {name: read_table(store, manifest, name).to_pylist() for name in manifest.tables}
+
+
+def test_spark_and_one_process_store_the_same(profiled_folder):
+    store, raw, _ = profiled_folder
+    through_spark = read_profile_manifest(store, raw.cluster, DS)
+    for key in store.list_keys(through_spark.prefix):
+        store.delete(key)
+    assert profile_without_spark(store, profile_inputs(store, raw.cluster, DS, days=90)) == through_spark
 
 
 def of(hours):

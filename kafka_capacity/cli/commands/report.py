@@ -55,7 +55,7 @@ def report(
         from kafka_capacity.cli.group_planning import simulate_found_groups
         from kafka_capacity.cli.plan_caveats import serious
         from kafka_capacity.cli.planning import make_plan
-        from kafka_capacity.cli.report_files import report_inputs, size_plan, write_report
+        from kafka_capacity.cli.report_files import planned_tables, report_inputs, size_plan, write_report
         from kafka_capacity.cli.size_files import read_size_files
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.report.render import render_all, rerender
@@ -72,9 +72,11 @@ def report(
             begin("sizing")
             sizing = size_plan(planned, files)
             begin("losing brokers")
-            failures = fail_plan(planned, files)
+            tables = planned_tables(planned)
+            failures = fail_plan(planned, tables["scenarios"], files)
             begin("drawing")
-            rendered = render_all(report_inputs(planned, groups, sizing, failures, snapshot=str(snapshot), out=out))
+            made = report_inputs(planned, tables, groups, sizing, failures, snapshot=str(snapshot), out=out)
+            rendered = render_all(made)
         write_report(store, rendered)
     print_lines([rendered.subject, store.uri("index.html")])
     for text in serious(json.loads(rendered.report_json)["verdict"]["caveats"]):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_capacity.conformance.models.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
 from kafka_capacity.conformance.registry import Case
-from kafka_capacity.kafka.controller.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
 
 
 def read_assignment(given: Case) -> ReplicaAssignment:

@@ -9,9 +9,8 @@ from kafka_capacity.conformance.answers.controller_cases import (
     read_leader_and_isr,
     write_leader_and_isr,
 )
-from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.kafka.controller.states import PartitionState, ReplicaState
-from kafka_capacity.kafka.controller.zk_election import (
+from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.zk_election import (
     BrokerView,
     Strategy,
     controlled_shutdown_leader,
@@ -20,6 +19,7 @@ from kafka_capacity.kafka.controller.zk_election import (
     offline_leader,
     preferred_leader,
 )
+from kafka_capacity.conformance.registry import Case, answers_to
 
 
 @answers_to("zk_leader_algorithms")

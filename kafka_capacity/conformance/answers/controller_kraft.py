@@ -1,11 +1,10 @@
-"""Answers of :mod:`kafka_capacity.kafka.controller.kraft_change` to the recorded changes of partitions."""
+"""Answers of :mod:`kafka_capacity.conformance.models.kraft_change` to the recorded changes of partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.kafka.controller.kraft_change import (
+from kafka_capacity.conformance.models.kraft_change import (
     ChangeRules,
     Election,
     MetadataVersion,
@@ -14,7 +13,8 @@ from kafka_capacity.kafka.controller.kraft_change import (
     PartitionTarget,
     partition_change,
 )
-from kafka_capacity.kafka.controller.leadership import RecoveryState
+from kafka_capacity.conformance.models.leadership import RecoveryState
+from kafka_capacity.conformance.registry import Case, answers_to
 
 _RECOVERY_CODES = {None: -1, RecoveryState.RECOVERED: 0, RecoveryState.RECOVERING: 1}
 _NO_LEADER_CHANGE = -2

@@ -1,14 +1,14 @@
-"""Answers of :mod:`kafka_capacity.kafka.controller.zk_machine` to the recorded lives of partitions."""
+"""Answers of :mod:`kafka_capacity.conformance.models.zk_machine` to the recorded lives of partitions."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from kafka_capacity.conformance.answers.controller_cases import read_assignment, write_leader_and_isr
+from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.zk_election import BrokerView, Strategy
+from kafka_capacity.conformance.models.zk_machine import ControlledPartition, Refusal
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.kafka.controller.states import PartitionState, ReplicaState
-from kafka_capacity.kafka.controller.zk_election import BrokerView, Strategy
-from kafka_capacity.kafka.controller.zk_machine import ControlledPartition, Refusal
 
 _STRATEGIES = {strategy.value: strategy for strategy in Strategy} | {"controlled": Strategy.CONTROLLED_SHUTDOWN}
 

@@ -1,10 +1,8 @@
-"""Answers of :mod:`kafka_capacity.kafka.reassignment.kafka_rules` to the recorded cases of reassignments."""
+"""Answers of :mod:`kafka_capacity.conformance.models.reassignment_rules` to the recorded cases of reassignments."""
 
 from __future__ import annotations
 
-from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.kafka.java.hashing import utf16_key
-from kafka_capacity.kafka.reassignment.kafka_rules import (
+from kafka_capacity.conformance.models.reassignment_rules import (
     OngoingReassignment,
     ReassignmentReplicas,
     follower_throttles,
@@ -12,6 +10,8 @@ from kafka_capacity.kafka.reassignment.kafka_rules import (
     proposed_moves,
     reassigning_brokers,
 )
+from kafka_capacity.conformance.registry import Case, answers_to
+from kafka_capacity.kafka.java.hashing import utf16_key
 
 
 @answers_to("reassign_moves")

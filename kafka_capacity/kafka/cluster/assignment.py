@@ -31,7 +31,7 @@ class Partitions:
         return len(self.topic)
 
     def topic_slices(self) -> list[slice]:
-        """Give the rows of each topic, in the order of :attr:`topics`."""
+        """Return the rows of each topic, in the order of :attr:`topics`."""
         bounds = np.searchsorted(self.topic, np.arange(len(self.topics) + 1))
         return [slice(a, b) for a, b in pairwise(bounds.tolist())]
 

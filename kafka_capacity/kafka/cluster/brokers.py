@@ -66,7 +66,7 @@ class Brokers:
         return len(self.ids)
 
     def index_of(self, broker_ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Give the position of each broker id in :attr:`ids`, -1 where it is not a broker of this list."""
+        """Return the position of each broker id in :attr:`ids`, -1 where it is not a broker of this list."""
         if not len(self.ids):
             return np.full(broker_ids.shape, -1, dtype=np.int32)
         largest = int(self.ids[-1])
@@ -91,7 +91,7 @@ class Brokers:
         return tuple(sorted({rack for rack in self.racks if rack is not None}))
 
     def rack_indexes(self) -> NDArray[np.int32]:
-        """Give int32[B], the position of each broker's rack in :meth:`rack_names`.
+        """Return int32[B], the position of each broker's rack in :meth:`rack_names`.
 
         A broker without a rack counts as a rack of its own, numbered after the named ones.
         """

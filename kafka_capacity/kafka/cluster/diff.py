@@ -71,14 +71,14 @@ class AssignmentDiff:
         return int((self.added.sum(axis=1) * size_bytes).sum())
 
     def in_bytes(self, brokers: Brokers, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give int64[B], what each broker of ``brokers`` must fetch."""
+        """Return int64[B], what each broker of ``brokers`` must fetch."""
         rows, columns = np.nonzero(self.added)
         return _sum_by_broker(brokers, self.after[rows, columns], size_bytes[rows])
 
     def out_bytes(
         self, brokers: Brokers, leader: NDArray[np.int32], size_bytes: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Give int64[B], what each broker must send, the current leader being the source.
+        """Return int64[B], what each broker must send, the current leader being the source.
 
         A partition without a leader (-1) cannot be copied: its bytes are in no broker's sum.
         """
@@ -96,7 +96,7 @@ def _sum_by_broker(brokers: Brokers, broker_id: NDArray[np.int32], amount: NDArr
 
 
 def _is_in(matrix: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Give bool like ``matrix``: the broker stands in the same row of ``other``."""
+    """Return bool like ``matrix``: the broker stands in the same row of ``other``."""
     found = np.zeros(matrix.shape, dtype=np.bool_)
     for column in range(other.shape[1]):
         found |= matrix == other[:, column : column + 1]

@@ -131,7 +131,7 @@ class Snapshot:
     unknown_size_partitions: int = 0
 
     def partition_size_bytes(self) -> NDArray[np.int64]:
-        """Give int64[P], what a new replica must copy: the size on the leader.
+        """Return int64[P], what a new replica must copy: the size on the leader.
 
         A partition without a leader, or whose leader does not tell its size, counts its largest replica.
         """

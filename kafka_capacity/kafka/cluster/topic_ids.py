@@ -7,7 +7,7 @@ import hashlib
 
 
 def made_up_topic_id(name: str) -> str:
-    """Give the id that stands for a topic whose id is not known: 22 characters of base64url, the same for a name.
+    """Return the id that stands for a topic whose id is not known: 22 characters of base64url, the same for a name.
 
     >>> made_up_topic_id("orders")
     'HBaK2wDSCOQvkzFFKfH6nA'

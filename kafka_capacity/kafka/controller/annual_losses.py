@@ -114,7 +114,7 @@ class AnnualLosses:
     all_events: float
 
     def probability(self) -> NDArray[np.float64]:
-        """Give float64[T], the chance of at least one event in a year."""
+        """Return float64[T], the chance of at least one event in a year."""
         return np.asarray(-np.expm1(-self.events), dtype=np.float64)
 
 
@@ -158,7 +158,7 @@ def annual_losses(
 
 
 def completed(copysets: NDArray[np.integer], hazards: Hazards) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the chance that a failure completes a copyset: float64[C, W] by each broker, and by its rack.
+    """Return the chance that a failure completes a copyset: float64[C, W] by each broker, and by its rack.
 
     A rack stands at the first of its brokers in the copyset, with 0 at the others.
 
@@ -198,7 +198,7 @@ def _summed(topic: NDArray[np.integer], values: NDArray[np.float64], topics: int
 
 
 def _numbered(replicas: NDArray[np.integer]) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
-    """Give the distinct copysets, and which of them each partition has."""
+    """Return the distinct copysets, and which of them each partition has."""
     ordered = np.sort(replicas, axis=1).astype(np.int64)
     base = int(ordered.max(initial=-1)) + 2
     if base ** ordered.shape[1] >= 1 << 62:
@@ -218,7 +218,7 @@ def _events(
     topic: NDArray[np.int64],
     topics: int,
 ) -> NDArray[np.float64]:
-    """Give float64[T], failures a year that complete at least one copyset; the chances of one are added up to 1."""
+    """Return float64[T], failures a year that complete at least one copyset; the chances of one are added up to 1."""
     brokers, racks = len(hazards.broker_rate), len(hazards.rack_rate)
     chance = np.zeros((topics, brokers + racks))
     row, place = np.nonzero(copysets >= 0)

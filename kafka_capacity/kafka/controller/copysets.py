@@ -59,7 +59,7 @@ class LossFrequency:
 
 
 def copysets_of(replicas: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Give the distinct copysets of an assignment.
+    """Return the distinct copysets of an assignment.
 
     Args:
         replicas: int[P, W], broker ids, padded with -1.
@@ -72,7 +72,7 @@ def copysets_of(replicas: NDArray[np.integer]) -> NDArray[np.integer]:
 
 
 def loss_frequency(replicas: NDArray[np.integer], *, mttf_seconds: float, repair_seconds: float) -> LossFrequency:
-    """Give how often an assignment, or the part of one that a topic has, loses data.
+    """Return how often an assignment, or the part of one that a topic has, loses data.
 
     Args:
         replicas: int[P, W], broker ids, padded with -1.
@@ -97,7 +97,7 @@ def loss_frequency(replicas: NDArray[np.integer], *, mttf_seconds: float, repair
 
 
 def copyset_aware_copysets(brokers: int, replication_factor: int, scatter_width: int) -> int:
-    """Give how many copysets a placement has that makes do with few (copyset replication, section 3 of the paper).
+    """Return how many copysets a placement has that makes do with few (copyset replication, section 3 of the paper).
 
     Args:
         brokers: how many there are.
@@ -115,7 +115,7 @@ def copyset_aware_copysets(brokers: int, replication_factor: int, scatter_width:
 
 
 def _rates(width: int, mttf_seconds: float, repair_seconds: float) -> NDArray[np.float64]:
-    """Give how often copysets of 0 to ``width`` brokers are lost; that of none never."""
+    """Return how often copysets of 0 to ``width`` brokers are lost; that of none never."""
     for name, seconds in (("mttf_seconds", mttf_seconds), ("repair_seconds", repair_seconds)):
         if not 0 < seconds < inf:
             raise RequestError(f"{name} must be above 0 and finite, not {seconds}")

@@ -2,7 +2,7 @@
 
 Goals (ordered)
     1. Give for each partition what the rules for one partition give, in :mod:`.kraft_change`
-       (4.3.1) and :mod:`~kafka_capacity.kafka.controller.zk_machine` (3.9.2), which equal Kafka's own code.
+       (4.3.1) and :mod:`~kafka_capacity.conformance.models.zk_machine` (3.9.2), which equal Kafka's own code.
     2. Look only at partitions that have a replica on a lost broker, so that many sets of losses are cheap.
 
 Algorithm
@@ -99,7 +99,7 @@ class BrokerRows:
         return cls(rows[order], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
     def of_brokers(self, brokers: Sequence[int]) -> NDArray[np.int64]:
-        """Give the partitions that have a replica on any of these, each once, ascending."""
+        """Return the partitions that have a replica on any of these, each once, ascending."""
         parts = [self.row[self.bounds[broker] : self.bounds[broker + 1]] for broker in brokers]
         if len(parts) == 1:
             return parts[0]

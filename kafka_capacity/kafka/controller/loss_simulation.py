@@ -81,7 +81,7 @@ def simulate_losses(copysets: NDArray[np.integer], hazards: Hazards, *, seconds:
 
 
 def _all_gone(causes: NDArray[np.int64], copysets: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Tell which copysets, columns, have no broker left at which time, row; padding is a broker that never is there."""
+    """Return which copysets, columns, have no broker left at which time, row; padding is never there."""
     nobody = np.ones((len(causes), 1), dtype=np.bool_)
     return np.asarray(np.hstack([causes > 0, nobody])[:, copysets].all(axis=2), dtype=np.bool_)
 

@@ -80,7 +80,7 @@ class PartitionStates:
         return len(self.replicas)
 
     def take(self, rows: NDArray[np.int64]) -> PartitionStates:
-        """Give some of the partitions."""
+        """Return some of the partitions."""
         return PartitionStates(
             replicas=self.replicas[rows],
             in_sync=self.in_sync[rows],
@@ -94,7 +94,7 @@ class PartitionStates:
 
     @property
     def is_offline(self) -> NDArray[np.bool_]:
-        """Tell which partitions nobody leads: bool[P]."""
+        """Return which partitions nobody leads: bool[P]."""
         return np.asarray(self.leader < 0, dtype=np.bool_)
 
     def isr_size(self) -> NDArray[np.int64]:
@@ -102,7 +102,7 @@ class PartitionStates:
         return np.asarray(self.in_sync.sum(axis=1), dtype=np.int64)
 
     def live_replicas(self) -> NDArray[np.bool_]:
-        """Tell which replicas are on live brokers: bool[P, W]."""
+        """Return which replicas are on live brokers: bool[P, W]."""
         return live_on(self.replicas, self.is_live)
 
 
@@ -126,7 +126,7 @@ def live_on(replicas: NDArray[np.int32], is_live: NDArray[np.bool_]) -> NDArray[
 
 
 def first_of(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Give the first slot that is set in each row, 0 where none is."""
+    """Return the first slot that is set in each row, 0 where none is."""
     if not flags.shape[1]:
         return np.zeros(len(flags), dtype=np.int64)
     return np.asarray(flags.argmax(axis=1), dtype=np.int64)

@@ -163,7 +163,7 @@ class _Seen:
         self._words = _words(states)[order]
 
     def new(self, parts: list[tuple[int, States]]) -> tuple[States, NDArray[np.int64]]:
-        """Give the states that were not found before, each once, the first of each; and remember them."""
+        """Return the states that were not found before, each once, the first of each; and remember them."""
         if not parts:
             width = self._words.shape[1] - 1
             none = np.empty(0, dtype=np.int64)

@@ -33,7 +33,7 @@ from kafka_capacity.kafka.durability.words import (
 
 
 def outcomes(rules: Rules, states: States) -> NDArray[np.bool_]:
-    """Give bool[S, O]: which :class:`Outcome` holds; none where things have not settled."""
+    """Return bool[S, O]: which :class:`Outcome` holds; none where things have not settled."""
     found = np.zeros((len(states), len(Outcome)), dtype=np.bool_)
     found[:, Outcome.UNAVAILABLE] = ~has_leader(states)
     rows = np.flatnonzero(_is_settled(rules, states))
@@ -77,7 +77,7 @@ def _judged(rules: Rules, states: States) -> NDArray[np.bool_]:
 
 
 def _differs(states: States) -> Mask:
-    """Tell where a live replica holds other records than the leader."""
+    """Return where a live replica holds other records than the leader."""
     records = LOG.get(states.replicas) & RECORDS_OF_LOG
     differs = (records != records[:, :1]) & (LIVE.get(states.replicas) == 1)
     return np.asarray(differs.any(axis=1), dtype=np.bool_)

@@ -48,7 +48,7 @@ _COLUMNS: tuple[tuple[str, tuple[Outcome, ...], Bounds, Truncation], ...] = tupl
 
 
 def outcome_table(*, most_replicas: int = 3) -> list[str]:
-    """Give the lines of a Markdown table; settings with the same figures share a row.
+    """Return the lines of a Markdown table; settings with the same figures share a row.
 
     Args:
         most_replicas: replication factors from 1 to this.

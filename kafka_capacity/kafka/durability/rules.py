@@ -80,7 +80,7 @@ class Rules:
         )
 
     def first_states(self) -> States:
-        """Give the state that each configuration starts in: all replicas live, in sync and empty."""
+        """Return the state that each configuration starts in: all replicas live, in sync and empty."""
         count = len(self.min_isr)
         word = IN_SYNC.put(LIVE.put(np.zeros((count, self.replicas), dtype=np.int64), 1), 1)
         word[:, 0] = LEADS.put(word[:, 0], 1)
@@ -89,12 +89,12 @@ class Rules:
 
 
 def has_leader(states: States) -> Mask:
-    """Tell where somebody leads."""
+    """Return where somebody leads."""
     return np.asarray(LEADS.get(states.replicas[:, 0]) == 1, dtype=np.bool_)
 
 
 def is_short_of_isr(rules: Rules, states: States) -> Mask:
-    """Tell where fewer replicas are in sync than must be."""
+    """Return where fewer replicas are in sync than must be."""
     count = IN_SYNC.get(states.replicas).sum(axis=1)
     return np.asarray(count < rules.min_isr[CONFIGURATION.get(states.rest)], dtype=np.bool_)
 
@@ -164,7 +164,7 @@ def unanswered(rules: Rules, rest: Words) -> Words:
 
 
 def next_to_send(rules: Rules, rest: Words) -> list[Mask]:
-    """Tell of each record whether it is the one that the producer sends next: it keeps their order."""
+    """Return for each record whether it is the one that the producer sends next: it keeps their order."""
     waiting = sum(
         (status_of(record).get(rest) == WAITING) | (status_of(record).get(rest) == REFUSAL_UNDER_WAY)
         for record in range(rules.bounds.records)

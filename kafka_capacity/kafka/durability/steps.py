@@ -118,7 +118,7 @@ def _send(rules: Rules, states: States, record: int) -> Iterator[Following]:
 
 
 def _is_out_of_order(rules: Rules, leader: Words, record: int, life: Words) -> Mask:
-    """Tell where the broker's last record of this producer is not the one before; without any it takes what comes."""
+    """Return where the broker's last record of this producer is not the one before; without any it takes what comes."""
     last = np.full(len(leader), -1, dtype=np.int64)
     for other in range(rules.bounds.records):
         last = np.where(copies(leader, other, life)[0] > 0, other, last)
@@ -176,7 +176,7 @@ def _fetch(rules: Rules, states: States, place: int) -> Iterator[Following]:
 
 
 def is_outstanding(rules: Rules, states: States) -> Mask:
-    """Tell where the producer has something to send or waits for an answer."""
+    """Return where the producer has something to send or waits for an answer."""
     found = np.zeros(len(states), dtype=np.bool_)
     for record in range(rules.bounds.records):
         status = status_of(record).get(states.rest)

@@ -31,7 +31,7 @@ _NAMES = "ABCD"
 
 
 def trace(explored: Explored, outcome: Outcome) -> list[str]:
-    """Tell a shortest way to an outcome, among those with the fewest failures, a line a step.
+    """Describe a shortest way to an outcome, among those with the fewest failures, a line a step.
 
     Raises:
         KeyError: the outcome is not possible within the bounds.
@@ -72,7 +72,7 @@ class _Words:
         self._was, self._is = _by_name(before), _by_name(after)
 
     def of(self, code: int) -> str:
-        """Tell the step with a code."""
+        """Return the step with a code."""
         step = Step(code >> 4)
         record = code & 15
         if step is Step.SEND:

@@ -35,7 +35,7 @@ class Field:
         return np.asarray((words >> self.shift) & ((1 << self.width) - 1), dtype=np.int64)
 
     def put(self, words: Words, value: Words | Mask | int) -> Words:
-        """Give words with another value."""
+        """Return words with another value."""
         kept = words & ~np.int64(((1 << self.width) - 1) << self.shift)
         return np.asarray(kept | (np.asarray(value).astype(np.int64) << self.shift), dtype=np.int64)
 
@@ -64,17 +64,17 @@ POWER_LOSSES = Field(51, 2)
 
 
 def status_of(record: int) -> Field:
-    """Say where the status of a record is."""
+    """Return where the status of a record is."""
     return Field(21 + 10 * record, 3)
 
 
 def waits_for(record: int) -> Field:
-    """Say where the end of the log is kept that the producer of a record waits for."""
+    """Return where the end of the log is kept that the producer of a record waits for."""
     return Field(24 + 10 * record, 4)
 
 
 def attempts_of(record: int) -> Field:
-    """Say where it is kept how often a record was sent."""
+    """Return where it is kept how often a record was sent."""
     return Field(28 + 10 * record, 3)
 
 
@@ -86,7 +86,7 @@ RECORDS_OF_LOG = sum(0b11 << (ENTRY_BITS * n) for n in range(MOST_APPENDS))
 
 
 def entry(record: int, life: Words, epoch: Words) -> Words:
-    """Give what stands in a slot; 0 stands for none."""
+    """Return what stands in a slot; 0 stands for none."""
     return np.asarray((record + 1) | (life << 2) | (epoch << 3), dtype=np.int64)
 
 
@@ -96,7 +96,7 @@ def slot(words: Words, number: int) -> Words:
 
 
 def prefix(words: Words, length: Words) -> Words:
-    """Give the first slots of logs, to be put into :data:`LOG`."""
+    """Return the first slots of logs, to be put into :data:`LOG`."""
     return np.asarray(LOG.get(words) & _PREFIX[length], dtype=np.int64)
 
 
@@ -115,7 +115,7 @@ def cut(words: Words, length: Words) -> Words:
 
 
 def common_length(one: Words, other: Words) -> Words:
-    """Give how many slots two logs have in common from the start."""
+    """Return how many slots two logs have in common from the start."""
     both = np.minimum(LENGTH.get(one), LENGTH.get(other))
     differs = one ^ other
     same = np.zeros_like(both)
@@ -178,7 +178,7 @@ class States:
         return States(replicas, rest, self.number)
 
     def with_replica(self, place: int, word: Words) -> Words:
-        """Give the replicas with another word for one of them."""
+        """Return the replicas with another word for one of them."""
         replicas = self.replicas.copy()
         replicas[:, place] = word
         return replicas

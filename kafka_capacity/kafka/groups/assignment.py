@@ -137,11 +137,11 @@ class Assignment:
         return np.diff(self.start)
 
     def owner(self) -> NDArray[np.int64]:
-        """Give the position of the member of every row: int64[N]."""
+        """Return the position of the member of every row: int64[N]."""
         return np.repeat(np.arange(len(self.member_ids)), self.counts())
 
     def parts(self) -> dict[str, TopicPartitions]:
-        """Give each member's list, as views on the arrays."""
+        """Return each member's list, as views on the arrays."""
         bounds = self.start.tolist()
         return {
             member_id: TopicPartitions(
@@ -153,7 +153,7 @@ class Assignment:
         }
 
     def lists(self) -> dict[str, list[TopicPartition]]:
-        """Give each member's list as (topic, partition) pairs."""
+        """Return each member's list as (topic, partition) pairs."""
         return {member_id: part.pairs() for member_id, part in self.parts().items()}
 
     def idle_members(self) -> tuple[str, ...]:

@@ -41,13 +41,13 @@ def assign_by_kind(
 
 
 def are_homogeneous(group: Group) -> bool:
-    """Tell whether all members subscribe to the same set of topics."""
+    """Return whether all members subscribe to the same set of topics."""
     lists = {id(member.topics): member.topics for member in group.members}.values()
     return len({frozenset(topics) for topics in lists}) == 1
 
 
 def subscribed_topics(member: Member) -> JavaHashSet[str]:
-    """Give the topics of one member."""
+    """Return the topics of one member."""
     topics = JavaHashSet[str](uuid_hash)
     for topic in member.topics:
         topics.add(topic)
@@ -55,7 +55,7 @@ def subscribed_topics(member: Member) -> JavaHashSet[str]:
 
 
 def held_partitions(owned: TopicPartitions) -> Held:
-    """Give what a member has, topics and partitions in the order in which the coordinator walks over them."""
+    """Return what a member has, topics and partitions in the order in which the coordinator walks over them."""
     if not len(owned):
         return {}
     by_topic: dict[str, list[int]] = {}
@@ -77,7 +77,7 @@ def integer_set_order(listed: list[int]) -> list[int]:
 
 
 def known_partition_count(group: Group, topic: str) -> int:
-    """Tell how many partitions a subscribed topic has.
+    """Return how many partitions a subscribed topic has.
 
     Raises:
         AssignmentError: there is no such topic.

@@ -9,7 +9,7 @@ from kafka_capacity.kafka.groups.sorting import order_by
 
 
 def fill_from_below(count: int, sizes: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Say who gets each of some partitions, as water rises: one level after another, everyone at it in turn.
+    """Return who gets each of some partitions, as water rises: one level after another, everyone at it in turn.
 
     Args:
         count: how many partitions there are.

@@ -112,12 +112,12 @@ class ClassicLife:
         return Round(generation=self.generation, assignment=assignment)
 
     def remember(self, member_id: str, partitions: TopicPartitions) -> None:
-        """Say what a member got in the last generation, the first if there was none."""
+        """Describe what a member got in the last generation, the first if there was none."""
         self.generation = max(1, self.generation)
         self._memory[member_id] = _Memory(partitions=partitions, generation=self.generation)
 
     def held(self, member_id: str) -> TopicPartitions:
-        """Tell what a member remembers to have."""
+        """Return what a member remembers to have."""
         memory = self._memory.get(member_id)
         return NO_PARTITIONS if memory is None else memory.partitions
 
@@ -177,5 +177,5 @@ class ServerLife:
         return answer
 
     def remember(self, member_id: str, partitions: TopicPartitions) -> None:
-        """Say what a member is to have now."""
+        """Describe what a member is to have now."""
         self._target[member_id] = partitions

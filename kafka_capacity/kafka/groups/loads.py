@@ -56,13 +56,13 @@ class Loads:
         return (self._by_rank[key % self._width] for key in self._sorted)
 
     def extremes(self) -> tuple[int, int]:
-        """Give the smallest and the largest size."""
+        """Return the smallest and the largest size."""
         if not self._sorted:
             raise AssignmentError("no member is left", kafka_type="java.util.NoSuchElementException")
         return self._sorted[0] // self._width, self._sorted[-1] // self._width
 
     def lightest(self, members: NDArray[np.int64]) -> int:
-        """Give the one of some members with the fewest partitions, the first by name; not one set aside."""
+        """Return the one of some members with the fewest partitions, the first by name; not one set aside."""
         keys = self.weight[members] * self._width + self._rank[members]
         return int(members[int(keys.argmin())])
 
@@ -74,19 +74,19 @@ class Loads:
         return len(self.lists[member])
 
     def holder(self, code: int) -> int | None:
-        """Tell who holds a partition."""
+        """Return who holds a partition."""
         member = int(self.owner[code])
         return None if member < 0 else member
 
     def give(self, code: int, member: int) -> None:
-        """Give a partition that nobody holds."""
+        """Return a partition that nobody holds."""
         self._drop(member)
         self.lists[member].append(code)
         self.owner[code] = member
         self._insert(member)
 
     def fill(self, runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> None:
-        """Give partitions one after another, each to the member with the fewest; rank the members anew.
+        """Assign partitions one after another, each to the member with the fewest; rank the members anew.
 
         Args:
             runs: some partitions, and the members they may go to (each once, at least one).
@@ -139,7 +139,7 @@ class Loads:
         return {member: list(self.lists[member]) for member in self._map_order if member not in self._aside}
 
     def holders(self) -> NDArray[np.int64]:
-        """Say who has each partition in its list, -1 for nobody; where two do, the later in Kafka's map counts."""
+        """Return who has each partition in its list, -1 for nobody; where two do, the later in Kafka's map counts."""
         found = np.full(len(self.owner), -1, dtype=np.int64)
         for member in self._map_order:
             if member not in self._aside:

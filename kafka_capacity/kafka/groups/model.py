@@ -42,7 +42,7 @@ class TopicPartitions:
         )
 
     def pairs(self) -> list[TopicPartition]:
-        """Give the list as (topic, partition) pairs."""
+        """Return the list as (topic, partition) pairs."""
         names = self.topics
         return [(names[i], p) for i, p in zip(self.topic.tolist(), self.partition.tolist(), strict=True)]
 
@@ -141,12 +141,12 @@ class Group:
         object.__setattr__(self, "_by_name", {topic.name: topic for topic in self.topics})
 
     def partition_count(self, topic: str) -> int | None:
-        """Tell how many partitions a topic has, ``None`` if it is not known."""
+        """Return how many partitions a topic has, ``None`` if it is not known."""
         found = self._by_name.get(topic)
         return None if found is None else found.partitions
 
     def topic(self, name: str) -> Topic:
-        """Give a topic by its name; KeyError if it is not known."""
+        """Return a topic by its name; KeyError if it is not known."""
         return self._by_name[name]
 
 

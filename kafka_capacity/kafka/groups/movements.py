@@ -25,7 +25,7 @@ class Movements:
         self._pair: dict[int, Pair] = {}
 
     def actual(self, code: int, holder: int, new: int) -> int:
-        """Tell which partition to move in the place of one: of its topic, one that came from the new member."""
+        """Return which partition to move in the place of one: of its topic, one that came from the new member."""
         moves = self._by_topic.get(self._topic_of(code))
         if not moves:
             return code

@@ -53,7 +53,7 @@ class Racks:
         return bool(self.partition)
 
     def mismatch(self, member: int, code: int) -> bool:
-        """Tell whether a member has a rack and a partition (which may not exist) has no replica in it."""
+        """Return whether a member has a rack and a partition (which may not exist) has no replica in it."""
         rack = self.member[member]
         return rack is not None and not (code < len(self.partition) and rack in self.partition[code])
 

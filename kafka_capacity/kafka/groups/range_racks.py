@@ -21,20 +21,20 @@ from kafka_capacity.kafka.groups.model import Topic
 
 
 def partition_racks(topic: Topic) -> list[frozenset[str]]:
-    """Give the racks of the replicas of each partition."""
+    """Return the racks of the replicas of each partition."""
     if topic.racks is None:
         return [frozenset()] * topic.partitions
     return [frozenset(rack for rack in replicas if rack is not None) for replicas in topic.racks]
 
 
 def racks_differ(member_racks: frozenset[str], racks: Sequence[frozenset[str]]) -> bool:
-    """Tell whether it pays to look at racks: members are where replicas are, and not all partitions are everywhere."""
+    """Return whether it pays to look at racks: members are where replicas are, not all partitions everywhere."""
     everywhere = frozenset().union(*racks)
     return not member_racks.isdisjoint(everywhere) and any(found != everywhere for found in racks)
 
 
 def needs_racks(topic: Topic, members: Sequence[int], racks: Sequence[str | None]) -> bool:
-    """Tell whether a topic takes the rack-aware path by itself."""
+    """Return whether a topic takes the rack-aware path by itself."""
     if topic.racks is None:
         return False
     member_racks = frozenset(rack for i in members if (rack := racks[i]) is not None)
@@ -64,16 +64,16 @@ class TopicRanges:
         self._each, self._extra = divmod(topic.partitions, len(members))
 
     def matches(self, member: int, partition: int) -> bool:
-        """Tell whether a partition has a replica in a member's rack, or the member has none."""
+        """Return whether a partition has a replica in a member's rack, or the member has none."""
         rack = self.rack_of[member]
         return rack is None or rack in self._racks[partition]
 
     def room(self, member: int) -> int:
-        """Tell how many more partitions a member may get."""
+        """Return how many more partitions a member may get."""
         return max(0, self._each + (1 if self._extra > 0 else 0) - self._count[member])
 
     def give(self, member: int, partitions: list[int]) -> None:
-        """Give partitions to a member in one go."""
+        """Assign partitions to a member in one go."""
         for partition in partitions:
             self.owner[partition] = member
         self._count[member] += len(partitions)

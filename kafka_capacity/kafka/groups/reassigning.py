@@ -45,7 +45,7 @@ class Wishes:
         )
 
     def is_shared(self, topic: int) -> bool:
-        """Tell whether a topic has two subscribers or more."""
+        """Return whether a topic has two subscribers or more."""
         return bool(self.subscribers.count[topic] >= 2)
 
 
@@ -89,12 +89,12 @@ class Reassigning:
         self._is_balanced: bool | None = None
 
     def give(self, codes: NDArray[np.int64]) -> None:
-        """Give partitions, those of a topic together, each to the least loaded subscriber."""
+        """Return partitions, those of a topic together, each to the least loaded subscriber."""
         readers = self._wishes.subscribers
         self.loads.fill([(run, np.unique(readers.of_topic(topic))) for topic, run in self._runs(codes)])
 
     def give_in_rack(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give partitions, each to the least loaded subscriber in its racks; list those for which there is none."""
+        """Return partitions, each to the least loaded subscriber in its racks; list those for which there is none."""
         left: list[int] = []
         for topic, run in self._runs(codes):
             readers = frozenset(self._wishes.subscribers.of_topic(topic).tolist())
@@ -203,7 +203,7 @@ class Reassigning:
         self.loads.move(actual, member)
 
     def _balanced(self) -> bool:
-        """Tell whether no move of one partition helps; known until the next move."""
+        """Return whether no move of one partition helps; known until the next move."""
         if self._is_balanced is None:
             fewest, most = self.loads.extremes()
             if fewest >= most - 1:

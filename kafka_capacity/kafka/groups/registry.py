@@ -32,7 +32,7 @@ class GroupProtocol(StrEnum):
 
 
 class Assignor(Protocol):
-    """Says who reads what. Write a class like this to bring your own.
+    """Return who reads what. Write a class like this to bring your own.
 
     Attributes:
         name: as users type it.

@@ -36,7 +36,7 @@ class Shares:
         return self.larger_given < self.larger_wanted
 
     def keep(self, member: int, had: int) -> int:
-        """Tell how many of its partitions a member keeps; puts it where it belongs."""
+        """Return how many of its partitions a member keeps; puts it where it belongs."""
         if had < self.smaller:
             self.below.append(member)
             kept = had

@@ -19,7 +19,7 @@ P = TypeVar("P")
 
 
 def sized_for(count: int) -> int:
-    """Give the capacity of Kafka's maps and sets of a known size (``AssignorHelpers.newHashMap``)."""
+    """Return the capacity of Kafka's maps and sets of a known size (``AssignorHelpers.newHashMap``)."""
     return int(np.float32(count + 1) / np.float32(0.75) + np.float32(1.0))
 
 
@@ -35,13 +35,13 @@ class NewAssignments:
         self._changed: dict[int, dict[str, set[int]]] = {}
 
     def changed(self, member: int) -> dict[str, set[int]]:
-        """Give a member's partitions to be changed."""
+        """Return a member's partitions to be changed."""
         if member not in self._changed:
             self._changed[member] = {topic: set(numbers) for topic, numbers in self.before[member].items()}
         return self._changed[member]
 
     def of(self, member: int) -> dict[str, set[int]]:
-        """Give a member's partitions."""
+        """Return a member's partitions."""
         return self.changed(member)
 
 
@@ -123,7 +123,7 @@ class Sharing(Generic[P]):
         return losers
 
     def fill(self, below: JavaHashSet[int]) -> None:
-        """Give partitions with too few sharers to members below their share, round and round."""
+        """Assign partitions with too few sharers to members below their share, round and round."""
         turn, given_in_round = list(below), False
         place = 0
         for partition, holders in self._members.items():

@@ -121,7 +121,7 @@ def left_over(codes: Codes, topic_order: list[int], kept: NDArray[np.int64]) -> 
 
 
 def _deal(partitions: int, shares: Shares) -> NDArray[np.int64]:
-    """Say who gets each of the partitions left: round and round the members below, then one more each."""
+    """Return who gets each of the partitions left: round and round the members below, then one more each."""
     below = np.array(shares.below, dtype=np.int64)
     missing = shares.smaller - shares.count[below]
     rounds = int(missing.sum())

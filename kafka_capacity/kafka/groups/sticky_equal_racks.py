@@ -12,7 +12,7 @@ Dealt = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 def deal_in_rack(left: NDArray[np.int64], racks: Racks, shares: Shares) -> Dealt:
-    """Give partitions to members in their racks.
+    """Assign partitions to members in their racks.
 
     Members below the smaller share are asked round and round, those at it from the first on.
 

@@ -105,7 +105,7 @@ def _can_change(member: int, work: Reassigning, wishes: Wishes) -> bool:
 def _held(
     found: Subscriptions, codes: Codes, claims: Claims, wishes: Wishes, racks: Racks
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give what members keep: rows (member, partition number), members as the group lists them.
+    """Return what members keep: rows (member, partition number), members as the group lists them.
 
     Left out is what they no longer subscribe to or have in the wrong rack.
     """
@@ -137,7 +137,7 @@ def _previous_holders(found: Subscriptions, codes: Codes, claims: Claims, memori
 
 
 def _ranks(found: Subscriptions) -> NDArray[np.int64]:
-    """Give the place of each member by name: int64[M]."""
+    """Return the place of each member by name: int64[M]."""
     names = utf16_keys([member.member_id for member in found.group.members])
     ranks = np.empty(len(names), dtype=np.int64)
     ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))

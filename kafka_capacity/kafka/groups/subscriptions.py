@@ -66,7 +66,7 @@ class Subscribers:
         return self.member[first : first + int(self.count[topic])]
 
     def are_readers(self, member: NDArray[np.int64], topic: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell of each pair of a member and a topic whether the member subscribes to it: bool[N]."""
+        """Return for each pair of a member and a topic whether the member subscribes to it: bool[N]."""
         topics = len(self.count)
         if not len(member) or not topics:
             return np.zeros(len(member), dtype=np.bool_)
@@ -146,7 +146,7 @@ def distinct_lists(group: Group, order: Sequence[int]) -> list[tuple[str, ...]]:
 
 
 def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) -> dict[int, NDArray[np.int64]]:
-    """Give the positions in ``table`` of each list of topics that members name, by the identity of the list."""
+    """Return the positions in ``table`` of each list of topics that members name, by the identity of the list."""
     found: dict[int, NDArray[np.int64]] = {}
     for i in order:
         listed = group.members[i].topics
@@ -157,7 +157,7 @@ def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) ->
 
 
 def join_places(group: Group, order: Sequence[int]) -> NDArray[np.int64]:
-    """Say where each member comes, static ones first by instance id, then the others by member id: int64[M].
+    """Return where each member comes, static ones first by instance id, then the others by member id: int64[M].
 
     Args:
         group: the group.

@@ -91,7 +91,7 @@ def _assign_homogeneous(group: Group) -> Assignment:
 
 
 def _walked_topics(listed: tuple[str, ...]) -> list[str]:
-    """Give the topics of a member in the order of a copy of its ``HashSet``."""
+    """Return the topics of a member in the order of a copy of its ``HashSet``."""
     names = list(dict.fromkeys(listed))
     hashes = uuid_hashes(names)
     first = put_order(hashes)
@@ -113,7 +113,7 @@ def _held(group: Group, order: list[int], table: dict[str, int], codes: Codes) -
 
 
 def _shares(counts: NDArray[np.int64], partitions: int) -> Rows:
-    """Say how many partitions each member may keep, and how many it is to get: int64[M] each."""
+    """Return how many partitions each member may keep, and how many it is to get: int64[M] each."""
     share, larger_shares = divmod(partitions, len(counts))
     limits: list[int] = []
     rooms: list[int] = []

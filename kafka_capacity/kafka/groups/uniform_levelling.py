@@ -33,15 +33,15 @@ class Levels:
         self._high_next = len(self._sorted) - 1
 
     def spread(self) -> int:
-        """Give the difference between the most and the least loaded member."""
+        """Return the difference between the most and the least loaded member."""
         return self._sizes[self._sorted[-1]] - self._sizes[self._sorted[0]]
 
     def is_balanced(self) -> bool:
-        """Tell whether the levels of the two ranges differ by one or less."""
+        """Return whether the levels of the two ranges differ by one or less."""
         return self._high_level - self._low_level <= 1
 
     def next_lowest(self) -> int:
-        """Give the member to get the next partition."""
+        """Return the member to get the next partition."""
         if self._low_next >= self._low_end:
             self._low_level += 1
             while self._low_end < len(self._sorted) and self._size_at(self._low_end) == self._low_level:
@@ -52,7 +52,7 @@ class Levels:
         return member
 
     def next_highest(self) -> int | None:
-        """Give the member to give the next partition away, ``None`` when nobody has any."""
+        """Return the member to give the next partition away, ``None`` when nobody has any."""
         if self._high_next < self._high_start:
             if self._high_end <= self._high_start and self._high_start > 0:
                 # All of the range were swapped out: go on from the next member, whatever it holds.

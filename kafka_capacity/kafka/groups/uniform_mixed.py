@@ -95,7 +95,7 @@ class _Mixed:
         self.overlaps.update(zip(seat[doubled].tolist(), code[doubled].tolist(), strict=True))
 
     def give_rest(self) -> None:
-        """Give the partitions that nobody holds to the least loaded subscribers."""
+        """Return the partitions that nobody holds to the least loaded subscribers."""
         for topic in self._sorted_topics:
             first, end = self.codes.start[topic : topic + 2].tolist()
             free = first + np.flatnonzero(self.owner[first:end] < 0)

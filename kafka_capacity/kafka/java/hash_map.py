@@ -80,7 +80,7 @@ class JavaHashMap(Generic[K, V]):
         self._values[key] = value
 
     def compute_if_absent(self, key: K, make: Callable[[], V]) -> V:
-        """Give the value of a key, made first if there is none; a new key goes to the front of its bucket.
+        """Return the value of a key, made first if there is none; a new key goes to the front of its bucket.
 
         ``compute`` and ``merge`` place their keys the same way.
         """
@@ -115,7 +115,7 @@ class JavaHashMap(Generic[K, V]):
         return self._values.pop(key)
 
     def get(self, key: K) -> V | None:
-        """Give the value of a key, ``None`` if there is none."""
+        """Return the value of a key, ``None`` if there is none."""
         return self._values.get(key)
 
     def copy(self) -> JavaHashMap[K, V]:
@@ -223,17 +223,17 @@ def _table(size: int) -> list[list[K]]:
 
 
 def table_size(capacity: int) -> int:
-    """Give the number of buckets for an initial capacity: the next power of two, at least 1."""
+    """Return the number of buckets for an initial capacity: the next power of two, at least 1."""
     return 1 << max(0, capacity - 1).bit_length()
 
 
 def copied_map_capacity(size: int) -> int:
-    """Give the capacity that ``new HashMap<>(map)`` chooses for ``size`` keys, in ``float`` arithmetic as Java."""
+    """Return the capacity that ``new HashMap<>(map)`` chooses for ``size`` keys, in ``float`` arithmetic as Java."""
     return int(np.float32(size) / np.float32(0.75) + np.float32(1.0))
 
 
 def copied_set_capacity(size: int) -> int:
-    """Give the capacity that ``new HashSet<>(collection)`` chooses for ``size`` items."""
+    """Return the capacity that ``new HashSet<>(collection)`` chooses for ``size`` items."""
     return max(int(np.float32(size) / np.float32(0.75)) + 1, DEFAULT_CAPACITY)
 
 
@@ -248,14 +248,14 @@ def copied_set_capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def put_tables(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the numbers of buckets of maps into which so many keys were put, unless :func:`crowded_tables`: int64[N]."""
+    """Return the numbers of buckets of maps unless :func:`crowded_tables`: int64[N]."""
     return np.maximum(table_sizes((sizes * 4 + 2) // 3), DEFAULT_CAPACITY)
 
 
 def crowded_tables(
     table: NDArray[np.int64], bucket: NDArray[np.int64], buckets: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Tell which of many small tables have a bucket so long that Java doubles them early.
+    """Return which of many small tables have a bucket so long that Java doubles them early.
 
     Args:
         table: int64[K], the table that each key is in.
@@ -318,7 +318,7 @@ def _stable_order(buckets: NDArray[np.uint32], mask: int) -> NDArray[np.intp]:
 
 
 def _final_table(spread: NDArray[np.uint32], buckets: int, *, computed: bool) -> int:
-    """Tell how many buckets there are after the last call."""
+    """Return how many buckets there are after the last call."""
     stored = len(spread) - 1 if computed else len(spread)
     fitting = buckets
     while stored * 4 > fitting * 3:

@@ -34,12 +34,12 @@ def to_long(value: int) -> int:
 
 
 def utf16_key(text: str) -> bytes:
-    """Give a sort key under which strings sort as ``String.compareTo`` sorts them."""
+    """Return a sort key under which strings sort as ``String.compareTo`` sorts them."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def utf16_keys(texts: Sequence[str]) -> Sequence[str] | Sequence[bytes]:
-    """Give the sort keys of many strings; those of ASCII alone are their own."""
+    """Return the sort keys of many strings; those of ASCII alone are their own."""
     return texts if "".join(texts).isascii() else [utf16_key(text) for text in texts]
 
 

@@ -35,7 +35,7 @@ from kafka_capacity.kafka.java.hashing import to_int
 from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 PositiveDraw = Callable[[], int]
-"""Gives an integer from 0 to 2**31 - 1, as ``BuiltInPartitioner.randomPartition`` does."""
+"""Return an integer from 0 to 2**31 - 1, as ``BuiltInPartitioner.randomPartition`` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class BuiltInPartitioner:
             raise RequestError(f"sticky_batch_size must be at least 1, not {self.sticky_batch_size}")
 
     def partition(self, record_bytes: int, *, enable_switch: bool = True) -> int:
-        """Give the partition of a record of so many bytes, and choose the next one if this one has had enough."""
+        """Return the partition of a record of so many bytes, and choose the next one if this one has had enough."""
         current = self.sticky or StickyPartition(partition=self._next_partition())
         produced = to_int(current.produced_bytes + record_bytes)
         if has_enough(produced, self.sticky_batch_size, enable_switch=enable_switch):
@@ -106,7 +106,7 @@ class BuiltInPartitioner:
 
 
 def has_enough(produced_bytes: int, sticky_batch_size: int, *, enable_switch: bool) -> bool:
-    """Tell whether a partition that got so many bytes is given up."""
+    """Return whether a partition that got so many bytes is given up."""
     if enable_switch and produced_bytes >= sticky_batch_size:
         return True
     return produced_bytes >= to_int(2 * sticky_batch_size)

@@ -21,13 +21,13 @@ HashKeys = Callable[[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]], 
 
 
 def hashing_for(count: int) -> HashKeys | None:
-    """Give the compiled function if there is numba and so many keys are worth it."""
+    """Return the compiled function if there is numba and so many keys are worth it."""
     return compiled() if count >= PAYS_FROM else None
 
 
 @cache
 def compiled() -> HashKeys | None:
-    """Give a function of the bytes, uint8[B], the offsets, int64[N + 1], and where to put the hashes, uint32[N].
+    """Return a function of the bytes, uint8[B], the offsets, int64[N + 1], and where to put the hashes, uint32[N].
 
     ``None`` without numba.
     """

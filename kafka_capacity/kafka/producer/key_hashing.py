@@ -85,7 +85,7 @@ def murmur2(key: bytes) -> int:
 
 
 def partition_of_key(key: bytes, partitions: int) -> int:
-    """Give the partition of one key.
+    """Return the partition of one key.
 
     Raises:
         RequestError: there is no partition.
@@ -110,7 +110,7 @@ def murmur2_of_keys(keys: Keys) -> NDArray[np.int32]:
 
 
 def partitions_of_keys(keys: Keys, partitions: int) -> NDArray[np.int32]:
-    """Give the partition of each key, int32[N].
+    """Return the partition of each key, int32[N].
 
     Raises:
         RequestError: there is no partition.
@@ -119,7 +119,7 @@ def partitions_of_keys(keys: Keys, partitions: int) -> NDArray[np.int32]:
 
 
 def partitions_of_hashes(hashes: NDArray[np.int32], partitions: int) -> NDArray[np.int32]:
-    """Give the partition that each hash of a key leads to, int32[N].
+    """Return the partition that each hash of a key leads to, int32[N].
 
     Raises:
         RequestError: there is no partition.
@@ -128,7 +128,7 @@ def partitions_of_hashes(hashes: NDArray[np.int32], partitions: int) -> NDArray[
 
 
 def checked_count(partitions: int) -> int:
-    """Give the number of partitions back if records can be sent to them.
+    """Return the number of partitions back if records can be sent to them.
 
     Raises:
         RequestError: it is not a positive ``int`` of Java's.

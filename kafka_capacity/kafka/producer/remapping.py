@@ -80,7 +80,7 @@ def keys_remapped(
 
 
 def even_share_remapped(before: int, after: int) -> float:
-    """Give the share of keys that a new partition count sends elsewhere if hashes are even.
+    """Return the share of keys that a new partition count sends elsewhere if hashes are even.
 
     Raises:
         RequestError: a count is not positive.

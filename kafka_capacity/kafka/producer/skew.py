@@ -65,7 +65,7 @@ class ZipfSkew:
     least: float
 
     def quantile(self, share: float) -> float:
-        """Give the ratio that this share of the placements does not exceed."""
+        """Return the ratio that this share of the placements does not exceed."""
         return float(np.quantile(self.largest_over_mean, share, method="inverted_cdf"))
 
 
@@ -108,7 +108,7 @@ def load_of_top_keys(
 
 
 def zipf_shares(key_count: int, exponent: float) -> NDArray[np.float64]:
-    """Give the share of each key, the largest first: float64[key_count], 1 in all.
+    """Return the share of each key, the largest first: float64[key_count], 1 in all.
 
     Raises:
         RequestError: there is no key, or the exponent is negative or no number.

@@ -23,7 +23,7 @@ from kafka_capacity.kafka.producer.key_hashing import POSITIVE
 from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 Draw = Callable[[], int]
-"""Gives any Java ``int``, as ``ThreadLocalRandom.nextInt`` does."""
+"""Return any Java ``int``, as ``ThreadLocalRandom.nextInt`` does."""
 
 _NO_PARTITION = -1
 
@@ -41,13 +41,13 @@ class StickyPartitionCache:
     partitions: dict[str, int] = field(default_factory=dict)
 
     def partition(self, name: str, topic: TopicMetadata) -> int:
-        """Give the partition of the next record, chosen now if there is none."""
+        """Return the partition of the next record, chosen now if there is none."""
         if name in self.partitions:
             return self.partitions[name]
         return self.next_partition(name, topic, _NO_PARTITION)
 
     def next_partition(self, name: str, topic: TopicMetadata, full: int) -> int:
-        """Give the partition of a topic after the batch of partition ``full`` was closed."""
+        """Return the partition of a topic after the batch of partition ``full`` was closed."""
         self.partitions[name] = after_new_batch(self.partitions.get(name), full, topic, self.draw)
         return self.partitions[name]
 

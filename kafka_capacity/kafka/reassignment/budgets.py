@@ -38,7 +38,7 @@ class Budgets:
     spare_out: NDArray[np.float64]
 
     def with_left(self, left: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the budget of the next wave, stocks as they are left."""
+        """Return the budget of the next wave, stocks as they are left."""
         return np.where(self.is_ration, self.budget, left)
 
 
@@ -75,7 +75,7 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
 
 
 def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.float64]) -> tuple[Uses, Uses]:
-    """Give what hops use of budgets that are limited, and what they give back when their wave is over."""
+    """Return what hops use of budgets that are limited, and what they give back when their wave is over."""
     brokers, dirs = len(problem.brokers), len(problem.log_dirs.path)
     span = problem.settings.longest_wave_seconds or 0.0
     rate = problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
@@ -103,7 +103,7 @@ def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.f
 
 
 def is_endless(problem: MoveProblem, hops: Hops, flows: Flows, budgets: Budgets) -> NDArray[np.bool_]:
-    """Tell which hops never end even alone, at the expected rates: bool[M]."""
+    """Return which hops never end even alone, at the expected rates: bool[M]."""
     rate = problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
     arriving = flows.rate[EXPECTED]
     throttles = budgets.throttles

@@ -52,7 +52,7 @@ class Cells:
         return len(self.wave)
 
     def at(self, wave: NDArray[np.int32], thing: NDArray[np.int32]) -> NDArray[np.intp]:
-        """Give the cell of each pair; meaningless for a thing of -1."""
+        """Return the cell of each pair; meaningless for a thing of -1."""
         if not len(self.number):
             return np.zeros(len(wave), dtype=np.intp)
         return self.number[wave.astype(np.intp) * self.things + np.maximum(thing, 0)].astype(np.intp)

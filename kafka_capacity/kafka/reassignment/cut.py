@@ -130,7 +130,7 @@ class _Table:
         self.start = np.searchsorted(at[by_place], np.arange(len(order) + 1))
 
     def of(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
-        """Give resource and cost of all uses of some places, and for each the position in ``places``."""
+        """Return resource and cost of all uses of some places, and for each the position in ``places``."""
         start, length = self.start[places], self.start[places + 1] - self.start[places]
         shift = np.repeat(start - np.concatenate([[0], np.cumsum(length)[:-1]]), length)
         index = np.arange(int(length.sum())) + shift
@@ -138,7 +138,7 @@ class _Table:
 
 
 def _fill(remaining: NDArray[np.intp], taken: _Table, left: NDArray[np.float64], window: int) -> NDArray[np.bool_]:
-    """Say which of those that remain go into the next wave, and take what they use from ``left``."""
+    """Return which of those that remain go into the next wave, and take what they use from ``left``."""
     goes = np.zeros(len(remaining), dtype=np.bool_)
     begin = 0
     while begin < len(remaining):
@@ -152,7 +152,7 @@ def _fill(remaining: NDArray[np.intp], taken: _Table, left: NDArray[np.float64],
 
 
 def _admit(places: NDArray[np.intp], taken: _Table, left: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Say which hops go, and take what they use from ``left``."""
+    """Return which hops go, and take what they use from ``left``."""
     resource, cost, owner = taken.of(places)
     by_resource = np.argsort(resource, kind="stable")
     resource, cost, owner = resource[by_resource], cost[by_resource], owner[by_resource]

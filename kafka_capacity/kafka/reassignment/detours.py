@@ -136,7 +136,7 @@ def _by_way_of(
     usable: NDArray[np.bool_],
     racks: NDArray[np.int32],
 ) -> tuple[Hops, Hops] | None:
-    """Give the hop to other brokers than those that lack room, and the hop from there on."""
+    """Return the hop to other brokers than those that lack room, and the hop from there on."""
     brokers = problem.brokers
     hop = pending.take(np.array([at]))
     size = float(problem.size_bytes[hop.row[0]])

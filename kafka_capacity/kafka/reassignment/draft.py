@@ -104,11 +104,11 @@ class Draft:
     relieved_seconds: float
 
     def ends(self) -> NDArray[np.float64]:
-        """Give float64[3, N], when each wave is over."""
+        """Return float64[3, N], when each wave is over."""
         return self.starts + self.pace.seconds
 
     def totals(self) -> NDArray[np.float64]:
-        """Give float64[3], when the last wave is over."""
+        """Return float64[3], when the last wave is over."""
         ends = self.ends()
         return ends[:, -1] if ends.shape[1] else np.zeros(len(ends))
 
@@ -173,7 +173,7 @@ def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | Non
 
 
 def leadership_first(ground: Groundwork, rows: NDArray[np.intp]) -> Steps | None:
-    """Give the steps with leaders moved off drained brokers first; ``None`` where there are none to move."""
+    """Return the steps with leaders moved off drained brokers first; ``None`` where there are none to move."""
     state, moved = lead_away(ground.problem, ground.state, ground.target, rows, ground.diff)
     if not len(moved):
         return None

@@ -40,7 +40,7 @@ def closing_rates(
     spare: NDArray[np.float64],
     joining_load: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Give the rate at which gates close gaps, in bytes per second, 0 or below for never.
+    """Return the rate at which gates close gaps, in bytes per second, 0 or below for never.
 
     Args:
         throttle: what may pass each gate.
@@ -52,7 +52,7 @@ def closing_rates(
 
 
 def gate_seconds(amount_bytes: NDArray[np.float64], closing: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the time each gate needs: infinite for never, 0 where nothing passes."""
+    """Return the time each gate needs: infinite for never, 0 where nothing passes."""
     ends = closing > 0
     seconds = np.where(ends, amount_bytes / np.where(ends, closing, 1.0), np.inf)
     return np.where(amount_bytes > 0, seconds, 0.0)
@@ -61,7 +61,7 @@ def gate_seconds(amount_bytes: NDArray[np.float64], closing: NDArray[np.float64]
 def copy_seconds(
     gates: NDArray[np.intp], size_bytes: NDArray[np.float64], closing: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give float64[C], when each copy is in sync, each gate shared evenly.
+    """Return float64[C], when each copy is in sync, each gate shared evenly.
 
     Args:
         gates: intp[C, K], the gates that each copy passes.
@@ -77,7 +77,7 @@ def copy_seconds(
 def _shared(
     gate: NDArray[np.intp], size_bytes: NDArray[np.float64], closing: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give float64[C], when each copy has passed its gate, if nothing else held it back."""
+    """Return float64[C], when each copy has passed its gate, if nothing else held it back."""
     order = np.lexsort((size_bytes, gate))
     size, passed = size_bytes[order], gate[order]
     first, last = _segments(passed)
@@ -98,7 +98,7 @@ def _segments(sorted_keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[
 
 
 def run_starts(sorted_keys: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Give where each run of equal keys begins."""
+    """Return where each run of equal keys begins."""
     if not len(sorted_keys):
         return np.zeros(0, dtype=np.intp)
     return np.concatenate([[0], np.flatnonzero(sorted_keys[1:] != sorted_keys[:-1]) + 1]).astype(np.intp)

@@ -67,11 +67,11 @@ class Hops:
         return diff_assignments(self.before, self.after)
 
     def take(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Hops:
-        """Give some of them."""
+        """Return some of them."""
         return Hops(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
 
     def in_waves(self, wave: NDArray[np.int32]) -> Hops:
-        """Give the same hops in other waves."""
+        """Return the same hops in other waves."""
         return Hops(**{each.name: getattr(self, each.name) for each in fields(self) if each.name != "wave"}, wave=wave)
 
     def joined(self, other: Hops) -> Hops:
@@ -85,7 +85,7 @@ class Hops:
 
 
 def first_state(problem: MoveProblem) -> State:
-    """Give the state before any wave, in matrices as wide as the wider of before and after."""
+    """Return the state before any wave, in matrices as wide as the wider of before and after."""
     width = max(problem.before.shape[1], problem.after.shape[1])
     return State(
         replicas=widened(problem.before, width),
@@ -103,7 +103,7 @@ def widened(matrix: NDArray[np.int32], width: int) -> NDArray[np.int32]:
 def hops_between(
     state: State, target: NDArray[np.int32], rows: NDArray[np.intp], after_dir: NDArray[np.int32] | None = None
 ) -> Hops:
-    """Give the hops that bring some partitions from a state to their targets.
+    """Return the hops that bring some partitions from a state to their targets.
 
     Args:
         state: where they are.

@@ -54,7 +54,7 @@ class LineNames:
         return LineNames(topics=self.topics, topic=self.topic[chosen], numbers=self.numbers, number=self.number[chosen])
 
     def columns(self, after: bytes) -> list[_Column]:
-        """Give the columns of ``{"topic":…,"partition":…`` and what comes after."""
+        """Return the columns of ``{"topic":…,"partition":…`` and what comes after."""
         return [
             (_padded([b'{"topic":' + name + b',"partition":' for name in self.topics]), self.topic),
             (_padded([digits + after for digits in self.numbers]), self.number),
@@ -107,7 +107,7 @@ def _joined(count: int, columns: list[_Column]) -> bytes:
 
 
 def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-    """Give the different values in order, and the position of each value among them."""
+    """Return the different values in order, and the position of each value among them."""
     largest = int(values.max(initial=0))
     if largest > 4 * values.size + 1024 or int(values.min(initial=0)) < 0:
         different, place = np.unique(values, return_inverse=True)
@@ -118,7 +118,7 @@ def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.
 
 
 def _each_replica(pieces: list[bytes], chosen: NDArray[np.intp], is_held: NDArray[np.bool_]) -> Iterator[_Column]:
-    """Give a column for each place of the replica lists: a comma before all but the first held, nothing for padding."""
+    """Return a column for each place of the replica lists: a comma before all but the first held, none for padding."""
     table = _padded([*pieces, *(b"," + piece for piece in pieces), b""])
     follows = np.cumsum(is_held, axis=1) > 1
     index = np.where(is_held, chosen + follows * len(pieces), 2 * len(pieces))

@@ -95,7 +95,7 @@ class WaveFiles:
     rollback_election: WaveFile | None
 
     def listed(self) -> tuple[WaveFile, ...]:
-        """Give all that there are."""
+        """Return all that there are."""
         return tuple(
             each for each in (self.execute, self.election, self.rollback, self.rollback_election) if each is not None
         )
@@ -129,7 +129,7 @@ class WaveRows:
 
 
 def wave_rows(schedule: Schedule, wave: Wave) -> WaveRows:
-    """Say what the files of one wave hold.
+    """Describe what the files of one wave hold.
 
     A joining replica goes to the log directory that was planned for it, where its broker has several; on the way back
     to the one it came from.

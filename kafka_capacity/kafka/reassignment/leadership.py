@@ -21,7 +21,7 @@ _PASSES = 256
 def lead_away(
     problem: MoveProblem, state: State, target: NDArray[np.int32], rows: NDArray[np.intp], diff: AssignmentDiff
 ) -> tuple[State, NDArray[np.intp]]:
-    """Give each partition that a drained broker leads and that is copied another leader among those that stay.
+    """Return each partition that a drained broker leads and that is copied another leader among those that stay.
 
     Args:
         problem: the move.

@@ -18,7 +18,7 @@ from kafka_capacity.kafka.reassignment.problem import MoveProblem
 def choose_log_dirs(
     problem: MoveProblem, diff: AssignmentDiff, log_dir: NDArray[np.int32], dir_bytes: NDArray[np.float64]
 ) -> NDArray[np.int32]:
-    """Give int32[P, V] like ``diff.after``, the directory of each joining replica, -1 where none is known.
+    """Return int32[P, V] like ``diff.after``, the directory of each joining replica, -1 where none is known.
 
     Args:
         problem: the move.
@@ -40,7 +40,7 @@ def choose_log_dirs(
 
 
 def emptiest_dir(problem: MoveProblem, broker_id: int, free_bytes: NDArray[np.float64]) -> int:
-    """Give the directory of one broker with the most room, -1 where it has none that is known."""
+    """Return the directory of one broker with the most room, -1 where it has none that is known."""
     own = np.flatnonzero(problem.log_dirs.broker_id == broker_id)
     return int(own[np.argmax(free_bytes[own])]) if len(own) else -1
 
@@ -83,6 +83,6 @@ def _deal(
 
 
 def _rank(starts: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    """Give each entry's position in its run."""
+    """Return each entry's position in its run."""
     lengths = np.diff(np.append(starts, count))
     return np.asarray(np.arange(count) - np.repeat(starts, lengths), dtype=np.intp)

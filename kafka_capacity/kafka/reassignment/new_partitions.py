@@ -33,7 +33,7 @@ class NewPartitions:
         return self.count_before + len(self.replicas)
 
     def command(self) -> str:
-        r"""Give the command for a shell.
+        r"""Return the command for a shell.
 
         >>> made = NewPartitions(topic="a.b", count_before=1, replicas=((2, 3), (3, 1)), moved_keys_ratio=0.5)
         >>> print(made.command().partition("--alter ")[2])

@@ -60,7 +60,7 @@ def pressure(problem: MoveProblem, before: Carried, after: Carried) -> Pressure:
 
 
 def in_order(problem: MoveProblem, hops: Hops, flows: Flows, order: Order, worst: Pressure) -> NDArray[np.intp]:
-    """Give the positions of hops in an order; equals stay as the partitions stand."""
+    """Return the positions of hops in an order; equals stay as the partitions stand."""
     size = problem.size_bytes[hops.row].astype(np.float64)
     if order is Order.SMALLEST_FIRST:
         return np.argsort(size * flows.joining, kind="stable")
@@ -75,7 +75,7 @@ def in_order(problem: MoveProblem, hops: Hops, flows: Flows, order: Order, worst
 
 
 def relieving_wave(problem: MoveProblem, hops: Hops, flows: Flows, wave_count: int, worst: Pressure) -> int | None:
-    """Give the first wave after which the worst broker has no more than at the end, ``None`` where none does that."""
+    """Return the first wave after which the worst broker has no more than at the end, ``None`` where none does that."""
     if worst.broker is None or not wave_count:
         return None
     rate_in, rate_out = problem.bytes_in_bytes_per_second[HIGH], problem.bytes_out_bytes_per_second[HIGH]

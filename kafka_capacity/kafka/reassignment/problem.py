@@ -121,7 +121,7 @@ class MoveProblem:
     log_dir_after: NDArray[np.int32] | None = None
 
     def drained(self) -> NDArray[np.bool_]:
-        """Tell which brokers give up all that they hold: bool[B]."""
+        """Return which brokers give up all that they hold: bool[B]."""
         count = len(self.brokers)
         held, kept = (np.zeros(count, dtype=np.bool_) for _ in range(2))
         for seen, matrix in ((held, self.before), (kept, self.after)):

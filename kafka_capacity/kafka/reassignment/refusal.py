@@ -106,7 +106,7 @@ def _fenced(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.bool_]:
 def no_room(
     problem: MoveProblem, rows: NDArray[np.intp], *, where: str, constraint: str, level: float, limit: float
 ) -> MoveRefusal:
-    """Say that a disk never has room for some partitions.
+    """Describe that a disk never has room for some partitions.
 
     Args:
         problem: the move.

@@ -58,7 +58,7 @@ class RunbookWave:
     back: tuple[RunbookStep, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give plain data for JSON and templates."""
+        """Return plain data for JSON and templates."""
         return asdict(self)
 
 

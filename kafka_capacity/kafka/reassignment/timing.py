@@ -61,11 +61,11 @@ class Pace:
     flows: Flows
 
     def in_bytes(self) -> NDArray[np.float64]:
-        """Give float64[C], what the broker of each cell copies to itself."""
+        """Return float64[C], what the broker of each cell copies to itself."""
         return self.gates.amount_bytes[: len(self.cells)]
 
     def out_bytes(self) -> NDArray[np.float64]:
-        """Give float64[C], what it sends."""
+        """Return float64[C], what it sends."""
         return self.gates.amount_bytes[len(self.cells) : 2 * len(self.cells)]
 
 
@@ -215,7 +215,7 @@ def _with_fetchers(problem: MoveProblem, hops: Hops, flows: Flows, gates: Gates)
 
 
 def _pair_traffic(problem: MoveProblem) -> NDArray[np.float64]:
-    """Give float64[3, B·B], what each broker (second) fetches from each leader (first) already."""
+    """Return float64[3, B·B], what each broker (second) fetches from each leader (first) already."""
     brokers = len(problem.brokers)
     index, leader = problem.brokers.index_of(problem.before), problem.brokers.index_of(problem.leader)
     rows, columns = np.nonzero((index >= 0) & (leader >= 0)[:, None] & (problem.before != problem.leader[:, None]))
@@ -231,7 +231,7 @@ def _pair_traffic(problem: MoveProblem) -> NDArray[np.float64]:
 def _spare(
     problem: MoveProblem, hops: Hops, flows: Flows, cells: Cells, before: Carried
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give float64[3, C] twice: what each network can take beside its traffic when a wave begins, in and out."""
+    """Return float64[3, C] twice: what each network can take beside its traffic when a wave begins, in and out."""
     limit_in = problem.brokers.network_in_bytes_per_second[cells.thing]
     limit_out = problem.brokers.network_out_bytes_per_second[cells.thing]
     spare_in, spare_out = np.tile(limit_in, (len(BAND), 1)), np.tile(limit_out, (len(BAND), 1))
@@ -282,7 +282,7 @@ def _leaders(hops: Hops, flows: Flows, cells: Cells, before: Carried) -> NDArray
 def _dir_levels(
     flows: Flows, hops: Hops, cells: Cells, before: Carried
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Give start, peak and end of each directory in each wave."""
+    """Return start, peak and end of each directory in each wave."""
     arrives = cells.sum(hops.wave[flows.copy_hop], flows.copy_dir, flows.size)
     goes = cells.sum(hops.wave[flows.gone_hop], flows.gone_dir, flows.gone_size)
     start = before.dir_bytes[cells.thing] + cells.earlier(arrives - goes)

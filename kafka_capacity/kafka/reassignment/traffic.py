@@ -32,7 +32,7 @@ class Carried:
 def sent_by_leader(
     matrix: NDArray[np.int32], bytes_in: NDArray[np.float64], bytes_out: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give float64[P], what the leader of each partition sends: to consumers, and once to each follower."""
+    """Return float64[P], what the leader of each partition sends: to consumers, and once to each follower."""
     return np.asarray(bytes_out + bytes_in * np.maximum((matrix >= 0).sum(axis=1) - 1, 0), dtype=np.float64)
 
 

@@ -61,7 +61,7 @@ def page_caches(
     heap_bytes: float = HEAP_BYTES,
     system_bytes: float = SYSTEM_BYTES,
 ) -> PageCaches:
-    """Give the page cache of each broker and how far back it reaches.
+    """Return the page cache of each broker and how far back it reaches.
 
     Args:
         brokers: the brokers, with their memory.

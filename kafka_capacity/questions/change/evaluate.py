@@ -6,10 +6,12 @@ Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.tables import merge_tables
@@ -21,6 +23,9 @@ from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 
 MOVES_FOR_ALL_UP_TO = 24
 """Up to so many scenarios every one brings its moves; beyond, only those of ``fewest-bytes`` are listed one by one."""
+
+MADE = "made"
+"""Beside the tables of a plan: the replica lists of the placement of a piece, for who stands on it; not stored."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,4 +78,17 @@ def placement_tables(inputs: SimulationInputs, piece: PlacementPiece) -> dict[st
         if piece.has_moves:
             judged, schedule = scheduled(inputs.snapshot, inputs.load, judged, inputs.move)
         bundles.append(result_tables(judged, inputs.snapshot, has_moves=piece.has_moves, schedule=schedule))
-    return bundles[0] if len(bundles) == 1 else merge_tables(bundles, PLAN_TABLES)
+    tables = bundles[0] if len(bundles) == 1 else merge_tables(bundles, PLAN_TABLES)
+    if piece.has_moves and first is not None and first.diff is not None:
+        tables[MADE] = _packed(first.scenario.scenario_id, first.diff.after)
+    return tables
+
+
+def _packed(scenario_id: str, after: NDArray[np.int32]) -> pa.Table:
+    return pa.table({"scenario_id": [scenario_id], "width": [after.shape[1]], "after": [after.astype("<i4").tobytes()]})
+
+
+def made_placements(bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, NDArray[np.int32]]:
+    """Return the replica lists of the placements that pieces of work made, by the first scenario of each."""
+    rows = [row for bundle in bundles if MADE in bundle for row in bundle[MADE].to_pylist()]
+    return {row["scenario_id"]: np.frombuffer(row["after"], "<i4").reshape(-1, row["width"]) for row in rows}

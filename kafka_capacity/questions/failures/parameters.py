@@ -20,6 +20,7 @@ _DEFAULTS, _CONTROLLERS = FailureScenario(scenario_id=""), ControllerQuestion()
 _KINDS = [str(kind) for kind in SetKind if kind is not SetKind.GIVEN]
 
 Kind = Literal["broker", "pair", "rack", "rack+broker"]
+Placements = Literal["recommended", "all"]
 Lost = Annotated[str, Field(min_length=1, max_length=10_000)]
 Controller = Annotated[str, Field(min_length=1, max_length=300)]
 PropertyName = Annotated[str, Field(min_length=1, max_length=100)]
@@ -39,9 +40,15 @@ class FailureParameters(BaseModel):
         default=("broker", "rack", "rack+broker", "pair"),
         min_length=1,
         title="Losses to look at",
-        description="Every broker, every pair of brokers, every rack, every rack with one broker more. Each for "
-        "today's placement and for every option.",
+        description="Every broker, every pair of brokers, every rack, every rack with one broker more.",
         json_schema_extra=_here(items={"type": "string", "enum": _KINDS}),
+    )
+    failure_placements: Placements = Field(
+        default="recommended",
+        title="Placements to lose brokers of",
+        description="recommended: today's placement and the one that the report recommends, or the nearest where none "
+        "fits; all: today's and every option's.",
+        json_schema_extra=_here(),
     )
     failure_sets: tuple[Lost, ...] = Field(
         default=(),

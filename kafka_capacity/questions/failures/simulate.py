@@ -2,8 +2,8 @@
 
 Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
 
-Losses stand on today's placement and on those of the plan's scenarios, which are made again here: a placement is many
-times larger than the request for it, and this job waits for no other.
+Losses stand on today's placement and on those of the plan that are handed over, most often the one that the report
+speaks of. What the question of the change made is not made again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Lags
 from kafka_capacity.hardware.cpu import CpuCosts
@@ -31,7 +32,7 @@ from kafka_capacity.kafka.controller.quorum import (
     tolerated_losses,
 )
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement, placement_as_made
 from kafka_capacity.proposal.grid import placement_key
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
@@ -56,12 +57,25 @@ _APART = ((SetKind.GIVEN, SetKind.BROKER, SetKind.RACK), (SetKind.RACK_AND_BROKE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProposedPlacement:
+    """A placement to stand on.
+
+    Attributes:
+        scenario: the first of those that share it.
+        after: int32[P, W], its replica lists where they are known; else the placement is made here.
+    """
+
+    scenario: PlacementScenario
+    after: NDArray[np.int32] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FailureInputs:
     """Everything that evaluating needs.
 
     Attributes:
         today: the cluster as it is.
-        placements: scenarios of the plan, one of each placement.
+        placements: those of the plan that are looked at.
         question: what is lost.
         durability: what is assumed, to tell what could be lost for good.
         shape: what the brokers run on.
@@ -72,7 +86,7 @@ class FailureInputs:
     """
 
     today: Standing
-    placements: tuple[PlacementScenario, ...]
+    placements: tuple[ProposedPlacement, ...]
     question: FailureQuestion
     durability: DurabilityScenario
     shape: Shape
@@ -125,12 +139,12 @@ class LossPiece:
     """A piece of work: some kinds of losses of one placement.
 
     Attributes:
-        placement: whose scenario it is; ``None`` for today's.
+        placement: which; ``None`` for today's.
         kinds: of losses.
         is_examined: whether its health is checked as well, and what could be lost is worked out.
     """
 
-    placement: PlacementScenario | None
+    placement: ProposedPlacement | None
     kinds: tuple[SetKind, ...]
     is_examined: bool
 
@@ -159,7 +173,7 @@ def failure_pieces(inputs: FailureInputs) -> list[Piece]:
     replicas = int(np.count_nonzero(inputs.today.snapshot.replicas >= 0))
     losses: list[Piece] = []
     for placement in (None, *inputs.placements):
-        brokers = inputs.today.snapshot.brokers if placement is None else placement.target
+        brokers = inputs.today.snapshot.brokers if placement is None else placement.scenario.target
         for place, kinds in enumerate(_split(inputs.question, brokers, replicas)):
             losses.append(LossPiece(placement=placement, kinds=kinds, is_examined=not place))
     # Of small clusters the simulations are the longest pieces, so they come first.
@@ -198,8 +212,13 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
         return {RUNS: _failover(inputs.question.controllers, piece)}
     standing, placement_id = inputs.today, TODAY
     if piece.placement is not None:
-        placement_id = piece.placement.scenario_id
-        placed = evaluate_placement(standing.snapshot, standing.load, piece.placement)
+        scenario, after = piece.placement.scenario, piece.placement.after
+        placement_id = scenario.scenario_id
+        placed = (
+            evaluate_placement(standing.snapshot, standing.load, scenario)
+            if after is None
+            else placement_as_made(standing.snapshot, standing.load, scenario, after)
+        )
         if placed.diff is None:
             return {}
         standing = standing.after(placed)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafka_capacity.plan.pinned import DELIVERY_FIELDS
+from kafka_capacity.plan.request import DELIVERY_FIELDS
 from tests.unit.cli.plan_folders import write_small_snapshot
 
 FILES = {"index.html", "report.json", "email.html", "email.txt"}

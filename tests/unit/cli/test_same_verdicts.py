@@ -20,7 +20,8 @@ def plan_tables(raw):
     """The tables about failures of a plan that leaves everything to the defaults and proposes nothing."""
     snapshot = build_snapshot(raw)
     request = parse_plan_request({"cluster": raw.cluster, "ds": raw.ds})
-    tables = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), request, ()))
+    inputs = find_failures(raw, snapshot, partition_load(raw, snapshot), request, (), placements=())
+    tables = simulate_here(inputs)
     return {name: table.to_pylist() for name, table in tables.items()}
 
 

@@ -11,7 +11,7 @@ from kafka_capacity.questions.accuracy.executed_moves import score_moves
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from kafka_capacity.report.data import build_report
 from tests.builders import cluster, rows_of, topic, with_rows
-from tests.sized_plans import simulate_plan
+from tests.sized_plans import simulated_plan
 
 REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "horizon_months": 1}
 
@@ -33,7 +33,7 @@ def with_lists(raw, lists):
 
 
 def plan(store, ds):
-    return simulate_plan(store, {**REQUEST, "ds": ds})
+    return simulated_plan(store, {**REQUEST, "ds": ds})
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from kafka_capacity.questions.failures.simulate import failure_pieces, merged_ta
 from kafka_capacity.questions.failures.standing import Standing, shared_traffic
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
 from tests.builders import cluster, topic
-from tests.sized_plans import pinned_inventory, read_share, write_failures_share
+from tests.sized_plans import every_placement, pinned_inventory, read_share, write_failures_share
 
 REQUEST = {
     "cluster": "payments",
@@ -32,6 +32,7 @@ REQUEST = {
     "failure_sets": ["4,rack:a", "5"],
     "controllers": ["1", "2:z", "3"],
     "failover_runs": 10,
+    "failure_placements": "all",
 }
 LISTS = {"orders": [[1, 2], [2, 3]], "single": [[3]]}
 
@@ -180,7 +181,9 @@ def found_failures(**asked):
     snapshot = build_snapshot(raw)
     request = parse_plan_request({**REQUEST, "controllers": [], **asked})
     scenarios = placement_grid(snapshot.brokers, request.grid())
-    return find_failures(raw, snapshot, partition_load(raw, snapshot), request, scenarios)
+    return find_failures(
+        raw, snapshot, partition_load(raw, snapshot), request, scenarios, placements=every_placement(scenarios)
+    )
 
 
 def test_a_placement_in_several_pieces_gives_the_same_as_in_one(monkeypatch):
@@ -188,7 +191,7 @@ def test_a_placement_in_several_pieces_gives_the_same_as_in_one(monkeypatch):
     whole = simulate_here(inputs)
     monkeypatch.setattr(failure_evaluation, "MOST_REPLICAS", 1)
     pieces = failure_pieces(inputs)
-    assert len(pieces) == 3 * len({None, *(one.scenario_id for one in inputs.placements)})
+    assert len(pieces) == 3 * len({None, *(one.scenario.scenario_id for one in inputs.placements)})
     apart = merged_tables(inputs, [piece_tables(inputs, piece) for piece in pieces])
     assert {name: table.to_pylist() for name, table in apart.items()} == {
         name: table.to_pylist() for name, table in whole.items()
@@ -204,14 +207,14 @@ def test_a_cluster_without_racks_and_rates_has_no_racks_to_lose_and_no_loads():
     raw = cluster(brokers=3, racks=None, topics=[topic("orders", partitions=3)], hours=0)
     snapshot = build_snapshot(raw)
     request = parse_plan_request({"cluster": "payments", "failure_kinds": ["rack", "broker"]})
-    tables = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), request, ()))
+    tables = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), request, (), placements=()))
     assert [(row["kind"], row["looked_at"]) for row in tables["failure_kinds"].to_pylist()] == [
         ("broker", 3),
         ("rack", 0),
     ]
     assert tables["failures"].column("loaded_ratio").null_count == 3
     racks = parse_plan_request({"cluster": "payments", "failure_kinds": ["rack"]})
-    nothing = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), racks, ()))
+    nothing = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), racks, (), placements=()))
     assert (len(nothing["failures"]), len(nothing["failure_kinds"])) == (0, 1)
 
 

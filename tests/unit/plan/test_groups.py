@@ -10,14 +10,13 @@ from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, write_dataset
 from kafka_capacity.objects.store import LocalStore
-from kafka_capacity.plan.group_simulation import FoundGroups, load_groups, write_groups
+from kafka_capacity.plan.basis import read_basis
+from kafka_capacity.plan.group_simulation import FoundGroups, pinned_groups, write_groups
 from kafka_capacity.plan.pinned import check_groups, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import read_plan, read_plan_tables, seal_plan
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
-from kafka_capacity.questions.change.evaluate import placement_pieces, placement_tables
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
 from kafka_capacity.questions.consumers.advice import advise
@@ -46,13 +45,17 @@ def pinned(tmp_path_factory):
     return store, pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
 
 
+def groups_of(store, plan):
+    return pinned_groups(read_plan_inputs(store, plan.request_key), read_basis(store, plan))
+
+
 def simulated(inputs):
     return simulate_groups(inputs, lambda work: [work_tables(inputs, piece) for piece in work])
 
 
 def test_only_the_groups_asked_for_are_simulated_as_asked(pinned):
     store, plan = pinned
-    tables = simulated(load_groups(store, read_plan_inputs(store, plan.request_key)).inputs)
+    tables = simulated(groups_of(store, plan).inputs)
     assert tables["group_facts"].column("group_id").to_pylist() == REQUEST["groups"]
     assert set(tables["group_scenarios"].column("protocol").to_pylist()) == {"classic"}
     assert set(tables["group_churn"].column("event").to_pylist()) == {"scale", "rolling-restart"}
@@ -63,7 +66,7 @@ def test_only_the_groups_asked_for_are_simulated_as_asked(pinned):
 
 def test_of_a_large_grid_today_and_the_recommended_bring_the_same_details(pinned, monkeypatch):
     store, plan = pinned
-    inputs = load_groups(store, read_plan_inputs(store, plan.request_key)).inputs
+    inputs = groups_of(store, plan).inputs
     everything = simulated(inputs)
     monkeypatch.setattr(group_evaluation, "DETAILS_FOR_ALL_UP_TO", 0)
     some = simulated(inputs)
@@ -83,14 +86,11 @@ def test_of_a_large_grid_today_and_the_recommended_bring_the_same_details(pinned
 def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pinned):
     store, plan = pinned
     inputs = read_plan_inputs(store, plan.request_key)
-    found = load_groups(store, inputs)
+    found = groups_of(store, plan)
     found = FoundGroups(inputs=found.inputs, skipped=({"group_id": "dead", "reason": "it has no members"},))
     write_groups(store, inputs, found, simulated(found.inputs))
     with pytest.raises(MissingManifestError, match=r"has no placement\.manifest\.json, so it is not complete"):
         seal_plan(store, plan)
-    simulation = load_simulation_inputs(store, inputs)
-    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
-    write_placement(store, inputs, bundles, simulation.facts)
     sizing, failures = write_sizing_share(store, plan), write_failures_share(store, plan)
     with pytest.raises(MissingManifestError, match=r"has no manifest\.json, so it is not complete"):
         read_plan(store, plan)

@@ -10,16 +10,12 @@ import pytest
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.store import LocalStore
-from kafka_capacity.plan.group_simulation import load_groups, write_groups
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import read_plan_tables, seal_plan
 from kafka_capacity.plan.publish import publish_report, release_plan_files
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
-from kafka_capacity.questions.change.evaluate import placement_pieces, placement_tables
-from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
+from kafka_capacity.plan.runner import simulate_plan
 from tests.builders import cluster, topic
-from tests.sized_plans import write_failures_share, write_sizing_share
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "most_moves_per_broker": 2}
@@ -35,20 +31,12 @@ def planned(store, *, without=(), inventory=None, **request):
     """Plan and publish; ``without`` leaves tables out, as older programs did."""
     stage(inventory or cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)]), store)
     pinned = pin_plan(store, parse_plan_request({**REQUEST, **request}), run_date=TODAY)
-    inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = load_simulation_inputs(store, inputs)
-    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)]
-    write_placement(store, inputs, bundles, simulation.facts)
+    simulate_plan(store, read_plan_inputs(store, pinned.request_key))
     if without:
         key = pinned.plan_prefix + "placement.manifest.json"
         manifest = json.loads(store.read_bytes(key))
         manifest["tables"] = {name: parts for name, parts in manifest["tables"].items() if name not in without}
         store.write_bytes(key, json.dumps(manifest).encode())
-    found = load_groups(store, inputs)
-    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work])
-    write_groups(store, inputs, found, groups)
-    write_sizing_share(store, pinned)
-    write_failures_share(store, pinned)
     manifest = seal_plan(store, pinned)
     publish_report(store, pinned)
     return pinned, manifest

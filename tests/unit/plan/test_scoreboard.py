@@ -20,7 +20,7 @@ from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_
 from kafka_capacity.report.data import build_report
 from kafka_capacity.report.render import render_all
 from tests.builders import cluster, topic
-from tests.sized_plans import simulate_plan
+from tests.sized_plans import simulated_plan
 
 REQUEST = {"cluster": "payments", "broker_counts": [6], "placers": ["fewest-bytes"], "horizon_months": 3}
 GIB = 2**30
@@ -54,7 +54,7 @@ def processors(ds, factor=1.0, days=7):
 
 
 def plan(store, ds, **request):
-    return simulate_plan(store, {**REQUEST, "ds": ds, **request})
+    return simulated_plan(store, {**REQUEST, "ds": ds, **request})
 
 
 @pytest.fixture(scope="module")

@@ -11,19 +11,18 @@ from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.store import LocalStore
-from kafka_capacity.plan.group_simulation import load_groups, write_groups
+from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import seal_plan
+from kafka_capacity.plan.plan_dataset import SHARES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.simulation import load_simulation_inputs, write_placement
+from kafka_capacity.plan.simulation import simulation_inputs
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import scenario_to_json
-from kafka_capacity.questions.change.evaluate import evaluate_tables, placement_pieces, placement_tables
+from kafka_capacity.questions.change.evaluate import evaluate_tables
 from kafka_capacity.questions.change.tables import PLAN_TABLES, target_matrix
-from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
 from tests.builders import DS, cluster, rows_of, topic, with_rows
-from tests.sized_plans import write_failures_share, write_sizing_share
+from tests.sized_plans import write_shares
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {"cluster": "payments", "broker_counts": [6, 9], "placers": ["fewest-bytes", "zk"]}
@@ -41,19 +40,7 @@ def inventory(**options):
 def run(store, request=REQUEST, *, order=1, run_date=TODAY):
     """Do what the tasks of a plan do, one after another."""
     pinned = pin_plan(store, parse_plan_request(request), run_date=run_date)
-    inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = load_simulation_inputs(store, inputs)
-    bundles = [placement_tables(simulation, piece) for piece in placement_pieces(inputs.scenarios)[::order]]
-    found = load_groups(store, inputs)
-    groups = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, one) for one in work[::order]])
-    shares = [
-        lambda: write_placement(store, inputs, bundles, simulation.facts),
-        lambda: write_groups(store, inputs, found, groups),
-        lambda: write_sizing_share(store, pinned, order=order),
-        lambda: write_failures_share(store, pinned, order=order),
-    ]
-    for write in shares[::order]:
-        write()
+    write_shares(store, pinned, *SHARES, order=order)
     return pinned, seal_plan(store, pinned)
 
 
@@ -106,7 +93,7 @@ def test_the_order_of_the_rows_of_an_inventory_does_not_show(store, planned):
 def test_the_tables_hold_what_was_evaluated(planned):
     store, pinned, *_ = planned
     inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = load_simulation_inputs(store, inputs)
+    simulation = simulation_inputs(inputs, read_basis(store, inputs.pinned))
     manifest = read_manifest(store, pinned.plan_prefix, kind="plan")
     tables = {name: read_table(store, manifest, name) for name in PLAN_TABLES}
 
@@ -138,7 +125,7 @@ def test_an_inventory_staged_again_in_between_is_a_clear_error(store):
     stage(replace(inventory(), kafka_version="4.4.0"), store)
 
     with pytest.raises(InventoryError) as refused:
-        load_simulation_inputs(store, read_plan_inputs(store, pinned.request_key))
+        read_basis(store, pinned)
     message = str(refused.value)
     assert message.startswith(f"the inventory of cluster 'payments' on {DS} was staged again (manifest ")
     assert message.endswith("start the run again")
@@ -191,7 +178,9 @@ def test_what_kafka_would_refuse_is_stored_as_such(store):
 def test_tables_travel_as_arrow_streams(store):
     stage(inventory(), store)
     inputs = read_plan_inputs(store, pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key)
-    tables = evaluate_tables(load_simulation_inputs(store, inputs), inputs.scenarios[0], has_moves=True)
+    tables = evaluate_tables(
+        simulation_inputs(inputs, read_basis(store, inputs.pinned)), inputs.scenarios[0], has_moves=True
+    )
 
     for name, data in pack_tables(tables).items():
         assert unpack_table(data).equals(tables[name])
@@ -200,7 +189,8 @@ def test_tables_travel_as_arrow_streams(store):
 def test_facts_name_the_rack_traps_of_what_is_proposed(store):
     stage(inventory(), store)
     pinned = pin_plan(store, parse_plan_request({**REQUEST, "broker_counts": [6, 7]}), run_date=TODAY)
-    facts = load_simulation_inputs(store, read_plan_inputs(store, pinned.request_key)).facts
+    inputs = read_plan_inputs(store, pinned.request_key)
+    facts = simulation_inputs(inputs, read_basis(store, pinned)).facts
 
     assert facts["snapshot"]["partition_count"] == 13
     assert facts["snapshot"]["rate_history_hours"] == 24

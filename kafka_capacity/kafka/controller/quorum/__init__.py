@@ -3,7 +3,6 @@
 * :mod:`~kafka_capacity.kafka.controller.quorum.availability`: closed forms and losses.
 * :mod:`~kafka_capacity.kafka.controller.quorum.failover`: the time without a leader after a failure, as a distribution.
 * :mod:`~kafka_capacity.kafka.controller.quorum.simulation`: the election protocol in time, by Kafka's rules (4.3.1).
-* :mod:`~kafka_capacity.kafka.controller.quorum.random_courses`: the search for a course that breaks an invariant.
 """
 
 from kafka_capacity.kafka.controller.quorum.availability import (

@@ -31,12 +31,12 @@ MINUTES_PER_YEAR = 365 * 24 * 60
 
 
 def majority(voters: int) -> int:
-    """Give how many of so many voters must live."""
+    """Return how many of so many voters must live."""
     return voters // 2 + 1
 
 
 def tolerated_losses(voters: int) -> int:
-    """Give how many of so many voters may be lost.
+    """Return how many of so many voters may be lost.
 
     >>> [tolerated_losses(n) for n in (1, 2, 3, 4, 5)]
     [0, 0, 1, 1, 2]
@@ -45,7 +45,7 @@ def tolerated_losses(voters: int) -> int:
 
 
 def quorum_unavailability(voter_availability: Sequence[float]) -> float:
-    """Give the share of time without a majority, of voters that fail apart from each other.
+    """Return the share of time without a majority, of voters that fail apart from each other.
 
     Args:
         voter_availability: of each voter, the share of time that it is up.
@@ -60,7 +60,7 @@ def quorum_unavailability(voter_availability: Sequence[float]) -> float:
 def rack_correlated_unavailability(
     voters: Sequence[Voter], voter_availability: float, rack_availability: float
 ) -> float:
-    """Give the share of time without a majority, of voters that also fail with their rack.
+    """Return the share of time without a majority, of voters that also fail with their rack.
 
     Args:
         voters: a voter without a rack stands alone and fails by itself only.
@@ -127,13 +127,13 @@ def quorum_losses(voters: Sequence[Voter]) -> tuple[QuorumLoss, ...]:
 
 
 def voters_by_rack(voters: Sequence[Voter]) -> Mapping[str, tuple[int, ...]]:
-    """Give the node ids in each rack that is known, by name."""
+    """Return the node ids in each rack that is known, by name."""
     racks = sorted({voter.rack for voter in voters if voter.rack is not None})
     return {rack: tuple(sorted(v.node_id for v in voters if v.rack == rack)) for rack in racks}
 
 
 def _living(groups: Sequence[tuple[float, Sequence[float]]]) -> NDArray[np.float64]:
-    """Give the chance of each number of living voters: float64[n + 1]; a group is up or down as a whole as well."""
+    """Return the chance of each number of living voters: float64[n + 1]; a group is up or down as a whole as well."""
     chances = np.ones(1)
     for group_share, shares in groups:
         inside = np.ones(1)

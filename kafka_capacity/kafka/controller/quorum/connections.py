@@ -37,7 +37,7 @@ class Connections:
         return self._expected.get(node) == correlation
 
     def awaits(self, node: int) -> int | None:
-        """Give the number of the request to this node that has no answer yet."""
+        """Return the number of the request to this node that has no answer yet."""
         return self._expected.get(node)
 
     def awaits_any(self) -> bool:
@@ -58,7 +58,7 @@ class Connections:
             self._ready_at[node] = now + self._timeouts.retry_backoff_seconds
 
     def busy_until(self, node: int, now: float) -> float | None:
-        """Give when a request to this node times out or its pause ends; ``None`` where it can be asked now."""
+        """Return when a request to this node times out or its pause ends; ``None`` where it can be asked now."""
         ready_at = self._ready_at.get(node)
         if ready_at is None or now < ready_at:
             return ready_at
@@ -77,7 +77,7 @@ class Connections:
         return True
 
     def in_flight_until(self, now: float) -> float | None:
-        """Give when the request under way times out; ``None`` where none is."""
+        """Return when the request under way times out; ``None`` where none is."""
         if not self._expected:
             return None
         for node in list(self._expected):
@@ -95,7 +95,7 @@ class Connections:
         return None
 
     def earliest_bootstrap(self, now: float) -> float:
-        """Give when the first voter is free."""
+        """Return when the first voter is free."""
         untils = [self.busy_until(node, now) for node in self._bootstrap]
         return min(now if until is None else until for until in untils)
 

@@ -49,7 +49,7 @@ class Failovers:
     rpcs: Mapping[Rpc, NDArray[np.int64]]
 
     def quantile(self, share: float) -> float:
-        """Give the leaderless seconds that this share of the runs does not exceed."""
+        """Return the leaderless seconds that this share of the runs does not exceed."""
         return float(np.quantile(self.leaderless_seconds, share, method="inverted_cdf"))
 
     @property

@@ -83,7 +83,7 @@ def fail_each(
 
 
 def _copies(thing: _Thing, count: int) -> Iterator[_Thing]:
-    """Give a thing so many times, each to be changed by itself."""
+    """Return a thing so many times, each to be changed by itself."""
     stored = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL) if count > 1 else b""
     for _ in range(count - 1):
         yield pickle.loads(stored)  # noqa: S301 - see above

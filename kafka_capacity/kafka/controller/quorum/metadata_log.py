@@ -29,12 +29,12 @@ class MetadataLog:
         self._note_end()
 
     def end_of_epoch(self, epoch: int) -> LogEnd:
-        """Give the largest epoch that is not above this one, and where it ends."""
+        """Return the largest epoch that is not above this one, and where it ends."""
         offset = bisect_right(self._epochs, epoch)
         return LogEnd(self._epochs[offset - 1] if offset else 0, offset)
 
     def diverging_from(self, fetched: LogEnd) -> LogEnd | None:
-        """Give where a replica that ends there must cut its log; ``None`` where its log is a part of this one."""
+        """Return where a replica that ends there must cut its log; ``None`` where its log is a part of this one."""
         found = self.end_of_epoch(fetched.epoch)
         return None if found.epoch == fetched.epoch and fetched.offset <= found.offset else found
 

@@ -75,7 +75,7 @@ def _on_end(replica: Replica, request: Request, now: float) -> None:
 
 
 def _succession_backoff(replica: Replica, successors: tuple[int, ...]) -> float:
-    """Give how long to wait: nothing for the first, then twice as long from one to the next."""
+    """Return how long to wait: nothing for the first, then twice as long from one to the next."""
     most_ms = round(replica.timeouts.election_backoff_max_seconds * 1000)
     position = successors.index(replica.node_id) if replica.node_id in successors else len(successors)
     if position == 0:

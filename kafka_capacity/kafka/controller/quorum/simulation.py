@@ -105,7 +105,7 @@ class QuorumSimulation:
         return node_id not in self.down and self.replicas[node_id].state is State.LEADER
 
     def leader(self) -> int | None:
-        """Give the leader of the latest epoch that has one and lives."""
+        """Return the leader of the latest epoch that has one and lives."""
         leading = [replica for node_id, replica in self.replicas.items() if self.leads(node_id)]
         return max(leading, key=lambda replica: replica.epoch).node_id if leading else None
 
@@ -198,12 +198,12 @@ class QuorumSimulation:
             self._schedule.wake_at(node_id, wake)
 
     def _write_state(self, replica: Replica) -> float:
-        """Give how long a replica writes epoch, leader and vote: once for each change of state that Kafka keeps."""
+        """Return how long a replica writes epoch, leader and vote: once for each change of state that Kafka keeps."""
         writes, replica.state_writes = replica.state_writes, 0
         return sum(self.storage.flush_seconds(self._random) for _ in range(writes))
 
     def _flush_log(self, replica: Replica) -> float:
-        """Give how long a replica flushes its log."""
+        """Return how long a replica flushes its log."""
         self._log_ends[replica.node_id] = replica.log.end.offset
         return self.storage.flush_seconds(self._random)
 

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_capacity.conformance.models.reassignment_rules import ReassignmentReplicas, proposed_moves
 from kafka_capacity.kafka.cluster.assignment import replica_lists, replica_matrix, replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import (
@@ -12,7 +13,6 @@ from kafka_capacity.kafka.cluster.diff import (
     preferred_leaders_per_broker,
     replicas_per_broker,
 )
-from kafka_capacity.kafka.reassignment.kafka_rules import ReassignmentReplicas, proposed_moves
 from tests.properties.strategies import repeatable
 
 REPLICAS = st.lists(st.integers(0, 6), min_size=1, max_size=4, unique=True)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers, losses
-from kafka_capacity.kafka.controller.kraft_change import (
+from kafka_capacity.conformance.models.kraft_change import (
     ChangeRules,
     Election,
     MetadataVersion,
@@ -16,11 +15,12 @@ from kafka_capacity.kafka.controller.kraft_change import (
     PartitionTarget,
     partition_change,
 )
-from kafka_capacity.kafka.controller.leadership import LeaderAndIsr, ReplicaAssignment
+from kafka_capacity.conformance.models.leadership import LeaderAndIsr, ReplicaAssignment
+from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.zk_election import BrokerView
+from kafka_capacity.conformance.models.zk_machine import ControlledPartition
+from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers, losses
 from kafka_capacity.kafka.controller.partition_states import PartitionStates
-from kafka_capacity.kafka.controller.states import PartitionState, ReplicaState
-from kafka_capacity.kafka.controller.zk_election import BrokerView
-from kafka_capacity.kafka.controller.zk_machine import ControlledPartition
 from tests.examples import at_most
 
 BROKERS = 6

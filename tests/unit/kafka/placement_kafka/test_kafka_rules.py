@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.errors import PlacementError
-from kafka_capacity.kafka.reassignment.kafka_rules import (
+from kafka_capacity.conformance.models.reassignment_rules import (
     CompletedReassignment,
     OngoingReassignment,
     PartitionMove,
@@ -15,6 +14,7 @@ from kafka_capacity.kafka.reassignment.kafka_rules import (
     proposed_moves,
     reassigning_brokers,
 )
+from kafka_capacity.errors import PlacementError
 
 REPLICAS = st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True)
 

@@ -8,9 +8,9 @@ import pytest
 from kafka_capacity.kafka.controller.quorum import FailureKind, Network, QuorumTimeouts, Storage, failovers, simulation
 from kafka_capacity.kafka.controller.quorum.messages import Error, Request, Rpc
 from kafka_capacity.kafka.controller.quorum.polling import poll
-from kafka_capacity.kafka.controller.quorum.random_courses import random_course
 from kafka_capacity.kafka.controller.quorum.refusals import take_refusal
 from kafka_capacity.kafka.controller.quorum.replica import Replica
+from tests.unit.kafka.controller.quorum.random_courses import random_course
 
 CASES = (
     {},

@@ -7,12 +7,12 @@ import pytest
 
 from kafka_capacity.kafka.controller.quorum import requests
 from kafka_capacity.kafka.controller.quorum.messages import NOBODY, LogEnd, Request, Rpc
-from kafka_capacity.kafka.controller.quorum.random_courses import random_course
 from kafka_capacity.kafka.controller.quorum.replica import Replica
 from kafka_capacity.kafka.controller.quorum.requests import ProtocolError, handle_request
 from kafka_capacity.kafka.controller.quorum.safety import SafetyViolationError
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
 from kafka_capacity.kafka.controller.quorum.states import State
+from tests.unit.kafka.controller.quorum.random_courses import random_course
 
 COURSES = 200
 

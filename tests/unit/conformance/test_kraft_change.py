@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.kraft_change import (
+from kafka_capacity.conformance.models.kraft_change import (
     ChangeRules,
     Election,
     MetadataVersion,
@@ -14,7 +13,8 @@ from kafka_capacity.kafka.controller.kraft_change import (
     PartitionTarget,
     partition_change,
 )
-from kafka_capacity.kafka.controller.leadership import NO_LEADER, RecoveryState
+from kafka_capacity.conformance.models.leadership import NO_LEADER, RecoveryState
+from kafka_capacity.errors import RequestError
 
 
 def rules(version="4.3", min_isr=2, has_elr=True, **others):

@@ -147,7 +147,7 @@ class ReassignmentReplicas:
         return cls(removing=removing, adding=adding, replicas=(*target, *removing))
 
     def completed_by(self, isr: Sequence[int]) -> CompletedReassignment | None:
-        """Tell what an ISR makes of it, ``None`` while it goes on (or nothing is to be added or removed).
+        """Return what an ISR makes of it, ``None`` while it goes on (or nothing is to be added or removed).
 
         It is over as soon as all added replicas are in sync and any replica of the target is. When it removes more
         replicas than it adds, all of the target must be in sync: otherwise the ISR could shrink. (Until 4.2 the whole

@@ -25,7 +25,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_capacity.kafka.controller.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
+from kafka_capacity.conformance.models.leadership import LeaderAndIsr, RecoveryState, ReplicaAssignment
 
 
 class Strategy(StrEnum):
@@ -52,11 +52,11 @@ class BrokerView:
     offline_dirs: frozenset[int] = frozenset()
 
     def is_online(self, replica: int) -> bool:
-        """Tell whether a replica can lead: a broker that shuts down counts as dead."""
+        """Return whether a replica can lead: a broker that shuts down counts as dead."""
         return replica not in self.shutting_down and self.is_online_or_shutting_down(replica)
 
     def is_online_or_shutting_down(self, replica: int) -> bool:
-        """Tell whether a replica still answers."""
+        """Return whether a replica still answers."""
         return replica in self.live and replica not in self.offline_dirs
 
 
@@ -77,7 +77,7 @@ class ElectionResult:
 def offline_leader(
     assignment: Sequence[int], isr: Collection[int], live: Collection[int], *, is_unclean_allowed: bool
 ) -> int | None:
-    """Give the first live replica in the ISR, else, if that is allowed, the first live one."""
+    """Return the first live replica in the ISR, else, if that is allowed, the first live one."""
     clean = first_in_sync(assignment, isr, live)
     if clean is not None or not is_unclean_allowed:
         return clean
@@ -85,19 +85,19 @@ def offline_leader(
 
 
 def first_in_sync(assignment: Sequence[int], isr: Collection[int], live: Collection[int]) -> int | None:
-    """Give the first live replica in the ISR; of the target of a reassignment, this is its new leader."""
+    """Return the first live replica in the ISR; of the target of a reassignment, this is its new leader."""
     return next((replica for replica in assignment if replica in live and replica in isr), None)
 
 
 def preferred_leader(assignment: Sequence[int], isr: Collection[int], live: Collection[int]) -> int | None:
-    """Give the first replica if it is alive and in the ISR."""
+    """Return the first replica if it is alive and in the ISR."""
     return first_in_sync(assignment[:1], isr, live)
 
 
 def controlled_shutdown_leader(
     assignment: Sequence[int], isr: Collection[int], live: Collection[int], shutting_down: Collection[int]
 ) -> int | None:
-    """Give the first live replica in the ISR that does not shut down."""
+    """Return the first live replica in the ISR that does not shut down."""
     return first_in_sync([replica for replica in assignment if replica not in shutting_down], isr, live)
 
 

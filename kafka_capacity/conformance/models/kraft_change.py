@@ -41,11 +41,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from kafka_capacity.conformance.models.leadership import NO_LEADER, RecoveryState
+from kafka_capacity.conformance.models.reassignment_rules import ReassignmentReplicas
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.leadership import NO_LEADER, RecoveryState
 from kafka_capacity.kafka.java.hash_map import JavaHashSet
 from kafka_capacity.kafka.java.hashing import integer_hash
-from kafka_capacity.kafka.reassignment.kafka_rules import ReassignmentReplicas
 
 _LATEST = 1 << 16  # the last of a release's versions, whatever its number
 

@@ -35,10 +35,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from kafka_capacity.conformance.models.leadership import NO_LEADER, LeaderAndIsr, ReplicaAssignment
+from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.zk_election import BrokerView, Strategy, elect
 from kafka_capacity.errors import PlacementError
-from kafka_capacity.kafka.controller.leadership import NO_LEADER, LeaderAndIsr, ReplicaAssignment
-from kafka_capacity.kafka.controller.states import PartitionState, ReplicaState
-from kafka_capacity.kafka.controller.zk_election import BrokerView, Strategy, elect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ class LeaderAndIsr:
     def led_by(
         self, leader: int, isr: Sequence[int] | None = None, recovery: RecoveryState | None = None
     ) -> LeaderAndIsr:
-        """Give the outcome of an election: a new leader epoch; what is not named stays as it is."""
+        """Return the outcome of an election: a new leader epoch; what is not named stays as it is."""
         return replace(
             self,
             leader=leader,

@@ -1,0 +1,57 @@
+"""Simulate the questions of a pinned plan on Spark, side by side in one application, and store the share of each.
+
+    spark-submit --py-files kafka_capacity.zip spark_jobs/simulate.py \
+        --store-uri s3://bucket/prefix --request-key requests/cluster=…/ds=…/plan=…/request.json
+
+The driver reads the pinned inventory once and has a thread a question. Each question spreads its pieces of work over
+the executors: placements; groups with an assignor; sizes; losses of a placement. ``--shares`` takes some of them only,
+for large clusters that had better not simulate all at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+from kafka_capacity import __version__
+from kafka_capacity.objects.store import open_store
+from kafka_capacity.plan.pinned import read_plan_inputs
+from kafka_capacity.plan.plan_dataset import SHARES
+from kafka_capacity.plan.runner import simulate_plan
+from spark_jobs.spread import Spread, build_parser, run_job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger("kafka_capacity.simulate")
+
+
+def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
+    """Simulate and store; return the sha256 of the manifest of each share."""
+    store = open_store(args.store_uri)
+    inputs = read_plan_inputs(store, args.request_key)
+    log.info("kafka_capacity %s: %s", __version__, ", ".join(args.shares))
+    made = simulate_plan(store, inputs, Spread(spark, tasks=args.tasks), shares=args.shares, side_by_side=True)
+    for share, manifest in made.items():
+        log.info("%s: %d scenarios, %s (%s)", share, manifest.facts["scenarios"], manifest.prefix, manifest.sha256)
+    return {share: manifest.sha256 for share, manifest in made.items()}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the arguments."""
+    made = build_parser("Simulate the questions of a pinned plan.")
+    made.add_argument(
+        "--shares", nargs="+", choices=SHARES, default=list(SHARES), help="which questions; all by default"
+    )
+    return made
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Start or join a Spark session and run."""
+    return run_job("simulate", run, parser().parse_args(argv))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

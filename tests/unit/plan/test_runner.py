@@ -1,0 +1,101 @@
+"""The questions of a plan side by side: what is stored is left, what fails is named, and placements are made once."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_capacity.errors import SimulationError
+from kafka_capacity.objects.dataset import has_manifest, read_table
+from kafka_capacity.plan import runner
+from kafka_capacity.plan.pinned import read_plan_inputs
+from kafka_capacity.plan.plan_dataset import FAILURES, GROUPS, PLACEMENT, SHARES, SIZING
+from kafka_capacity.plan.runner import run_here, simulate_plan
+from kafka_capacity.questions.failures import simulate as failure_simulation
+from kafka_capacity.questions.failures.scenario import TODAY
+from tests.builders import cluster, topic
+from tests.sized_plans import pinned_inventory
+
+REQUEST = {"cluster": "payments", "broker_counts": [6, 9], "placers": ["fewest-bytes", "zk"]}
+
+
+@pytest.fixture
+def pinned(tmp_path):
+    """A pinned plan of a small cluster, and its inputs."""
+    raw = cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=9)], hours=24)
+    store, plan = pinned_inventory(raw, REQUEST, tmp_path)
+    return store, plan, read_plan_inputs(store, plan.request_key)
+
+
+def counting(done):
+    def run(function, shared, pieces, *, what):
+        done.append(what)
+        return run_here(function, shared, pieces, what=what)
+
+    return run
+
+
+def test_side_by_side_gives_what_one_after_another_gives(pinned):
+    store, plan, inputs = pinned
+    first = simulate_plan(store, inputs)
+    for share in SHARES:
+        store.delete(f"{plan.plan_prefix}{share}.manifest.json")
+    assert simulate_plan(store, inputs, side_by_side=True) == first
+
+
+def test_a_share_that_is_stored_and_whole_is_not_simulated_again(pinned):
+    store, plan, inputs = pinned
+    first = simulate_plan(store, inputs)
+    done = []
+    assert simulate_plan(store, inputs, counting(done)) == first
+    assert done == []
+    # A file of one share is damaged, and the manifest of another is away.
+    part = first[GROUPS].tables["group_facts"][0].key
+    store.write_bytes(plan.plan_prefix + part, b"torn")
+    store.delete(f"{plan.plan_prefix}{FAILURES}.manifest.json")
+    assert simulate_plan(store, inputs, counting(done)) == first
+    assert sorted(done) == ["pieces of losses", "variants of groups"]
+    assert len(read_table(store, first[GROUPS], "group_facts")) == 0
+
+
+def test_what_fails_is_named_and_the_others_are_stored(pinned, monkeypatch):
+    store, plan, inputs = pinned
+
+    def fail(*_):
+        raise ZeroDivisionError("no sizes today")
+
+    monkeypatch.setattr(runner, "pinned_sizing", fail)
+    with pytest.raises(SimulationError, match=r"^sizing: ZeroDivisionError\('no sizes today'\)$"):
+        simulate_plan(store, inputs, side_by_side=True)
+    stored = {share for share in SHARES if has_manifest(store, plan.plan_prefix, share=share)}
+    assert stored == {PLACEMENT, GROUPS, FAILURES}
+    monkeypatch.undo()
+    done = []
+    assert set(simulate_plan(store, inputs, counting(done))) == set(SHARES)
+    assert set(done) == {"sizes"}
+
+
+def test_losses_wait_for_the_placements_that_they_stand_on(pinned, monkeypatch):
+    store, plan, inputs = pinned
+    monkeypatch.setattr(runner, "simulation_inputs", lambda *_: 1 / 0)
+    with pytest.raises(SimulationError) as failed:
+        simulate_plan(store, inputs, side_by_side=True)
+    assert str(failed.value).splitlines() == [
+        "placement: ZeroDivisionError('division by zero')",
+        "failures: not simulated, since the placements that brokers are lost of failed",
+    ]
+    assert has_manifest(store, plan.plan_prefix, share=SIZING)
+
+
+def test_brokers_are_lost_of_the_placement_that_was_made_for_the_change(pinned, monkeypatch):
+    store, plan, inputs = pinned
+    apart = simulate_plan(store, inputs, shares=(PLACEMENT,))
+    again = simulate_plan(store, inputs, shares=(FAILURES,))[FAILURES]
+    assert set(read_table(store, again, "failure_kinds").column("placement_id").to_pylist()) == {
+        TODAY,
+        "006-brokers.fewest-bytes",
+    }
+    for share in (PLACEMENT, FAILURES):
+        store.delete(f"{plan.plan_prefix}{share}.manifest.json")
+    monkeypatch.setattr(failure_simulation, "evaluate_placement", None)  # none is made again
+    together = simulate_plan(store, inputs, shares=(PLACEMENT, FAILURES))
+    assert together == {**apart, FAILURES: again}
