@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from kafka_capacity.health.codes import Code
+from kafka_capacity.inventory.health import inventory_problems
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
@@ -61,12 +63,11 @@ def test_what_it_held_alone_is_offline(raw: RawInventory) -> None:
     lone = [row for row in replicas if row["topic"] == "lone" and row["broker_id"] == DEAD]
     assert lone
     remarks: dict[str, Any] = {remark.code: remark.message for remark in raw.remarks}
-    names = ", ".join(f"lone-{row['partition']}" for row in lone)
-    noun = "partition" if len(lone) == 1 else "partitions"
     assert remarks == {
         "log_dirs_unknown": f"sizes are not known, or not all, of brokers {DEAD}; table log_dirs says why",
-        "partition_offline": f"{len(lone)} {noun} without a leader: {names}",
     }
+    (offline,) = [one for one in inventory_problems(raw) if one.code == Code.OFFLINE]
+    assert (offline.where, offline.partitions) == ("lone", len(lone))
 
 
 def test_nothing_about_it_forbids_planning(raw: RawInventory) -> None:
