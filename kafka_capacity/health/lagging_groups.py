@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.health.cluster_view import ClusterView, counted, some_names
+from kafka_capacity.health.cluster_view import ClusterView, some_names
 from kafka_capacity.health.codes import Code
 from kafka_capacity.health.problem import Figure, Problem, Severity
 from kafka_capacity.text import format_duration
@@ -42,15 +42,19 @@ def _behind(
     order = [place for place in np.argsort(-behind, kind="stable").tolist() if rows[place]]
     count, worst = len(order), order[0]
     names = [view.lags.groups[place] for place in order]
-    at_worst = "" if count == 1 else f", at worst {names[0]} by {format_duration(behind[worst])}"
-    by = f" by {format_duration(behind[worst])}" if count == 1 else f" by more than {format_duration(limit_seconds)}"
+    seconds = format_duration(behind[worst])
+    message = (
+        f"consumer group {names[0]} is {seconds} behind"
+        if count == 1
+        else f"{count:,} consumer groups are more than {format_duration(limit_seconds)} behind, at worst {names[0]} with "
+        f"{seconds}"
+    )
+    whose = "its members" if count == 1 else "their members"
     yield Problem(
         severity=severity,
         code=code,
         where=f"group{'' if count == 1 else 's'} {some_names(names)}",
-        message=f"{counted(count, 'consumer group')} {'is' if count == 1 else 'are'} behind{by}{at_worst}",
-        remedy="find out whether its members are stopped, slow or too few before anything moves"
-        if count == 1
-        else "find out whether their members are stopped, slow or too few before anything moves",
+        message=message,
+        remedy=f"find out whether {whose} are stopped, slow or too few before anything moves",
         figure=Figure(float(behind[worst]), limit_seconds, "seconds"),
     )

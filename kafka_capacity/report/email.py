@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from kafka_capacity.errors import RenderError
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
 from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
 from kafka_capacity.report.groups import SECTION as GROUPS_SECTION
 from kafka_capacity.report.palette import DARK, LIGHT
+from kafka_capacity.report.problems import SECTION as PROBLEMS_SECTION
 from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 from kafka_capacity.report.waves import SECTION as WAVES_SECTION
@@ -31,6 +33,8 @@ from kafka_capacity.text.names import clipped, slug, visible
 
 MAX_CAVEATS = 4
 """Caveats that an e-mail shows, and however many more are serious."""
+MAX_PROBLEMS = 5
+"""Serious problems of the cluster that an e-mail names; the others are counted."""
 MAX_OPTIONS = 10
 """Rows of the comparison that an e-mail shows; the report has them all."""
 REASON_LENGTH = 120
@@ -140,6 +144,10 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     # Serious first. What is said of consumer groups has a line of its own.
     caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != GROUPS_SECTION]
     shown = max(MAX_CAVEATS, sum(1 for caveat in caveats if caveat["severity"] == "serious"))
+    problems: list[dict[str, Any]] = next(
+        (s["data"]["problems"] for s in report["sections"] if s["name"] == PROBLEMS_SECTION), []
+    )
+    serious = [problem for problem in problems if problem["severity"] in {Severity.FATAL, Severity.SERIOUS}]
     return {
         "report": report,
         "report_uri": uri,
@@ -149,6 +157,9 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "groups_uri": f"{uri}#{GROUPS_SECTION}",
         "failures": next((s["data"] for s in report["sections"] if s["name"] == FAILURES_SECTION), None),
         "failures_uri": f"{uri}#{FAILURES_SECTION}",
+        "problems": serious[:MAX_PROBLEMS],
+        "more_problems": len(problems) - len(serious[:MAX_PROBLEMS]),
+        "problems_uri": f"{uri}#{PROBLEMS_SECTION}",
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),
         "options": [

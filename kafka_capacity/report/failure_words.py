@@ -140,12 +140,8 @@ def change_word(view: FailuresView, kind: str) -> str | None:
 
 
 def failures_line(view: FailuresView) -> str:
-    """Say in one line what is seriously wrong today, and what the loss of a broker would do."""
+    """Return in one line what the loss of a broker would do, today and after the change."""
     parts = []
-    if view.serious:
-        count, first = len(view.serious), view.serious[0].message
-        lead = ", first of all" if count > 1 else ""
-        parts.append(f"{plural(count, 'serious problem')} of the cluster as it is{lead}: {first}.")
     kind = next(iter(view.today.losses), None)
     if kind is not None:
         parts.append(f"Today: {loss_sentence(view.today, kind)}")

@@ -23,7 +23,6 @@ def build(view: PlanView) -> dict[str, Any] | None:
         return None
     return {
         "line": failures_line(failures),
-        "is_serious": bool(failures.serious),
         "label": view.nearest.label,
         "is_same": failures.is_then_same,
         "verdicts": [

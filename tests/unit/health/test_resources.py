@@ -101,6 +101,6 @@ def test_groups_that_are_hours_behind_are_serious_and_the_worst_is_named():
     assert set(seen) == {"groups-hours-behind", "groups-behind"}
     serious, minor = seen["groups-hours-behind"], seen["groups-behind"]
     assert (serious.severity, serious.where) == (Severity.SERIOUS, "groups billing, search")
-    assert serious.message == "2 consumer groups are behind by more than 1 h, at worst billing by 2 h"
+    assert serious.message == "2 consumer groups are more than 1 h behind, at worst billing with 2 h"
     assert serious.figure == Figure(7200.0, 3600.0, "seconds")
-    assert (minor.severity, minor.message) == (Severity.WARNING, "1 consumer group is behind by 15 min")
+    assert (minor.severity, minor.message) == (Severity.WARNING, "consumer group audit is 15 min behind")

@@ -35,6 +35,9 @@ def test_disks_over_their_limit_are_listed_on_the_page_at_its_top_and_in_the_mai
     assert message in page[page.index('id="findings"') :]
     assert message in rendered.email_text
     assert message in rendered.email_html.decode()
+    others = len(listed["data"]["problems"]) - 1
+    if others:
+        assert f"{others} more problem" in rendered.email_text
 
 
 def test_the_list_is_what_was_found_today_and_what_the_change_brings(full):
