@@ -46,8 +46,8 @@ def _behind(
     message = (
         f"consumer group {names[0]} is {seconds} behind"
         if count == 1
-        else f"{count:,} consumer groups are more than {format_duration(limit_seconds)} behind, at worst {names[0]} with "
-        f"{seconds}"
+        else f"{count:,} consumer groups are more than {format_duration(limit_seconds)} behind, at worst {names[0]} "
+        f"with {seconds}"
     )
     whose = "its members" if count == 1 else "their members"
     yield Problem(
