@@ -4,8 +4,9 @@ import dataclasses
 
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
+from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal import PlacementMetrics, evaluate_placement
-from kafka_capacity.proposal.grid import scenario_from_json
+from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.text import format_percent
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FILES, NINE, all_names, names, read
@@ -18,10 +19,11 @@ def test_one_option_gives_these_files(planned):
 def test_the_plan_holds_what_the_evaluation_says(planned, snapshot):
     plan = read(planned / "plan.json")
     found = read_plan_input(str(snapshot))
-    asked = {key: plan[key] for key in ("scenario_id", "target", "placer", "replication_factor", "rack_rule", "seed")}
-    asked |= {key: plan[key] for key in ("throttle_bytes_per_second", "balance", "tolerance_ratio", "disk_limit_ratio")}
-    result = evaluate_placement(found.snapshot, found.load, scenario_from_json(asked))
+    request = parse_plan_request({"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"]})
+    (scenario,) = placement_grid(found.snapshot.brokers, request.grid())
+    result = evaluate_placement(found.snapshot, found.load, scenario)
 
+    assert scenario_to_json(scenario).items() <= plan.items()
     assert plan["fits"] is True
     assert plan["excuses"] == []
     assert {f.name for f in dataclasses.fields(PlacementMetrics)} <= set(plan)
