@@ -21,7 +21,8 @@ from kafka_capacity.plan.simulation import load_simulation_inputs, write_placeme
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.questions.change.evaluate import evaluate_tables, placement_pieces, placement_tables
-from kafka_capacity.questions.change.tables import PLAN_TABLES, target_matrix
+from kafka_capacity.questions.change.stored_target import stored_target
+from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 from tests.sized_plans import write_failures_share, write_sizing_share
@@ -127,7 +128,7 @@ def test_the_tables_hold_what_was_evaluated(planned):
     for scenario in inputs.scenarios:
         result = evaluate_placement(simulation.snapshot, simulation.load, scenario)
         moves = tables["moves"].filter(pc.equal(tables["moves"]["scenario_id"], scenario.scenario_id))
-        after = target_matrix(simulation.snapshot.partitions, simulation.snapshot.replicas, moves)
+        _, after, _, _ = stored_target(simulation.snapshot.partitions, simulation.snapshot.replicas, moves)
         assert after.tolist() == result.diff.after.tolist()
         assert sum(moves.column("moved_bytes").to_pylist()) == result.metrics.moved_bytes
         loads = tables["broker_load"].filter(pc.equal(tables["broker_load"]["scenario_id"], scenario.scenario_id))
