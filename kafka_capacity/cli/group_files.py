@@ -9,6 +9,7 @@ The same input gives the same bytes. Everything is worked out before the first b
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 from collections import defaultdict
@@ -22,7 +23,6 @@ from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.questions.consumers.advice import GroupAdvice, Row
-from kafka_capacity.questions.consumers.grid import group_request_to_json
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 
 SCHEMA_VERSION = 1
@@ -38,7 +38,7 @@ def groups_document(planned: PlannedGroups) -> dict[str, Any]:
         by_group[row["group_id"]].append(row)
     return {
         **document_head(SCHEMA_VERSION, cluster=planned.cluster, ds=planned.ds),
-        "request": group_request_to_json(planned.request),
+        "request": dataclasses.asdict(planned.request),
         "groups": [
             {
                 **_advice(advice),

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import band, explanation_lines
-from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
+from kafka_capacity.cli.plan_files import recommended
 from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.report.asked import asked_sentence
@@ -140,5 +141,5 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
     return [
         *first,
         f"to do it, give {folder}{MOVES} to kafka-reassign-partitions.sh --execute --throttle {throttle}: the time is "
-        f"of that file, which has only the partitions that change; {folder}{MOVES_ROLLBACK} takes them back{in_waves}",
+        f"of that file, which has only the partitions that change; {folder}{ROLLBACK} takes them back{in_waves}",
     ]

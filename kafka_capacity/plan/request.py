@@ -93,31 +93,21 @@ class PlanRequest(
                 raise ValueError(msg)
         return value
 
-    def plan_id(
-        self,
-        *,
-        ds: str,
-        inventory_sha256: str,
-        profile_sha256: str = "",
-        scores_sha256: str = "",
-        own_shapes: str = "",
-    ) -> str:
+    def plan_id(self, *, ds: str, inventory_sha256: str, **rests_on: str) -> str:
         """Name the plan by what it rests on: the same request on the same inventory is the same plan.
 
         Who reads it and who must approve it are not part of that.
 
         Args:
             ds: the day of the inventory that was found.
-            inventory_sha256: of its manifest.
-            profile_sha256: of the manifest of its load profile, empty where there is none.
-            scores_sha256: of the manifest of the scores of earlier predictions, empty where there are none.
-            own_shapes: the deployment's own shapes and prices, empty for none.
+            inventory_sha256: of its manifest, or of the files of a snapshot.
+            **rests_on: what else the plan rests on, whole or as a hash, empty for none: a load profile, the scores of
+                earlier predictions, shapes of one's own, a list of brokers, samples of processors.
         """
         unasked = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
         asked = self.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds", *unasked})
         basis = {"request": asked, "ds": ds, "inventory_sha256": inventory_sha256, "model_version": MODEL_VERSION}
-        more = {"profile_sha256": profile_sha256, "scores_sha256": scores_sha256, "own_shapes": own_shapes}
-        basis |= {name: value for name, value in more.items() if value}
+        basis |= {name: value for name, value in rests_on.items() if value}
         return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()[:16]
 
 

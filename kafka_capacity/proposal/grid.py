@@ -10,6 +10,7 @@ there. With such changes and without counts the plan is for just what is then th
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.broker_changes import BrokerChanges
-from kafka_capacity.proposal.pins import Pin, pins_from_json, pins_to_json
+from kafka_capacity.proposal.pins import Pin
 from kafka_capacity.proposal.scenario import PlacementScenario
 
 DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
@@ -155,7 +156,7 @@ def _scenario(
 
 
 def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
-    """Give a scenario as plain data; what is not known is null."""
+    """Return a scenario as plain data, as ``plan.json`` shows it; what is not known is null."""
     target = scenario.target
 
     def figures(values: NDArray[np.float64]) -> list[float | None]:
@@ -180,7 +181,7 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
         "tolerance_ratio": scenario.tolerance_ratio,
         "disk_limit_ratio": scenario.disk_limit_ratio,
         "seed": scenario.seed,
-        "pins": pins_to_json(scenario.pins),
+        "pins": [dataclasses.asdict(pin) for pin in scenario.pins],
         "most_replicas_per_broker": scenario.most_replicas_per_broker,
         "replaced": [list(pair) for pair in scenario.replaced],
         "partition_counts": [list(pair) for pair in scenario.partition_counts],
@@ -191,19 +192,3 @@ def placement_key(scenario: PlacementScenario) -> str:
     """Name the placement of a scenario: those that differ in their throttles only share it."""
     asked = scenario_to_json(scenario)
     return json.dumps({name: asked[name] for name in asked if name not in {"scenario_id", "throttle_bytes_per_second"}})
-
-
-def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:
-    """Undo :func:`scenario_to_json`; what an older version did not write is what it did not ask."""
-    target = dict(data["target"])
-    return PlacementScenario(
-        **{
-            **data,
-            "target": Brokers.of(target.pop("ids"), target.pop("racks"), **target),
-            "rack_rule": RackRule(data["rack_rule"]),
-            "balance": Balance(data["balance"]),
-            "pins": pins_from_json(data.get("pins", ())),
-            "partition_counts": tuple((topic, count) for topic, count in data.get("partition_counts", ())),
-            "replaced": tuple((old, new) for old, new in data.get("replaced", ())),
-        }
-    )

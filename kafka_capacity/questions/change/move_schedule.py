@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 
@@ -158,19 +156,3 @@ def scheduled(
     """Plan the waves of a result that is worth it, and judge it by them; arguments are those of :func:`schedule_of`."""
     schedule = schedule_of(snapshot, load, result, settings) if is_scheduled(result) else None
     return judged_in_waves(result, schedule), schedule
-
-
-def move_settings_to_json(settings: MoveSettings) -> dict[str, Any]:
-    """Give plain data."""
-    return {**dataclasses.asdict(settings), "waves": {**dataclasses.asdict(settings.waves), "orders": _names(settings)}}
-
-
-def _names(settings: MoveSettings) -> list[str]:
-    return [str(order) for order in settings.waves.orders]
-
-
-def move_settings_from_json(data: Mapping[str, Any]) -> MoveSettings:
-    """Undo :func:`move_settings_to_json`."""
-    waves = dict(data["waves"])
-    orders = tuple(Order(name) for name in waves.pop("orders"))
-    return MoveSettings(**{**data, "waves": WaveSettings(**waves, orders=orders)})
