@@ -9,19 +9,20 @@ from typing import Any
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
-from kafka_capacity.cli.plan_options import named_as_options, split_names
+from kafka_capacity.cli.plan_options import named_as_options, request_of, split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import plain_fields, plain_number
-from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.plan.failure_simulation import find_failures
 from kafka_capacity.proposal.pins import RACK_PREFIX
-from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind
 from kafka_capacity.questions.failures.given import lost_together
 from kafka_capacity.questions.failures.plain import set_row, survivor_rows, topic_rows
 from kafka_capacity.questions.failures.sets import rack_members
+from kafka_capacity.questions.failures.simulate import FailureInputs
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FAILURES = "failures.json"
 
 
@@ -76,11 +77,17 @@ def lose_brokers(snapshot: str, options: FailureOptions, begin: Steps) -> Failed
     found = read_plan_input(snapshot)
     scenario = _scenario(found.snapshot.brokers, options)
     begin("adding up the hours")
-    traffic = hourly_traffic(found.raw, found.snapshot, found.load)
+    inputs = failure_inputs(found)
     begin("losing brokers")
     with named_as_options({"brokers": "--brokers"}):
-        result = evaluate_failures(found.snapshot, found.load, scenario, traffic=traffic)
+        result = inputs.lose(scenario, inputs.today)
     return Failed(found=found, result=result)
+
+
+def failure_inputs(found: PlanInput, **given: Any) -> FailureInputs:
+    """Put together what a plan with the defaults, and some given parameters, would evaluate failures on."""
+    request = request_of(found.snapshot.cluster, found.snapshot.ds, given)
+    return find_failures(found.raw, found.snapshot, found.load, request, (), placements=())
 
 
 def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:
@@ -131,10 +138,8 @@ def failures_document(failed: Failed) -> dict[str, Any]:
             {
                 "broker": int(brokers.ids[place]),
                 "rack": brokers.racks[place],
-                "peak_in_bytes_per_second": float(result.peak_in_today_bytes_per_second[place]),
-                "peak_out_bytes_per_second": float(result.peak_out_today_bytes_per_second[place]),
-                "network_in_bytes_per_second": plain_number(float(brokers.network_in_bytes_per_second[place])),
-                "network_out_bytes_per_second": plain_number(float(brokers.network_out_bytes_per_second[place])),
+                "peaks": {str(name): float(peak[place]) for name, peak in result.peaks_today().items()},
+                "capacities": {str(name): plain_number(float(have[place])) for name, have in result.capacity.items()},
             }
             for place in range(len(brokers))
         ],

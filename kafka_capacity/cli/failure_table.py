@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.failing import Failed
 from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource, shown_amount
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.failures import SetKind
+from kafka_capacity.questions.failures.capacity import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import hurt_groups, overloads, topic_rows
 from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_rate
 
@@ -17,21 +21,21 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("lost", "left"),
     ("offline", "right"),
     ("topics", "right"),
-    ("refuse acks=all", "right"),
-    ("one more and refuse", "right"),
+    ("under min ISR", "right"),
+    ("at min ISR", "right"),
     ("new leaders", "right"),
     ("unclean", "right"),
     ("traffic stopped", "right"),
     ("over capacity", "left"),
-    ("groups hurt", "right"),
-    ("to copy anew", "right"),
+    ("groups affected", "right"),
+    ("re-replication", "right"),
     ("time", "right"),
 )
 _TOPICS: tuple[tuple[str, Align], ...] = (
     ("topic", "left"),
     ("partitions", "right"),
     ("offline", "right"),
-    ("refuse acks=all", "right"),
+    ("under min ISR", "right"),
 )
 _GROUPS: tuple[tuple[str, Align], ...] = (
     ("group", "left"),
@@ -62,7 +66,7 @@ def print_failures(failed: Failed, *, most_rows: int) -> None:
         [
             f"{snapshot.cluster} on {snapshot.ds}: {counted(len(result.brokers), 'broker')}, "
             f"{counted(result.partition_count, 'partition')}; today {result.offline_today:,} offline, "
-            f"{result.under_min_isr_today:,} under min.insync.replicas"
+            f"{result.under_min_isr_today:,} under min ISR"
         ]
     )
     for kind, title in _TITLES.items():
@@ -100,9 +104,10 @@ def _row(failed: Failed, number: int) -> list[str]:
 
 
 def _over(worst: dict[str, Any], count: int) -> str:
+    resource = Resource(worst["resource"])
     return (
-        f"{counted(count, 'broker')}: {worst['broker']} {worst['direction']} "
-        f"{format_rate(worst['peak_bytes_per_second'])} of {format_rate(worst['network_bytes_per_second'])}"
+        f"{counted(count, 'broker')}: {worst['broker']} {RESOURCE_NAMES[resource]} "
+        f"{shown_amount(resource, worst['peak'])} of {shown_amount(resource, worst['capacity'])}"
     )
 
 
@@ -126,7 +131,7 @@ def _print_details(failed: Failed, number: int) -> None:
             ]
             for row in groups[:_MOST_DETAILS]
         ]
-        print_table(f"without {one.name}: {counted(len(groups), 'group')} hurt{_shown(len(groups))}", _GROUPS, rows)
+        print_table(f"without {one.name}: {counted(len(groups), 'group')} affected{_shown(len(groups))}", _GROUPS, rows)
 
 
 def _shown(count: int) -> str:
@@ -147,17 +152,14 @@ def _notes(failed: Failed) -> list[str]:
     elif result.peak_basis is PeakBasis.SUM_OF_PEAKS:
         lines.append("peaks of brokers are upper estimates: every partition at its own peak at once, for want of hours")
     lines += [f"warning: {one.message}" for one in failed.found.findings.warnings if one.code == "missing_sizes"]
-    unknown = [
-        int(broker)
-        for broker, limit in zip(result.brokers.ids, result.brokers.network_out_bytes_per_second, strict=True)
-        if math.isnan(limit)
-    ]
-    if unknown:
-        lines.append(
-            f"what the network takes is not known of {counted(len(unknown), 'broker')} "
-            f"({some(unknown, len(unknown))}): they are never called over capacity"
-        )
+    for resource in SURVIVOR_RESOURCES:
+        there = result.capacity.get(resource)
+        unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)
+        if unknown.any():
+            ids = result.brokers.ids[unknown].tolist()
+            who = "all brokers" if unknown.all() else f"{counted(len(ids), 'broker')} ({some(ids, len(ids))})"
+            lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: what they can do is not known")
     if failed.found.findings.warnings:
         count = counted(len(failed.found.findings.warnings), "warning")
-        lines.append(f"{count} about the snapshot: inventory check lists them, doctor says what they mean")
+        lines.append(f"{count} about the snapshot: doctor lists them")
     return lines

@@ -10,6 +10,7 @@ from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import band, explanation_lines
 from kafka_capacity.cli.plan_files import recommended
 from kafka_capacity.cli.planning import Judged, Planned, requested
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
@@ -58,7 +59,10 @@ def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool =
     proposed = planned.facts["findings"][: len(planned.facts["findings"]) - len(findings.to_json())]
     found = [*(trap for one in planned.judged for trap in one.warnings), *proposed]
     traps = {trap["where"] + trap["message"]: trap for trap in found}
-    lines += [f"{trap['severity']}, {trap['where']}: {trap['message']}" for trap in traps.values()]
+    lines += [
+        f"{one.severity}, {one.where}: {one.message}{one.remedy and '; '}{one.remedy}"
+        for one in map(Problem.from_dict, traps.values())
+    ]
     if findings.warnings:
         lines.append(f"{counted(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
     if out is not None:

@@ -15,6 +15,7 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.errors import RequestError
+from kafka_capacity.health.topology import rack_problems
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.pinned import check_brokers, check_changes
@@ -24,7 +25,6 @@ from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, placement_key, target_scenarios
 from kafka_capacity.proposal.growing import partition_counts
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
-from kafka_capacity.proposal.topology import topology_warnings
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.move_tables import schedule_tables
 
@@ -91,7 +91,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     for scenario in scenarios:
         begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
         judged.append(_judge(found, scenario, request.move_settings(), placed))
-    facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings.to_json())
+    facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings)
     return Planned(
         request=request,
         found=found,
@@ -136,7 +136,7 @@ def _judge(
     if scenario.replication_factor is not None:
         factors = np.full_like(factors, scenario.replication_factor)
     what = f"{len(scenario.target)} brokers"
-    traps = topology_warnings(scenario.target, factors, what=what, rack_rule=scenario.rack_rule)
+    traps = rack_problems(scenario.target, factors, what=what, rack_rule=scenario.rack_rule)
     return Judged(
         result=result,
         schedule=schedule,

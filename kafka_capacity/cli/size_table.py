@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.sizing import SizedCluster
 from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.plan.sizing_document import single_replicas_of, wanting_topics
 from kafka_capacity.questions.capacity.reconcile import Waterfall
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
-from kafka_capacity.questions.capacity.wording import RESOURCE_NAMES
 from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_percent
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.text.wording import shown_rate
 
 
 class Resource(StrEnum):
@@ -33,6 +34,20 @@ UNITS = {
     Resource.REPLICAS: "replicas",
 }
 
+RESOURCE_NAMES = {
+    Resource.NETWORK_IN: "network in",
+    Resource.NETWORK_OUT: "network out",
+    Resource.CLIENT_IN: "producers' throughput",
+    Resource.CLIENT_OUT: "consumers' throughput",
+    Resource.CPU: "CPU",
+    Resource.DISK: "disk space",
+    Resource.DISK_IO: "disk throughput",
+    Resource.REPLICAS: "replicas",
+}
+"""As they stand in sentences."""
+
+_GIB = 1024.0**3
+
 
 class Condition(StrEnum):
     """When a load is judged; all at peak."""
@@ -59,6 +74,17 @@ class FailureTolerance(StrEnum):
     NONE = "none"
     ONE_BROKER = "one-broker"
     ONE_RACK = "one-rack"
+
+
+def shown_amount(resource: Resource, value: float) -> str:
+    """Write an amount of a resource with its unit."""
+    if resource is Resource.CPU:
+        return f"{value:,.1f} cores"
+    if resource is Resource.DISK:
+        return f"{value / _GIB:,.0f} GiB"
+    if resource is Resource.REPLICAS:
+        return f"{value:,.0f} replicas"
+    return shown_rate(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,3 +33,9 @@ def observed_costs(raw: RawInventory, *, after: str | None = None) -> CpuCalibra
     samples = np.stack(columns)
     samples = samples[:, (np.isfinite(samples) & (samples >= 0)).all(axis=0)]
     return calibrate(samples[0], samples[1], samples[2], samples[3]) if samples.shape[1] else None
+
+
+def observed_vcpu(raw: RawInventory) -> float:
+    """Return the median of the brokers' cores, NaN where none is known."""
+    cores = raw.table("brokers").column("cpu_cores").drop_null().to_numpy()
+    return float(np.median(cores)) if len(cores) else float("nan")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError, MissingManifestError
+from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.columns import conform
-from kafka_capacity.inventory.findings import Findings
+from kafka_capacity.inventory.health import inventory_problems
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
@@ -20,7 +21,6 @@ from kafka_capacity.inventory.raw import (
     raw_from_document,
 )
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
-from kafka_capacity.inventory.validation import validate
 from kafka_capacity.objects.dataset import (
     Manifest,
     canonical_json,
@@ -64,7 +64,7 @@ def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
     Raises:
         InventoryError: it has fatal findings; what was staged for that day before stays as it was.
     """
-    findings = validate(raw)
+    findings = inventory_problems(raw)
     findings.raise_if_fatal()
     prefix = inventory_prefix(raw.cluster, raw.ds)
     manifest = write_dataset(
@@ -83,7 +83,7 @@ def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
 
 
 def sorted_table(table: pa.Table, name: str) -> pa.Table:
-    """Give the one order of rows that a table of the inventory is stored in."""
+    """Return the one order of rows that a table of the inventory is stored in."""
     return table.sort_by([(column, "ascending") for column in TABLES[name].sort_by]).combine_chunks()
 
 
@@ -136,16 +136,16 @@ def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sh
     return manifest
 
 
-def load_findings(store: ObjectStore, cluster: str, ds: str) -> Findings:
-    """Read what was found when an inventory was staged."""
+def load_findings(store: ObjectStore, cluster: str, ds: str) -> Problems:
+    """Return what was found when an inventory was staged."""
     manifest = _manifest(store, cluster, ds)
-    return Findings.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
+    return Problems.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
 
 
 def newest_complete(
     store: ObjectStore, cluster: str, *, not_after: datetime.date, not_before: datetime.date | None = None
 ) -> str:
-    """Give the day of the newest inventory that is complete.
+    """Return the day of the newest inventory that is complete.
 
     Args:
         store: where to look.

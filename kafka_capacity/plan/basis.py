@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from kafka_capacity.inventory.findings import Findings
+from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import load, load_findings
@@ -29,7 +29,7 @@ class PlanBasis:
     """
 
     raw: RawInventory
-    findings: Findings
+    findings: Problems
     snapshot: Snapshot
     load: PartitionLoad
     profile_days: pa.Table | None

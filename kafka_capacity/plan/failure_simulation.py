@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.plain import plain_fields
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.quorum import (
     Voter,
     down_minutes_per_year,
     majority,
-    quorum_traps,
     quorum_unavailability,
     rack_correlated_unavailability,
     tolerated_losses,
@@ -126,6 +125,9 @@ def find_failures(
         question=dataclasses.replace(question, controllers=dataclasses.replace(question.controllers, voters=voters)),
         shape=sizing.today,
         costs=sizing.loads.cpu,
+        limits=sizing.limits,
+        is_read_in_rack=sizing.loads.is_read_in_rack,
+        lags=group_lags(raw, snapshot, traffic),
     )
 
 
@@ -175,9 +177,6 @@ def _controllers(asked: ControllerQuestion) -> dict[str, Any] | None:
         "unavailable_in_racks_ratio": in_racks,
         "down_minutes_per_year": down_minutes_per_year(apart),
         "down_in_racks_minutes_per_year": down_minutes_per_year(in_racks),
-        "traps": [
-            {"kind": str(trap.kind), "where": trap.where, "message": trap.message} for trap in quorum_traps(voters)
-        ],
         "timeouts": plain_fields(asked.timeouts),
         "runs": asked.runs,
         "seed": asked.seed,

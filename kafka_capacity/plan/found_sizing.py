@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
-from kafka_capacity.inventory.broker_costs import observed_costs
+from kafka_capacity.inventory.broker_costs import observed_costs, observed_vcpu
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import sizing_workload
@@ -90,9 +89,3 @@ def asked_sizing(
     if cpu is not None:
         request = dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=cpu.costs))
     return request, cpu
-
-
-def observed_vcpu(raw: RawInventory) -> float:
-    """Give the median of the brokers' cores, NaN where none is known."""
-    cores = raw.table("brokers").column("cpu_cores").drop_null().to_numpy()
-    return float(np.median(cores)) if len(cores) else float("nan")

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.codes import CLUSTER_CODES
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.topology import proposed_problems
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
@@ -20,7 +23,6 @@ from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.proposal.topology import TopologyWarning, changed_rack_notes, new_rack_warnings, topology_warnings
 from kafka_capacity.questions.change.evaluate import SimulationInputs
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 
@@ -31,7 +33,7 @@ def simulation_inputs(inputs: PlanInputs, basis: PlanBasis) -> SimulationInputs:
     return SimulationInputs(
         snapshot=dataclasses.replace(basis.snapshot, groups=()),
         load=basis.load,
-        facts=inventory_facts(basis.raw, basis.snapshot, basis.load, inputs.scenarios, basis.findings.to_json()),
+        facts=inventory_facts(basis.raw, basis.snapshot, basis.load, inputs.scenarios, basis.findings),
         move=inputs.move,
     )
 
@@ -41,7 +43,7 @@ def inventory_facts(
     snapshot: Snapshot,
     traffic: PartitionLoad,
     scenarios: Sequence[PlacementScenario],
-    findings: list[dict[str, str]],
+    findings: Iterable[Problem],
 ) -> dict[str, Any]:
     """Say what the report needs to know about an inventory, as plain data."""
     brokers = snapshot.brokers
@@ -49,18 +51,9 @@ def inventory_facts(
     def known(value: float) -> float | None:
         return float(value) if np.isfinite(value) else None
 
-    factors = replication_factors(snapshot.replicas)
-    topology: list[TopologyWarning] = []
-    # The observed brokers were judged when the inventory was staged: only what would change is judged here.
-    proposed = {(tuple(s.target.ids.tolist()), s.target.racks): s for s in scenarios}
-    proposed.pop((tuple(brokers.ids.tolist()), brokers.racks), None)
-    for target in proposed.values():
-        factor = factors if target.replication_factor is None else np.full_like(factors, target.replication_factor)
-        topology += new_rack_warnings(brokers, target.target, what=f"{len(target.target)} brokers")
-        topology += changed_rack_notes(brokers, target.target, what=f"{len(target.target)} brokers")
-        topology += topology_warnings(
-            target.target, factor, what=f"{len(target.target)} brokers", rack_rule=target.rack_rule
-        )
+    layouts = proposed_problems(brokers, replication_factors(snapshot.replicas), scenarios)
+    # What is wrong with the cluster itself is judged with the plan's own limits and stands among its failures.
+    sound = [one for one in findings if one.code not in CLUSTER_CODES]
     return {
         "snapshot": {
             "brokers": [
@@ -87,7 +80,7 @@ def inventory_facts(
             "captured_at": raw.captured_at,
             "kafka_version": raw.kafka_version,
         },
-        "findings": [*(warning.as_dict() for warning in topology), *findings],
+        "findings": [one.as_dict() for one in (*layouts, *sound)],
     }
 
 

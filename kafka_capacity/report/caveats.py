@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.report import wave_words
 from kafka_capacity.report.group_words import at_risk_line
 from kafka_capacity.report.groups import SECTION
 from kafka_capacity.report.options import Option, PlanView
+from kafka_capacity.report.problems import problems_of
 from kafka_capacity.report.sizing_verdict import sizing_caveats
 from kafka_capacity.report.waves import MoveView
 from kafka_capacity.text import format_bytes, format_duration, format_throttle_above, plural
@@ -48,22 +51,22 @@ def _note(text: str) -> dict[str, str]:
 
 
 def _inventory(view: PlanView) -> list[dict[str, str]]:
-    by_severity = {"fatal": 0, "warning": 0, "info": 0}
-    for finding in view.inputs.findings:
-        by_severity[finding["severity"]] = by_severity.get(finding["severity"], 0) + 1
-    found = []
-    if by_severity["fatal"]:
-        what = plural(by_severity["fatal"], "fatal finding")
-        found.append(
+    found = problems_of(view)
+    by_severity = Counter(one.problem.severity for one in found)
+    caveats = []
+    if by_severity[Severity.FATAL]:
+        what = plural(by_severity[Severity.FATAL], "fatal problem")
+        caveats.append(
             _serious(f"The inventory is unsound ({what}): no figure here can be relied on until that is mended.")
         )
-    if by_severity["warning"]:
-        found.append(
+    if by_severity[Severity.WARNING]:
+        caveats.append(
             _note(
-                f"{plural(by_severity['warning'], 'warning')} about the inventory or the layout; the report lists them."
+                f"{plural(by_severity[Severity.WARNING], 'warning')} about the inventory, the cluster or the layout; "
+                "the report lists them."
             )
         )
-    return found
+    return caveats
 
 
 def _unknown_sizes(view: PlanView) -> list[dict[str, str]]:

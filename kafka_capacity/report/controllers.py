@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.kafka.controller.quorum import TrapKind
 from kafka_capacity.report.failures import FailuresView, Row
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import format_duration, plural
@@ -58,7 +57,6 @@ def _sentences(asked: Row) -> list[str]:
     count, spare = len(asked["voters"]), asked["tolerated"]
     may = "none may be lost" if not spare else f"any {'one' if spare == 1 else spare} may be lost"
     vote = f"{count} controllers vote and {asked['majority']} must live" if count > 1 else "One controller votes"
-    unknown = [str(trap["message"]) for trap in asked["traps"] if trap["kind"] == str(TrapKind.RACK_UNKNOWN)]
     return [
         f"{vote}: {may}. While none is active, clients go on, but no partition gets a new leader: what a broker leads "
         "that dies meanwhile stays offline until then.",
@@ -66,7 +64,6 @@ def _sentences(asked: Row) -> list[str]:
         f"of the time and fails by itself; for {_year(asked['down_in_racks_minutes_per_year'])} with racks that are up "
         f"{_share(asked['rack_up_ratio'])} of the time. Both shares are assumptions: the parameters "
         "controller_up_ratio and rack_up_ratio.",
-        *(f"{text[:1].upper()}{text[1:]}." for text in unknown),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Who is hurt, by name: survivors over capacity, consumer groups, and what the doctor found."""
+"""Who is affected, by name: survivors over capacity, and consumer groups."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from kafka_capacity.text import NOTHING, format_percent, plural
 
 MOST_SURVIVORS = 12
 MOST_GROUPS = 12
-MOST_DIAGNOSES = 20
-
-_OF_THE_MOMENT = frozenset({"offline-now", "under-min-isr-now", "under-replicated-now"})
-_TAKEN_AS_MENDED = "The change does not mend this by itself: what is said of it takes all replicas to be in sync."
-"""An option is looked at once all that it copies is there; nobody knows what brings back what is down today."""
 
 _COORDINATORS = {
     "refuses": "cannot commit offsets",
@@ -47,7 +42,7 @@ def _survivor(row: Row | None) -> str:
 
 
 def groups_table(view: FailuresView) -> dict[str, Any] | None:
-    """Name the consumer groups that are hurt, each by the likeliest kind of loss that does it."""
+    """Name the consumer groups that are affected, each by the likeliest kind of loss that does it."""
     found = _by_side(view, lambda side: side.groups, lambda row: row["group_id"])
     ranked = sorted(
         found.items(), key=lambda entry: (min(_likely(row) for row in entry[1] if row is not None), entry[0])
@@ -57,7 +52,7 @@ def groups_table(view: FailuresView) -> dict[str, Any] | None:
         for group, sides in ranked[:MOST_GROUPS]
     ]
     columns = (column("group", "Consumer group", "name"), *_side_columns(view))
-    return _listed("Consumer groups that are hurt", columns, rows, len(ranked))
+    return _listed("Consumer groups that are affected", columns, rows, len(ranked))
 
 
 def _likely(row: Row) -> tuple[int, int, int]:
@@ -80,7 +75,7 @@ def _hurt(row: Row | None) -> str:
 def _by_side(
     view: FailuresView, rows: Callable[[PlacementFailures], Sequence[Row]], key: Callable[[Row], Any]
 ) -> dict[Any, list[Row | None]]:
-    """Give for everything that is hurt its row on each side: of the likeliest kind of losses that hurts it there."""
+    """Give for everything that is affected its row on each side: of the likeliest kind of losses that does it there."""
     found: dict[Any, list[Row | None]] = {}
     for place, side in enumerate(view.sides):
         for row in sorted(rows(side), key=lambda one: KINDS.index(one["kind"])):
@@ -103,29 +98,3 @@ def _listed(
         return None
     more = total - len(rows)
     return table(f"{caption}: {total:,}", columns, rows, note=f"And {more:,} more." if more else None)
-
-
-def diagnoses(view: FailuresView) -> dict[str, Any]:
-    """List what is wrong before anything fails, and what becomes of it with the option."""
-    codes = {row["code"] for row in view.then.diagnoses} if view.then is not None else set()
-    known = {row["code"] for row in view.today.diagnoses}
-    found = [{**row, "then": _becomes(view, row, codes)} for row in view.today.diagnoses]
-    if view.then is not None:
-        found += [{**row, "then": "New with the change."} for row in view.then.diagnoses if row["code"] not in known]
-    shown = found[:MOST_DIAGNOSES]
-    names = ("severity", "code", "where", "message", "mend", "then")
-    return {
-        "findings": [
-            {**{name: row[name] for name in names}, "message": f"{row['message'][:1].upper()}{row['message'][1:]}"}
-            for row in shown
-        ],
-        "left_out": len(found) - len(shown),
-    }
-
-
-def _becomes(view: FailuresView, row: Row, codes: set[str]) -> str:
-    if view.then is None:
-        return ""
-    if row["code"] in codes:
-        return ""
-    return _TAKEN_AS_MENDED if row["code"] in _OF_THE_MOMENT else "The change mends this."

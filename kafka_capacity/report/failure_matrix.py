@@ -16,10 +16,10 @@ _FOLDED = frozenset({"pair", "rack+broker"})
 
 _FIGURES: tuple[tuple[str, str], ...] = (
     ("offline", "Partitions offline"),
-    ("under_min_isr", "Refuse acks=all"),
+    ("under_min_isr", "Under min ISR"),
     ("loaded_ratio", "Busiest survivor"),
-    ("groups_hurt", "Groups hurt"),
-    ("rebuild_seconds", "To copy anew"),
+    ("groups_hurt", "Groups affected"),
+    ("rebuild_seconds", "Re-replication"),
 )
 
 Cell = dict[str, str]

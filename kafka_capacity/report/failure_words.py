@@ -84,12 +84,14 @@ def _refused(side: PlacementFailures, rows: Sequence[Row]) -> str:
     worst = worst_of(rows, "under_min_isr")
     more = worst["under_min_isr"] - side.before["under_min_isr_before"]
     if more <= 0:
-        return f", no{' further' if side.before['under_min_isr_before'] else ''} partition refuses acks=all"
-    verb = "refuses" if more == 1 else "refuse"
+        return f", no{' further' if side.before['under_min_isr_before'] else ''} partition falls under min ISR"
+    verb = "falls" if more == 1 else "fall"
     if side.before["under_min_isr_before"]:
-        return f", up to {more:,} more {'partition' if more == 1 else 'partitions'} {verb} acks=all ({worst['name']})"
+        return (
+            f", up to {more:,} more {'partition' if more == 1 else 'partitions'} {verb} under min ISR ({worst['name']})"
+        )
     rate = format_rate(worst["refused_bytes_per_second"])
-    return f", up to {plural(more, 'partition')} {verb} acks=all ({worst['name']}, {rate})"
+    return f", up to {plural(more, 'partition')} {verb} under min ISR ({worst['name']}, {rate})"
 
 
 def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:
@@ -112,8 +114,8 @@ def _groups(side: PlacementFailures, rows: Sequence[Row]) -> str:
     worst = worst_of(rows, "groups_hurt")
     count = worst["groups_hurt"]
     already = side.before["offline_before"] or side.before["under_min_isr_before"]
-    among = ", those that are hurt already included" if already else ""
-    return f", up to {plural(count, 'consumer group')} hurt{among}" if count else ""
+    among = ", those affected already included" if already else ""
+    return f", up to {plural(count, 'consumer group')} affected{among}" if count else ""
 
 
 def badness(side: PlacementFailures, kind: str) -> tuple[float, ...]:
@@ -141,9 +143,9 @@ def failures_line(view: FailuresView) -> str:
     """Say in one line what is seriously wrong today, and what the loss of a broker would do."""
     parts = []
     if view.serious:
-        count, first = len(view.serious), view.serious[0]["message"]
+        count, first = len(view.serious), view.serious[0].message
         lead = ", first of all" if count > 1 else ""
-        parts.append(f"{plural(count, 'serious finding')} about the cluster as it is{lead}: {first}.")
+        parts.append(f"{plural(count, 'serious problem')} of the cluster as it is{lead}: {first}.")
     kind = next(iter(view.today.losses), None)
     if kind is not None:
         parts.append(f"Today: {loss_sentence(view.today, kind)}")
@@ -183,7 +185,7 @@ def basis_notes(view: FailuresView) -> list[str]:
         )
     throttle = format_throttle(document["throttle_bytes_per_second"])
     notes.append(
-        f"Leaders are elected by the rules of {document['rules']}: {_ELECTIONS[document['rules']]}. To copy anew is "
+        f"Leaders are elected by the rules of {document['rules']}: {_ELECTIONS[document['rules']]}. Re-replication is "
         f"what the lost brokers held of partitions that are still led, onto empty disks, at {throttle}."
     )
     return notes

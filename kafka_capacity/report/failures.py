@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.health.listing import ListedProblem, list_problems
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.inputs import ReportInputs
 
@@ -33,7 +35,7 @@ class PlacementFailures:
         kinds: rows of ``failure_kinds`` by kind.
         brokers: rows of ``failure_brokers``.
         groups: rows of ``failure_groups``.
-        diagnoses: rows of ``diagnoses``, the most serious first.
+        problems: what is wrong before anything fails, the worst first.
     """
 
     placement_id: str
@@ -41,7 +43,7 @@ class PlacementFailures:
     kinds: Mapping[str, Row]
     brokers: Sequence[Row]
     groups: Sequence[Row]
-    diagnoses: Sequence[Row]
+    problems: Sequence[Problem]
 
     @property
     def before(self) -> Row:
@@ -75,9 +77,15 @@ class FailuresView:
         return (self.today,) if self.then is None else (self.today, self.then)
 
     @property
-    def serious(self) -> list[Row]:
+    def serious(self) -> list[Problem]:
         """What is seriously wrong today, whatever is decided."""
-        return [row for row in self.today.diagnoses if row["severity"] == "serious"]
+        return [one for one in self.today.problems if one.severity is Severity.SERIOUS]
+
+    def problems(self, found: Iterable[Mapping[str, Any]]) -> list[ListedProblem]:
+        """Return all that is wrong, with what was found in the inventory and in the proposed lists of brokers."""
+        then = self.today if self.is_then_same else self.then
+        after = None if then is None else then.problems
+        return list_problems(map(Problem.from_dict, found), self.today.problems, after)
 
 
 def read_failures(inputs: ReportInputs, scenario_id: str) -> FailuresView | None:
@@ -124,5 +132,5 @@ def _read(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementFailure
         kinds={kind: kinds[kind] for kind in KINDS if kind in kinds},
         brokers=rows("failure_brokers"),
         groups=rows("failure_groups"),
-        diagnoses=rows("diagnoses"),
+        problems=[Problem.from_dict(row) for row in rows("diagnoses")],
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource, shown_amount
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.questions.capacity.wording import RESOURCE_NAMES, shown_amount
 from kafka_capacity.report.sizing import Row, SizingView
 from kafka_capacity.report.tables import key_figure
 from kafka_capacity.text import format_month, format_percent, format_usd, plural

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.report.caveats import caveats
-from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
 from kafka_capacity.report.options import Option, PlanView, counts_by_fit
+from kafka_capacity.report.problems import SECTION as PROBLEMS_SECTION
 from kafka_capacity.report.sizing_verdict import sizing_verdict
 from kafka_capacity.report.sizing_words import subject_words
 from kafka_capacity.report.tables import key_figure
@@ -54,8 +54,8 @@ def _serious(view: PlanView) -> dict[str, Any] | None:
     found = view.failures.serious if view.failures is not None else []
     if not found:
         return None
-    shown = [f"{row['message'][:1].upper()}{row['message'][1:]}. To mend it: {row['mend']}." for row in found]
-    return {"texts": shown[:SERIOUS_NAMED], "more": len(shown[SERIOUS_NAMED:]), "anchor": FAILURES_SECTION}
+    shown = [f"{one.sentence}. Remedy: {one.remedy}." for one in found]
+    return {"texts": shown[:SERIOUS_NAMED], "more": len(shown[SERIOUS_NAMED:]), "anchor": PROBLEMS_SECTION}
 
 
 def _headline(view: PlanView) -> str:

@@ -17,9 +17,8 @@ from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
-from kafka_capacity.kafka.controller.partition_states import PartitionStates
+from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
 from kafka_capacity.questions.failures import FailureScenario, evaluate_failures
-from kafka_capacity.questions.failures.ground import states_of
 from tests.live.cluster import START_SECONDS, KafkaCluster
 from tests.live.experiments import Mistimed, again_where_mistimed
 

@@ -170,7 +170,7 @@ def tail_table(tails: Sequence[Tail]) -> str:
 def table(outcomes: Sequence[Outcome]) -> str:
     """Draw a table, a row for each set: what was predicted, and measured where that differs."""
     heads = [
-        *("rules", "killed", "fenced", "partitions", "offline", "refuse `acks=all`", "one more and refuse"),
+        *("rules", "killed", "fenced", "partitions", "offline", "under min ISR", "at min ISR"),
         *("new leaders", "unclean", "leaders, ISRs that differ", "records refused"),
     ]
     rows = [f"| {' | '.join(heads)} |", "|---|---|---|" + "--:|" * (len(heads) - 3)]

@@ -304,7 +304,7 @@ def test_warnings_are_serious_first_and_each_once():
     ]
     report = build_report(make_inputs(findings=found))
     section = next(one for one in report["sections"] if one["name"] == "findings")
-    assert [one["code"] for one in section["data"]["findings"]] == ["d", "b", "c", "a"]
+    assert [one["code"] for one in section["data"]["problems"]] == ["d", "b", "c", "a"]
 
 
 def test_the_figures_of_a_broker_add_up():

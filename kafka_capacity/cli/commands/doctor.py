@@ -9,16 +9,18 @@ import typer
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
 from kafka_capacity.cli.options import OutFolder
 from kafka_capacity.cli.startup import keep_pandas_out
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.questions.failures.doctor.diagnosis import Seriousness
 
-_HELP = """Say what is wrong with a cluster before anything fails, with the figure at stake and the mend.
+_HELP = """Say what is wrong with a cluster before anything fails, with the figure at stake and the remedy.
 
-Reads a native snapshot and looks at what is offline, refuses writes or lacks replicas now; at racks that are missing,
+Reads a native snapshot and looks at what is offline, under min ISR or lacks replicas now; at disks, networks and
+processors over the limits that sizing judges by; at consumer groups that are far behind; at racks that are missing,
 uneven or not used, and what the loss of one would stop; at replication factors, min.insync.replicas and unclean
-elections, Kafka's own topics among them; and, with --controllers, at the voters of the metadata quorum.
+elections, Kafka's own topics among them; with --controllers at the voters of the metadata quorum; and at the snapshot
+itself.
 
-With --out it writes doctor.json into DIR. With --fail-on it ends with status 1 where something as serious was found.
+With --out it writes doctor.json into DIR. With --fail-on it ends with status 1 where something as severe was found.
 docs/failures.md lists everything that is looked at.
 """
 
@@ -40,7 +42,7 @@ def doctor(
         ),
     ] = None,
     fail_on: Annotated[
-        Seriousness | None, typer.Option("--fail-on", help="End with status 1 where this or worse was found.")
+        Severity | None, typer.Option("--fail-on", help="End with status 1 where this or worse was found.")
     ] = None,
     out: OutFolder = None,
     is_json: Annotated[bool, typer.Option("--json", help="Print what doctor.json holds instead of a table.")] = False,
@@ -48,7 +50,7 @@ def doctor(
     """Examine; the text that users read is the help above."""
     keep_pandas_out()
     from kafka_capacity.cli.documents import write_document
-    from kafka_capacity.cli.examining import DOCTOR, doctor_document, examine_snapshot, is_as_serious, print_diagnoses
+    from kafka_capacity.cli.examining import DOCTOR, doctor_document, examine_snapshot, print_problems
 
     examined = examine_snapshot(snapshot, controllers)
     document = doctor_document(examined)
@@ -57,6 +59,6 @@ def doctor(
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:
-        print_diagnoses(examined)
-    if fail_on is not None and any(is_as_serious(one.severity, fail_on) for one in examined.diagnoses):
+        print_problems(examined)
+    if fail_on is not None and any(one.severity.is_at_least(fail_on) for one in examined.problems):
         raise typer.Exit(EXIT_FATAL_FINDINGS)

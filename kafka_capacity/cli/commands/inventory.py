@@ -167,10 +167,10 @@ def write_inventory(raw: RawInventory, out: str, file_format: SnapshotFormat, *,
     """Write a snapshot, and say what is in it and whether something is wrong with it."""
     from kafka_capacity.inventory.files import write_snapshot_files
     from kafka_capacity.inventory.findings import counted
-    from kafka_capacity.inventory.validation import validate
+    from kafka_capacity.inventory.health import inventory_problems
 
     write_snapshot_files(raw, out, file_format=file_format)
-    findings = validate(raw)
+    findings = inventory_problems(raw)
     say(
         f"wrote {counted(len(raw.table('brokers')), 'broker')}, {counted(len(raw.table('topics')), 'topic')}, "
         f"{counted(len(raw.table('replicas')), 'replica')} to {out}",
@@ -192,15 +192,15 @@ def check(
     """List everything that is wrong or odd about a snapshot. The exit status is 1 when planning is impossible."""
     from kafka_capacity.inventory.files import read_snapshot_files
     from kafka_capacity.inventory.findings import counted
-    from kafka_capacity.inventory.validation import validate
+    from kafka_capacity.inventory.health import inventory_problems
 
     keep_pandas_out()
-    findings = validate(read_snapshot_files(snapshot))
+    findings = inventory_problems(read_snapshot_files(snapshot))
     if is_json:
         typer.echo(json.dumps(findings.to_json(), ensure_ascii=False, indent=1))
     elif len(findings):
-        columns = [("severity", "left"), ("code", "left"), ("where", "left"), ("message", "left")]
-        rows = [[str(f.severity), f.code, f.where, f.message] for f in findings]
+        columns = [("severity", "left"), ("code", "left"), ("where", "left"), ("message", "left"), ("remedy", "left")]
+        rows = [[str(f.severity), f.code, f.where, f.message, f.remedy] for f in findings]
         print_table(counted(len(findings), "finding"), columns, rows)  # type: ignore[arg-type]  # literals
     else:
         typer.echo("no findings")

@@ -1,15 +1,15 @@
-"""Brokers, their racks and what they can carry."""
+"""Brokers and what they can carry."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.inventory.column_values import floats, ints, known, values
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.column_values import floats, ints, known
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 
 _CAPACITIES = {
     # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s, 4,096 cores or 64 TiB of memory does not
@@ -22,7 +22,7 @@ _CAPACITIES = {
 }
 
 
-def check_brokers(brokers: pa.Table) -> Iterator[Finding]:
+def check_brokers(brokers: pa.Table) -> Iterator[Problem]:
     """Check the table of brokers by itself."""
     if not len(brokers):
         yield fatal("no_brokers", "brokers", "there is no broker; list at least one")
@@ -43,38 +43,10 @@ def check_brokers(brokers: pa.Table) -> Iterator[Finding]:
             "brokers.broker_id",
             f"{counted(len(negative), 'broker id')} below 0 ({some(negative, len(negative))}); Kafka's start at 0",
         )
-    yield from _check_racks(brokers)
     yield from _check_capacities(brokers)
 
 
-def _check_racks(brokers: pa.Table) -> Iterator[Finding]:
-    ids, racks = values(brokers.column("broker_id")), values(brokers.column("rack"))
-    without = [broker_id for broker_id, rack in zip(ids, racks, strict=True) if not rack]
-    if len(without) == len(ids):
-        return
-    if without:
-        yield warning(
-            "rack_missing",
-            "brokers.rack",
-            f"{len(without)} of {counted(len(ids), 'broker')} without a rack ({some(without, len(without))}): Kafka's "
-            "rack-aware placement refuses such a mix; set broker.rack on all or on none",
-        )
-    sizes = Counter(rack for rack in racks if rack)
-    if len(sizes) > 1 and min(sizes.values()) != max(sizes.values()):
-        smallest = min(sorted(sizes), key=lambda rack: sizes[rack])
-        largest = max(sorted(sizes), key=lambda rack: sizes[rack])
-        shown = some((f"{rack!r} {sizes[rack]}" for rack in sorted(sizes)), len(sizes))
-        most, least = (f"1/{n}" if n > 1 else "all" for n in (sizes[smallest], sizes[largest]))
-        yield warning(
-            "uneven_racks",
-            "brokers.rack",
-            f"racks of unequal size ({shown}): where the replication factor is {len(sizes)} or more, each rack holds "
-            f"every partition, so a broker of {smallest!r} carries {most} of them and one of {largest!r} {least}; make "
-            "the racks equal",
-        )
-
-
-def _check_capacities(brokers: pa.Table) -> Iterator[Finding]:
+def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
     ids = ints(brokers.column("broker_id"))
     for name, greatest in _CAPACITIES.items():
         column = brokers.column(name)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.checks.placement import named
-from kafka_capacity.inventory.column_values import Flags, Ints, floats, ints
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.inventory.column_values import Flags, Ints, floats
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
@@ -18,7 +19,7 @@ FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run a
 FOLLOWER_GAP_BYTES = 2**30  # below a GiB, Kafka's default segment, the active segment alone makes such a gap
 
 
-def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table) -> Iterator[Finding]:
+def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Problem]:
     """Check that sizes are there, possible, and fit the disks."""
     size, is_known = replicas.ints("size_bytes"), replicas.known("size_bytes")
     missing = int((~is_known).sum())
@@ -43,7 +44,6 @@ def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table)
             f"replicas above 1 PiB on {named(replicas, replicas.per_partition(absurd) > 0)}; check the unit",
         )
     yield from _check_followers(replicas, size, is_known)
-    yield from _check_brokers_hold(replicas, size, brokers)
     yield from _check_dirs_hold(replicas, size, log_dirs)
     if ((lag := replicas.ints("offset_lag")) < 0).any():
         yield warning(
@@ -53,7 +53,7 @@ def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table)
         )
 
 
-def _check_followers(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> Iterator[Finding]:
+def _check_followers(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> Iterator[Problem]:
     leads = replicas.flags("is_leader") & is_known
     leader_size = np.full(replicas.partition_count, -1, dtype=np.int64)
     leader_size[replicas.partition_of_row[leads]] = size[leads]
@@ -69,25 +69,7 @@ def _check_followers(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> I
         )
 
 
-def _check_brokers_hold(replicas: ReplicaColumns, size: Ints, brokers: pa.Table) -> Iterator[Finding]:
-    ids, first = np.unique(ints(brokers.column("broker_id")), return_index=True)
-    capacity = floats(brokers.column("disk_capacity_bytes"))[first]
-    if not len(ids):
-        return
-    place = np.searchsorted(ids, replicas.broker).clip(max=len(ids) - 1)
-    on_listed = ids[place] == replicas.broker
-    used = np.bincount(place[on_listed], weights=size[on_listed].astype(np.float64), minlength=len(ids))
-    full = np.flatnonzero(used > capacity)
-    if len(full):
-        shown = some((f"broker {ids[i]}: {used[i]:.0f} of {capacity[i]:.0f}" for i in full), len(full))
-        yield warning(
-            "size_above_capacity",
-            "brokers.disk_capacity_bytes",
-            f"replicas larger than disk_capacity_bytes on {counted(len(full), 'broker')} ({shown}); check the capacity",
-        )
-
-
-def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Finding]:
+def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Problem]:
     if not len(log_dirs):
         return
     place = log_dir_of_replicas(replicas, log_dirs)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
+
 NO_SLOT = np.int8(-1)
 """The leader of a partition that nobody leads."""
 
@@ -102,6 +104,19 @@ class PartitionStates:
     def live_replicas(self) -> NDArray[np.bool_]:
         """Return which replicas are on live brokers: bool[P, W]."""
         return live_on(self.replicas, self.is_live)
+
+
+def states_of(snapshot: Snapshot) -> PartitionStates:
+    """Return the partitions of a snapshot as a controller knows them; who is eligible beside the ISR is not known."""
+    brokers, topic = snapshot.brokers, snapshot.partitions.topic
+    return PartitionStates.of(
+        brokers.index_of(snapshot.replicas),
+        snapshot.in_sync,
+        brokers.index_of(snapshot.leader),
+        min_insync_replicas=snapshot.topics.min_insync_replicas[topic],
+        is_unclean_allowed=snapshot.topics.allows_unclean_election[topic],
+        is_live=~brokers.is_fenced,
+    )
 
 
 def live_on(replicas: NDArray[np.int32], is_live: NDArray[np.bool_]) -> NDArray[np.bool_]:

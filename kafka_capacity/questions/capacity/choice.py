@@ -22,10 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.hardware.limits import RESOURCES, Resource
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, shown_amount
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
-from kafka_capacity.questions.capacity.wording import RESOURCE_NAMES, shown_amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_capacity.hardware.limits import Condition, Resource
-from kafka_capacity.text.wording import shown_rate
-
-_GIB = 1024.0**3
+from kafka_capacity.hardware.limits import Condition, Resource, shown_amount
 
 _WHAT = {
     Resource.NETWORK_IN: "would receive",
@@ -26,28 +23,6 @@ _WHEN = {
     Condition.BROKER_RETURNS: "at peak while a broker catches up",
     Condition.REREADING: "at peak while everything is read once more",
 }
-
-RESOURCE_NAMES = {
-    Resource.NETWORK_IN: "network in",
-    Resource.NETWORK_OUT: "network out",
-    Resource.CLIENT_IN: "producers' throughput",
-    Resource.CLIENT_OUT: "consumers' throughput",
-    Resource.CPU: "CPU",
-    Resource.DISK: "disk space",
-    Resource.DISK_IO: "disk throughput",
-    Resource.REPLICAS: "replicas",
-}
-
-
-def shown_amount(resource: Resource, value: float) -> str:
-    """Write an amount of a resource with its unit."""
-    if resource is Resource.CPU:
-        return f"{value:,.1f} cores"
-    if resource is Resource.DISK:
-        return f"{value / _GIB:,.0f} GiB"
-    if resource is Resource.REPLICAS:
-        return f"{value:,.0f} replicas"
-    return shown_rate(value)
 
 
 def limit_sentence(

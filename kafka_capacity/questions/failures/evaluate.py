@@ -78,6 +78,8 @@ def evaluate_failures(
         partition_count=len(snapshot.partitions),
         offline_today=today.counts["offline"],
         under_min_isr_today=today.counts["under_min_isr"],
+        stopped_today_bytes_per_second=today.stopped_bytes_per_second,
+        refused_today_bytes_per_second=today.refused_bytes_per_second,
         peak_in_today_bytes_per_second=peak_in,
         peak_out_today_bytes_per_second=peak_out,
         peak_cores_today=peak_cores,

@@ -18,26 +18,13 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.cpu import CpuCosts
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
-from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on
+from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on, states_of
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.questions.failures.broker_sums import BrokerSums, PartitionRates, broker_sums
 from kafka_capacity.questions.failures.group_reads import GroupReads
 from kafka_capacity.questions.failures.scenario import CoordinatorState
 
 FLAGS = ("offline", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
-
-
-def states_of(snapshot: Snapshot) -> PartitionStates:
-    """Give the partitions of a snapshot as a controller knows them; who is eligible beside the ISR is not known."""
-    brokers, topic = snapshot.brokers, snapshot.partitions.topic
-    return PartitionStates.of(
-        brokers.index_of(snapshot.replicas),
-        snapshot.in_sync,
-        brokers.index_of(snapshot.leader),
-        min_insync_replicas=snapshot.topics.min_insync_replicas[topic],
-        is_unclean_allowed=snapshot.topics.allows_unclean_election[topic],
-        is_live=~brokers.is_fenced,
-    )
 
 
 def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:

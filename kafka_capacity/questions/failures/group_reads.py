@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.internal_topics import OFFSETS_TOPIC
 from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.java.hashing import string_hashes
 
-OFFSETS_TOPIC = "__consumer_offsets"
 _LEAST_HASH = np.iinfo(np.int32).min
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from kafka_capacity.hardware.limits import UNITS
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
-from kafka_capacity.questions.failures.ground import states_of
+from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureSet
 
 _COUNTS = (
@@ -41,25 +42,24 @@ def set_row(result: FailureResult, number: int) -> dict[str, Any]:
 
 
 def overloads(result: FailureResult, number: int) -> list[dict[str, Any]]:
-    """List the survivors whose peak is above what their network takes, the worst first."""
-    found = []
-    for direction in ("in", "out"):
-        limit = getattr(result.brokers, f"network_{direction}_bytes_per_second")
-        peak = getattr(result, f"peak_{direction}_bytes_per_second")[number]
-        today = getattr(result, f"peak_{direction}_today_bytes_per_second")
-        found += [
+    """List the survivors whose peak is above what they can do, the worst first."""
+    peaks, today = result.peaks(), result.peaks_today()
+    found = [
+        (
+            float(ratio[number, place]),
             {
                 "broker": int(result.brokers.ids[place]),
-                "direction": direction,
-                "peak_bytes_per_second": float(peak[place]),
-                "today_bytes_per_second": float(today[place]),
-                "network_bytes_per_second": float(limit[place]),
-            }
-            for place in np.flatnonzero(np.nan_to_num(peak / limit, nan=0.0) > 1.0)
-        ]
-    return sorted(
-        found, key=lambda row: (-row["peak_bytes_per_second"] / row["network_bytes_per_second"], row["broker"])
-    )
+                "resource": str(resource),
+                "peak": float(peaks[resource][number, place]),
+                "peak_today": float(today[resource][place]),
+                "capacity": float(there[place]),
+                "unit": UNITS[resource],
+            },
+        )
+        for (resource, there), ratio in zip(result.capacity.items(), result.used_ratios(), strict=True)
+        for place in np.flatnonzero(np.nan_to_num(ratio[number], nan=0.0) > 1.0)
+    ]
+    return [row for _, row in sorted(found, key=lambda one: (-one[0], one[1]["broker"]))]
 
 
 def hurt_groups(result: FailureResult, number: int) -> list[dict[str, Any]]:
@@ -88,6 +88,7 @@ def survivor_rows(result: FailureResult, number: int) -> list[dict[str, Any]]:
             "leaders": int(result.leaders[number, place]),
             "peak_in_bytes_per_second": plain_number(float(result.peak_in_bytes_per_second[number, place])),
             "peak_out_bytes_per_second": plain_number(float(result.peak_out_bytes_per_second[number, place])),
+            "peak_cores": plain_number(float(result.peak_cores[number, place])),
         }
         for place in range(len(brokers))
     ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.health.cluster_view import RackLoss
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
 
@@ -124,6 +125,8 @@ class FailureResult:
         under_min_isr_today: of :attr:`under_min_isr`.
         stopped_bytes_per_second: float64[S], what is produced on average to offline partitions.
         refused_bytes_per_second: float64[S], what is produced on average to partitions under the minimum.
+        stopped_today_bytes_per_second: of :attr:`stopped_bytes_per_second`.
+        refused_today_bytes_per_second: of :attr:`refused_bytes_per_second`.
         leaders: int64[S, B], partitions that each broker leads.
         peak_in_bytes_per_second: float64[S, B], written on each survivor at its 99th percentile; NaN for the dead.
         peak_out_bytes_per_second: float64[S, B], sent by each survivor to consumers and followers.
@@ -157,6 +160,8 @@ class FailureResult:
     under_min_isr_today: int
     stopped_bytes_per_second: NDArray[np.float64]
     refused_bytes_per_second: NDArray[np.float64]
+    stopped_today_bytes_per_second: float
+    refused_today_bytes_per_second: float
     leaders: NDArray[np.int64]
     peak_in_bytes_per_second: NDArray[np.float64]
     peak_out_bytes_per_second: NDArray[np.float64]
@@ -173,17 +178,32 @@ class FailureResult:
     rebuild_bytes: NDArray[np.float64]
     rebuild_seconds: NDArray[np.float64]
 
-    def used_ratios(self) -> NDArray[np.float64]:
-        """Give float64[Q, S, B], peaks over what there is of each of :attr:`capacity`; NaN where that is not known."""
-        peaks = {
-            Resource.NETWORK_IN: self.peak_in_bytes_per_second,
-            Resource.NETWORK_OUT: self.peak_out_bytes_per_second,
-            Resource.CPU: self.peak_cores,
+    def peaks(self) -> dict[Resource, NDArray[np.float64]]:
+        """Return float64[S, B], what each survivor carries at peak of each of :attr:`capacity`."""
+        return self._of_capacity(self.peak_in_bytes_per_second, self.peak_out_bytes_per_second, self.peak_cores)
+
+    def peaks_today(self) -> dict[Resource, NDArray[np.float64]]:
+        """Return float64[B], what each broker carries at peak before any loss."""
+        return self._of_capacity(
+            self.peak_in_today_bytes_per_second, self.peak_out_today_bytes_per_second, self.peak_cores_today
+        )
+
+    def _of_capacity(
+        self, coming: NDArray[np.float64], going: NDArray[np.float64], cores: NDArray[np.float64]
+    ) -> dict[Resource, NDArray[np.float64]]:
+        every = {
+            Resource.NETWORK_IN: coming,
+            Resource.NETWORK_OUT: going,
+            Resource.CPU: cores,
             # What is written to a broker goes to its disks; what it sends comes from its memory.
-            Resource.DISK_IO: self.peak_in_bytes_per_second,
+            Resource.DISK_IO: coming,
         }
+        return {resource: every[resource] for resource in self.capacity}
+
+    def used_ratios(self) -> NDArray[np.float64]:
+        """Return float64[Q, S, B], peaks over what there is of each of :attr:`capacity`; NaN where it is not known."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([peaks[resource] / there for resource, there in self.capacity.items()])
+            return np.stack([peak / self.capacity[resource] for resource, peak in self.peaks().items()])
 
     def overloaded(self) -> NDArray[np.int64]:
         """Count the survivors with a peak above what they can do: int64[S]."""
@@ -194,6 +214,21 @@ class FailureResult:
         """Count the groups that lose partitions, commits or their coordinator: int64[S]."""
         is_hurt = (self.group_offline > 0) | (self.coordinator >= CoordinatorState.REFUSES)
         return np.asarray(is_hurt.sum(axis=1), dtype=np.int64)
+
+    def rack_losses(self) -> tuple[RackLoss, ...]:
+        """Return what the loss of each rack adds to what is wrong today, as far as racks were lost."""
+        stopped = self.stopped_bytes_per_second - self.stopped_today_bytes_per_second
+        refused = self.refused_bytes_per_second - self.refused_today_bytes_per_second
+        return tuple(
+            RackLoss(
+                rack=str(self.brokers.racks[self.brokers.ids.tolist().index(one.brokers[0])]),
+                offline=int(self.offline[place]) - self.offline_today,
+                under_min_isr=max(0, int(self.under_min_isr[place]) - self.under_min_isr_today),
+                bytes_per_second=max(0.0, float(stopped[place] + refused[place])),
+            )
+            for place, one in enumerate(self.sets)
+            if one.kind is SetKind.RACK
+        )
 
     def worst_first(self) -> NDArray[np.int64]:
         """Order the sets: most offline, then most under the minimum, most overloaded brokers, longest to rebuild."""

@@ -16,8 +16,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.workload import Lags
 from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.health.check import check_health
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.problem import Problem, Problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.quorum import (
     ControllerLoss,
@@ -30,8 +35,7 @@ from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement, placement_as_made
 from kafka_capacity.proposal.grid import placement_key
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.questions.failures import SetKind, evaluate_failures
-from kafka_capacity.questions.failures.doctor import examine
+from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
 from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.tables import durability_tables
 from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
@@ -76,6 +80,9 @@ class FailureInputs:
         durability: what is assumed, to tell what could be lost for good.
         shape: what the brokers run on.
         costs: what traffic takes of processors.
+        limits: how far each resource may be used.
+        is_read_in_rack: whether consumers read from followers in their rack.
+        lags: how far groups are behind today.
     """
 
     today: Standing
@@ -84,6 +91,47 @@ class FailureInputs:
     durability: DurabilityScenario
     shape: Shape
     costs: CpuCosts
+    limits: Limits
+    is_read_in_rack: bool
+    lags: Lags
+
+    def lose(self, scenario: FailureScenario, baseline: Standing) -> FailureResult:
+        """Lose what a scenario says, of today's placement or of another, with all that is known of the brokers."""
+        return evaluate_failures(
+            baseline.snapshot,
+            baseline.load,
+            scenario,
+            traffic=baseline.traffic,
+            has=hardware(self.shape, baseline.snapshot.brokers),
+            costs=self.costs,
+        )
+
+    def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:
+        """Return what is wrong with the cluster as it is, where nothing else of its failures is evaluated."""
+        racks = FailureScenario(scenario_id="racks", kinds=(SetKind.RACK,))
+        return self.problems(self.today, self.lose(racks, self.today), soundness)
+
+    def problems(self, baseline: Standing, result: FailureResult, soundness: Iterable[Problem] = ()) -> Problems:
+        """Return what is wrong with a placement before anything fails.
+
+        Args:
+            baseline: today's placement or another; how far groups are behind with the latter nobody knows.
+            result: of losses of the same placement, racks among them.
+            soundness: what is wrong with the inventory itself.
+        """
+        view = ClusterView.of(
+            baseline.snapshot,
+            baseline.load,
+            traffic=baseline.traffic,
+            has=hardware(self.shape, baseline.snapshot.brokers),
+            costs=self.costs,
+            limits=self.limits,
+            is_read_in_rack=self.is_read_in_rack,
+            lags=self.lags if baseline is self.today else None,
+            voters=self.question.controllers.voters,
+            rack_losses=result.rack_losses(),
+        )
+        return check_health(view, soundness)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,7 +141,7 @@ class LossPiece:
     Attributes:
         placement: which; ``None`` for today's.
         kinds: of losses.
-        is_examined: whether the doctor looks at the placement as well, and what could be lost is worked out.
+        is_examined: whether its health is checked as well, and what could be lost is worked out.
     """
 
     placement: ProposedPlacement | None
@@ -175,18 +223,10 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
             return {}
         standing = standing.after(placed)
     snapshot, question = standing.snapshot, inputs.question
-    result = evaluate_failures(
-        snapshot,
-        standing.load,
-        question.scenario(placement_id, snapshot.brokers, piece.kinds),
-        traffic=standing.traffic,
-        has=hardware(inputs.shape, snapshot.brokers),
-        costs=inputs.costs,
-    )
+    result = inputs.lose(question.scenario(placement_id, snapshot.brokers, piece.kinds), standing)
     tables = failure_tables(result)
     if piece.is_examined:
-        found = examine(snapshot, standing.load, voters=question.controllers.voters)
-        tables["diagnoses"] = diagnoses_table(placement_id, found)
+        tables["diagnoses"] = diagnoses_table(placement_id, inputs.problems(standing, result))
         assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
         tables |= durability_tables(evaluate_durability(snapshot, standing.load, assumed))
     return tables

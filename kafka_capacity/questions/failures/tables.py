@@ -5,16 +5,17 @@ Losses stand on a placement: ``today``, or the first of the scenarios that share
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.objects.tables import Tables
-from kafka_capacity.questions.failures.doctor import Diagnosis
 from kafka_capacity.questions.failures.durability.tables import DURABILITY_TABLES
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_TABLES
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, SetKind
@@ -116,12 +117,13 @@ DIAGNOSES = pa.schema(
         _text("code"),
         _text("where"),
         _text("message"),
-        _text("mend"),
+        _text("remedy"),
+        pa.field("figure", pa.struct([("needed", pa.float64()), ("available", pa.float64()), ("unit", pa.string())])),
         _count("partitions"),
         _figure("bytes_per_second", nullable=False),
     ]
 )
-"""What is wrong with a placement before anything fails, the most serious first."""
+"""What is wrong with a placement before anything fails, the worst first: the fields of :class:`Problem`."""
 
 FAILURE_TABLES: Tables = {
     "failures": (FAILURES, ("placement_id", "kind", "position")),
@@ -214,18 +216,13 @@ def _kinds(result: FailureResult) -> list[dict[str, Any]]:
 
 def _brokers(result: FailureResult, used: np.ndarray, kinds: np.ndarray) -> list[dict[str, Any]]:
     rows = []
-    peaks = {
-        "network_in": (result.peak_in_bytes_per_second, result.peak_in_today_bytes_per_second),
-        "network_out": (result.peak_out_bytes_per_second, result.peak_out_today_bytes_per_second),
-        "cpu": (result.peak_cores, result.peak_cores_today),
-        "disk_io": (result.peak_in_bytes_per_second, result.peak_in_today_bytes_per_second),
-    }
+    peaks, peaks_today = result.peaks(), result.peaks_today()
     for kind in dict.fromkeys(kinds.tolist()):
         numbers = np.flatnonzero(kinds == kind)
         for (resource, there), ratios in zip(result.capacity.items(), used, strict=True):
             mine = np.nan_to_num(ratios[numbers], nan=0.0)
             worst = mine.argmax(axis=0)
-            after, before = peaks[str(resource)]
+            after, before = peaks[resource], peaks_today[resource]
             for place in np.flatnonzero(mine.max(axis=0) > 1.0).tolist():
                 number = int(numbers[worst[place]])
                 rows.append(
@@ -273,7 +270,10 @@ def _groups(result: FailureResult, kinds: np.ndarray) -> list[dict[str, Any]]:
     return rows
 
 
-def diagnoses_table(placement_id: str, found: Sequence[Diagnosis]) -> pa.Table:
-    """Give the rows of ``diagnoses`` of one placement."""
-    rows = [{"placement_id": placement_id, "position": position, **one.as_dict()} for position, one in enumerate(found)]
+def diagnoses_table(placement_id: str, found: Iterable[Problem]) -> pa.Table:
+    """Return the rows of ``diagnoses`` of one placement."""
+    rows = [
+        {"placement_id": placement_id, "position": position, **dataclasses.asdict(one)}
+        for position, one in enumerate(found)
+    ]
     return pa.Table.from_pylist(rows, schema=DIAGNOSES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_capacity.report.controllers import controllers
-from kafka_capacity.report.failure_details import diagnoses, groups_table, survivors_table
+from kafka_capacity.report.failure_details import groups_table, survivors_table
 from kafka_capacity.report.failure_matrix import matrices, overview
 from kafka_capacity.report.failure_words import basis_notes, failures_line, loss_sentence
 from kafka_capacity.report.failures import SECTION
@@ -17,7 +17,7 @@ _SAID = ("broker", "rack", "given")
 
 @section(SECTION, title="What breaks", order=7)
 def build(view: PlanView) -> dict[str, Any] | None:
-    """Give the verdict, the matrix, who is hurt, what is wrong before, and the controllers."""
+    """Give the verdict, the matrix, who is hurt, how much is wrong before, and the controllers."""
     failures = view.failures
     if failures is None:
         return None
@@ -36,7 +36,7 @@ def build(view: PlanView) -> dict[str, Any] | None:
         "overview": overview(failures),
         "matrices": matrices(failures),
         "tables": [made for made in (survivors_table(failures), groups_table(failures)) if made is not None],
-        "diagnoses": diagnoses(failures),
+        "problem_count": len(failures.today.problems),
         "controllers": controllers(failures),
         "notes": basis_notes(failures),
     }

@@ -1,18 +1,21 @@
-"""What was found in the inventory and in the proposed layouts, serious first."""
+"""All that is wrong: with the cluster, with what is known of it and with what is proposed; the worst first."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from kafka_capacity.report.options import PlanView
+from kafka_capacity.report.problems import SECTION, problems_of
 from kafka_capacity.report.sections import section
 
-_RANK = {"fatal": 0, "warning": 1, "info": 2}
 
-
-@section("findings", title="Warnings", order=40)
+@section(SECTION, title="What is wrong today", order=3)
 def build(view: PlanView) -> dict[str, Any]:
-    """Give the findings, each once."""
-    found = {(one["severity"], one["code"], one["where"], one["message"]): dict(one) for one in view.inputs.findings}
-    keys = sorted(found, key=lambda key: (_RANK.get(key[0], len(_RANK)), *key[1:]))
-    return {"findings": [found[key] for key in keys]}
+    """Return the problems, each once, and whether there is too little room today or after a loss."""
+    return {
+        "problems": [
+            {**one.problem.as_dict(), "message": one.problem.sentence, "remedy": one.problem.remedy, "then": one.then}
+            for one in problems_of(view)
+        ],
+        "lacks_room": view.sizing is not None and not view.sizing.today["fits_until"],
+    }

@@ -13,22 +13,22 @@ def single(tmp_path):
     """A folder with a topic of one replica."""
     folder = tmp_path / "single"
     write_snapshot_files(
-        cluster(topics=[topic("audit", rf=1, min_insync_replicas=1), topic("orders")], hours=24), folder
+        cluster(topics=[topic("audit", rf=1, min_insync_replicas=1), topic("orders")], hours=168), folder
     )
     return folder
 
 
-def test_findings_and_mends_are_shown(run, single, tmp_path):
+def test_problems_and_remedies_are_shown(run, single, tmp_path):
     done = run("doctor", single, "--controllers", "1,4,2", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "payments on 2026-11-20: 2 serious, 1 warning" in done.stdout
     assert "raise the replication factor to 3" in done.stdout
     document = json.loads((tmp_path / "out" / "doctor.json").read_bytes())
-    assert [one["code"] for one in document["diagnoses"]] == ["single-replica", "controllers-share-rack", "rack-loss"]
+    assert [one["code"] for one in document["problems"]] == ["single-replica", "controllers-share-rack", "rack-loss"]
 
 
 def test_nothing_wrong_is_said_so(run, tmp_path):
-    write_snapshot_files(cluster(hours=24), tmp_path)
+    write_snapshot_files(cluster(hours=168), tmp_path)
     done = run("doctor", tmp_path, "--fail-on", "info")
     assert done.exit_code == 0, done.output
     assert done.stdout == "payments on 2026-11-20: nothing wrong was found\n"
@@ -40,7 +40,7 @@ def test_what_is_serious_can_fail_the_command(run, single, limit, status):
 
 
 def test_a_warning_does_not_fail_what_asks_for_serious_things(run, tmp_path):
-    write_snapshot_files(cluster(topics=[topic("orders", min_insync_replicas=3)], hours=24), tmp_path)
+    write_snapshot_files(cluster(topics=[topic("orders", min_insync_replicas=3)], hours=168), tmp_path)
     assert run("doctor", tmp_path, "--fail-on", "serious").exit_code == 0
     assert run("doctor", tmp_path, "--fail-on", "warning").exit_code == 1
 

@@ -101,13 +101,6 @@ def test_what_the_tools_cannot_tell_is_said():
             "out, name every topic in --topics-to-move-json-file",
         ),
         (
-            "warning",
-            "uneven_racks",
-            "racks of unequal size ('az-a' 2, 'az-b' 1, 'az-c' 1): where the replication factor is 3 or more, "
-            "each rack holds every partition, so a broker of 'az-b' carries all of them and one of 'az-a' 1/2; "
-            "make the racks equal",
-        ),
-        (
             "info",
             "isr_assumed",
             "the ISR of 4 partitions is not known; all replicas are assumed in sync",

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.health import inventory_problems
 from kafka_capacity.inventory.staging import find, load, load_findings, newest_complete, sorted_table, stage
-from kafka_capacity.inventory.validation import validate
 from kafka_capacity.objects.store import open_store
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 
@@ -37,7 +37,7 @@ def test_what_is_staged_is_loaded_again(store):
     )
     for name in raw.tables:
         assert back.table(name).equals(sorted_table(raw.table(name), name))
-    assert load_findings(store, "payments", DS) == validate(raw)
+    assert load_findings(store, "payments", DS) == inventory_problems(raw)
 
 
 def test_the_same_inventory_in_any_order_gives_the_same_bytes(store):

@@ -48,20 +48,6 @@ CASES = [
         "1 broker id below 0 (-1); Kafka's start at 0",
     ),
     (
-        change(cluster(), "brokers", 1, rack=None),
-        "warning",
-        "rack_missing",
-        "1 of 6 brokers without a rack (2): Kafka's rack-aware placement refuses such a mix; set broker.rack on all or "
-        "on none",
-    ),
-    (
-        cluster(brokers=5, racks=2),
-        "warning",
-        "uneven_racks",
-        "racks of unequal size ('a' 3, 'b' 2): where the replication factor is 2 or more, each rack holds every "
-        "partition, so a broker of 'b' carries 1/2 of them and one of 'a' 1/3; make the racks equal",
-    ),
-    (
         change(cluster(), "brokers", 0, network_in_bytes_per_second=0.0),
         "fatal",
         "capacity_not_positive",

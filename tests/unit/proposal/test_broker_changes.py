@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.health.topology import changed_rack_problems, new_rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.broker_changes import BrokerChanges
 from kafka_capacity.proposal.grid import placement_grid
-from kafka_capacity.proposal.topology import changed_rack_notes, new_rack_warnings
 from tests.unit.proposal.snapshots import observed
 from tests.unit.proposal.test_grid import REQUEST, SIX
 
@@ -108,14 +108,12 @@ def test_a_rack_that_is_renamed_whole_is_no_slip_of_the_pen_but_somebody_must_se
     renamed = changes(rack_names={"a": "zone-a"}).apply(SIX)
     slip = Brokers.of(SIX.ids.tolist(), ["a", "b", "c", "a", "B", "c"])
 
-    assert new_rack_warnings(SIX, renamed, what="") == ()
-    assert len(new_rack_warnings(SIX, slip, what="")) == 1
-    (note,) = changed_rack_notes(SIX, renamed, what="6 brokers")
-    assert note.message == (
-        "2 brokers have another rack than today (1: a → zone-a, 4: a → zone-a): set broker.rack and restart them "
-        "before the move"
-    )
-    assert changed_rack_notes(SIX, SIX, what="") == ()
+    assert new_rack_problems(SIX, renamed, what="") == ()
+    assert len(new_rack_problems(SIX, slip, what="")) == 1
+    (note,) = changed_rack_problems(SIX, renamed, what="6 brokers")
+    assert note.message == ("2 brokers have another rack than today (1: a → zone-a, 4: a → zone-a)")
+    assert note.remedy == "set broker.rack and restart them before the move"
+    assert changed_rack_problems(SIX, SIX, what="") == ()
 
 
 def test_replicas_that_a_new_name_puts_into_one_rack_are_spread_again():

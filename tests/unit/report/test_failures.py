@@ -5,11 +5,12 @@ import json
 
 import pytest
 
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.controller.quorum import Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.report.controllers import controllers
 from kafka_capacity.report.data import build_report
-from kafka_capacity.report.failure_details import MOST_GROUPS, diagnoses, groups_table, survivors_table
+from kafka_capacity.report.failure_details import MOST_GROUPS, groups_table, survivors_table
 from kafka_capacity.report.failure_matrix import MOST_ROWS, matrices, overview
 from kafka_capacity.report.failure_words import basis_notes, change_word, failures_line, loss_sentence
 from kafka_capacity.report.failures import FailuresView, PlacementFailures
@@ -56,7 +57,7 @@ def side(*rows, placement_id="today", offline=0, under=0, brokers=(), groups=(),
         },
         brokers=list(brokers),
         groups=list(groups),
-        diagnoses=list(found),
+        problems=list(found),
     )
 
 
@@ -65,14 +66,8 @@ def view(today, then=None, **more):
     return FailuresView(today=today, then=then, **{**given, **more})
 
 
-def diagnosis(code, severity="serious"):
-    return {
-        "severity": severity,
-        "code": code,
-        "where": "orders",
-        "message": f"2 partitions are {code}",
-        "mend": "mend it",
-    }
+def problem(code, severity="serious"):
+    return Problem(severity=Severity(severity), code=code, where="orders", message=f"2 partitions are {code}")
 
 
 @pytest.mark.parametrize(
@@ -80,13 +75,13 @@ def diagnosis(code, severity="serious"):
     [
         (
             [loss(0, "broker 1"), loss(1, "broker 2", loaded_ratio=0.7)],
-            "Any one broker may die: nothing goes offline, no partition refuses acks=all, the busiest survivor uses "
+            "Any one broker may die: nothing goes offline, no partition falls under min ISR, the busiest survivor uses "
             "70.0 % of its network out.",
         ),
         (
             [loss(0, "broker 1", under_min_isr=3, refused_bytes_per_second=2048.0, groups_hurt=2)],
-            "Any one broker may die: nothing goes offline, up to 3 partitions refuse acks=all (broker 1, 2.0 KiB/s), "
-            "the busiest survivor uses 50.0 % of its network out, up to 2 consumer groups hurt.",
+            "Any one broker may die: nothing goes offline, up to 3 partitions fall under min ISR (broker 1, 2.0 "
+            "KiB/s), the busiest survivor uses 50.0 % of its network out, up to 2 consumer groups affected.",
         ),
         (
             [
@@ -95,13 +90,13 @@ def diagnosis(code, severity="serious"):
                 loss(2, "broker 3", overloaded_brokers=1, loaded_ratio=1.2, loaded_broker=7),
             ],
             "One broker lost: 1 of 3 losses takes partitions offline, at worst 4 partitions of 2 topics (broker 2, "
-            "1.0 KiB/s stopped), no partition refuses acks=all, 1 survivor is over capacity after 1 of 3 losses, at "
+            "1.0 KiB/s stopped), no partition falls under min ISR, 1 survivor is over capacity after 1 of 3 losses, at "
             "worst broker 7 at 120 % of its network out.",
         ),
         (
             [loss(0, "broker 1", loaded_ratio=None)],
-            "Any one broker may die: nothing goes offline, no partition refuses acks=all, loads of survivors are not "
-            "known.",
+            "Any one broker may die: nothing goes offline, no partition falls under min ISR, loads of survivors are "
+            "not known.",
         ),
     ],
 )
@@ -113,7 +108,7 @@ def test_a_sentence_says_the_verdict_first(rows, sentence):
 def test_what_was_down_before_is_not_blamed_on_the_loss():
     before = side(loss(0, "broker 1", offline=5, under_min_isr=2), offline=5, under=2)
     assert loss_sentence(before, "broker").startswith(
-        "Any one broker may die: nothing more goes offline, no further partition refuses acks=all"
+        "Any one broker may die: nothing more goes offline, no further partition falls under min ISR"
     )
     shown = overview(view(before))
     assert shown is not None
@@ -126,10 +121,10 @@ def test_what_is_counted_together_with_what_was_down_before_is_not_told_of_the_l
     rows = [loss(0, "broker 1", offline=6, under_min_isr=4, groups_hurt=2, **figures)]
     assert loss_sentence(side(*rows, offline=5, under=2), "broker").startswith(
         "One broker lost: the one loss takes partitions offline, at worst 1 more partition (broker 1), up to 2 more "
-        "partitions refuse acks=all (broker 1), the busiest survivor"
+        "partitions fall under min ISR (broker 1), the busiest survivor"
     )
     assert loss_sentence(side(*rows, offline=5, under=2), "broker").endswith(
-        "up to 2 consumer groups hurt, those that are hurt already included."
+        "up to 2 consumer groups affected, those affected already included."
     )
 
 
@@ -137,7 +132,7 @@ def test_online_at_the_price_of_records_is_no_good_news():
     dear = side(loss(0, "broker 1"), loss(1, "broker 2", unclean_leaders=2))
     assert loss_sentence(dear, "broker").startswith(
         "Any one broker may die: nothing goes offline, up to 2 partitions are led by a replica that was out of sync, "
-        "so that committed records may be lost (broker 2), no partition refuses"
+        "so that committed records may be lost (broker 2), no partition falls"
     )
     assert change_word(view(dear, side(loss(0, "broker 1"), placement_id="then")), "broker") == "better"
     shown = overview(view(dear))
@@ -203,23 +198,22 @@ def test_survivors_and_groups_are_named_by_the_likeliest_loss():
 
 
 def test_findings_say_what_becomes_of_them():
-    today = side(loss(0, "broker 1"), found=[diagnosis("single-replica"), diagnosis("one-rack", "warning")])
-    then = side(loss(0, "broker 1"), placement_id="then", found=[diagnosis("one-rack"), diagnosis("uneven-racks")])
-    found = diagnoses(view(today, then))["findings"]
-    assert [(row["code"], row["then"]) for row in found] == [
-        ("single-replica", "The change mends this."),
-        ("one-rack", ""),
+    today = side(loss(0, "broker 1"), found=[problem("single-replica"), problem("one-rack", "warning")])
+    then = side(loss(0, "broker 1"), placement_id="then", found=[problem("one-rack"), problem("uneven-racks")])
+    assert [(one.problem.code, one.then) for one in view(today, then).problems(())] == [
+        ("single-replica", "The change resolves this."),
         ("uneven-racks", "New with the change."),
+        ("one-rack", ""),
     ]
     assert failures_line(view(today)).startswith(
-        "1 serious finding about the cluster as it is: 2 partitions are single-replica. Today: Any one broker may die"
+        "1 serious problem of the cluster as it is: 2 partitions are single-replica. Today: Any one broker may die"
     )
 
 
-def test_a_change_does_not_mend_what_is_down_at_the_moment():
-    today = side(loss(0, "broker 1"), found=[diagnosis("offline-now"), diagnosis("under-replicated-now", "warning")])
+def test_a_change_does_not_resolve_what_is_down_at_the_moment():
+    today = side(loss(0, "broker 1"), found=[problem("offline-now"), problem("under-replicated-now", "warning")])
     changed = view(today, side(loss(0, "broker 1"), placement_id="then"))
-    assert [row["then"][:35] for row in diagnoses(changed)["findings"]] == ["The change does not mend this by it"] * 2
+    assert [one.then[:35] for one in changed.problems(())] == ["The change does not resolve this by"] * 2
     assert any("taken to be in sync" in note for note in basis_notes(changed))
     assert not any("taken to be in sync" in note for note in basis_notes(view(today)))
 
@@ -240,7 +234,7 @@ def test_controllers_that_nobody_named_are_a_sentence():
 def test_no_majority_is_never_said_to_be_impossible():
     shares = {"down_minutes_per_year": 1e-6, "down_in_racks_minutes_per_year": 2.0, "majority": 5, "tolerated": 4}
     voters = [{"node_id": number, "rack": None} for number in range(9)]
-    asked = {"voters": voters, "up_ratio": 0.999, "rack_up_ratio": 0.9999, "traps": [], **shares}
+    asked = {"voters": voters, "up_ratio": 0.999, "rack_up_ratio": 0.9999, **shares}
     told = controllers(view(side(loss(0, "broker 1")), document={**DOCUMENT, "controllers": asked}))
     assert told["sentences"][1].startswith("There is no majority for less than 1 s a year, if each is up 99.9 %")
     assert "for 2 min a year with racks" in told["sentences"][1]
@@ -249,7 +243,7 @@ def test_no_majority_is_never_said_to_be_impossible():
 def test_a_rack_that_ends_the_quorum_is_the_first_row_however_many_voters_it_holds():
     voters = [Voter(node_id=number, rack="a" if number < 6 else f"r{number}") for number in range(9)]
     shares = {"down_minutes_per_year": 1.0, "down_in_racks_minutes_per_year": 2.0, "majority": 5, "tolerated": 4}
-    asked = {"voters": [{"node_id": one.node_id, "rack": one.rack} for one in voters], "traps": [], **shares}
+    asked = {"voters": [{"node_id": one.node_id, "rack": one.rack} for one in voters], **shares}
     document = {**DOCUMENT, "controllers": {**asked, "up_ratio": 0.999, "rack_up_ratio": 0.9999}}
     quorum = quorum_table(voters, QUORUM_FAILOVERS.empty_table()).to_pylist()
     told = controllers(dataclasses.replace(view(side(loss(0, "broker 1")), document=document), quorum=quorum))
@@ -274,7 +268,7 @@ def test_what_is_seriously_wrong_stands_at_the_top_and_in_the_mail():
     report = json.loads(rendered.report_json)
     message = "there is 1 voter: the loss of one stops every election and every change of metadata"
     (text,) = [text for text in report["verdict"]["serious"]["texts"] if "voter" in text]
-    assert text == f"T{message[1:]}. To mend it: run 3 controllers, or 5."
+    assert text == f"T{message[1:]}. Remedy: run 3 controllers, or 5."
     page = rendered.index_html.decode()
     assert page.index("Wrong with the cluster today") < page.index("Key figures of sizing")
     assert message in rendered.email_text

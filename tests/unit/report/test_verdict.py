@@ -156,7 +156,7 @@ def test_what_the_inventory_cannot_tell_is_serious(facts, text, count):
 def test_warnings_are_said_to_be_in_the_report():
     finding = {"severity": "warning", "code": "x", "where": "replicas", "message": "something"}
     (text,) = [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "note") if "1 warning" in text]
-    assert text == "1 warning about the inventory or the layout; the report lists them."
+    assert text == "1 warning about the inventory, the cluster or the layout; the report lists them."
 
 
 def test_kafka_would_refuse_it():
@@ -275,7 +275,7 @@ def test_an_unsound_inventory_is_said_first():
     verdict = verdict_of(make_inputs(findings=(finding,)))
     assert verdict["status"] == "unsound"
     assert verdict["subject"].startswith("[kafka-capacity] payments: inventory is unsound; 7 brokers fit")
-    assert texts(verdict, "serious")[0].startswith("The inventory is unsound (1 fatal finding)")
+    assert texts(verdict, "serious")[0].startswith("The inventory is unsound (1 fatal problem)")
 
 
 def test_caveats_are_serious_first():

@@ -246,7 +246,7 @@ def test_the_section_is_complete():
     report = build_report(scheduled())
     data = section_of(report)
     rows = data["waves"]["rows"]
-    assert [one["name"] for one in report["sections"]][:3] == ["comparison", "change", "waves"]
+    assert [one["name"] for one in report["sections"]][:4] == ["findings", "comparison", "change", "waves"]
     assert len(rows) == len(data["pages"]) == len(data["gantt"]["values"])
     assert [page["is_open"] for page in data["pages"][: OPEN_PAGES + 1]] == [True] * OPEN_PAGES + [False]
     moved = next(figure["value"] for figure in report["figures"] if figure["label"] == "To copy")

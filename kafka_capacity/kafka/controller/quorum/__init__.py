@@ -1,6 +1,6 @@
 """The quorum of KRaft controllers: how it elects, how long it is away, and how much of the time it is there.
 
-* :mod:`~kafka_capacity.kafka.controller.quorum.availability`: closed forms, losses and traps.
+* :mod:`~kafka_capacity.kafka.controller.quorum.availability`: closed forms and losses.
 * :mod:`~kafka_capacity.kafka.controller.quorum.failover`: the time without a leader after a failure, as a distribution.
 * :mod:`~kafka_capacity.kafka.controller.quorum.simulation`: the election protocol in time, by Kafka's rules (4.3.1).
 """
@@ -8,12 +8,9 @@
 from kafka_capacity.kafka.controller.quorum.availability import (
     LossKind,
     QuorumLoss,
-    QuorumTrap,
-    TrapKind,
     down_minutes_per_year,
     majority,
     quorum_losses,
-    quorum_traps,
     quorum_unavailability,
     rack_correlated_unavailability,
     tolerated_losses,
@@ -39,11 +36,9 @@ __all__ = [
     "QuorumLoss",
     "QuorumSimulation",
     "QuorumTimeouts",
-    "QuorumTrap",
     "Rpc",
     "Storage",
     "Surroundings",
-    "TrapKind",
     "Voter",
     "checked_voters",
     "down_minutes_per_year",
@@ -52,7 +47,6 @@ __all__ = [
     "majority",
     "parse_voters",
     "quorum_losses",
-    "quorum_traps",
     "quorum_unavailability",
     "rack_correlated_unavailability",
     "timeouts_of",

@@ -1,4 +1,4 @@
-"""How much of the time a quorum has a majority, which losses it survives, and the traps in how it is laid out.
+"""How much of the time a quorum has a majority, and which losses it survives.
 
 A quorum of n voters works while more than half of them live: it survives (n - 1) // 2 losses, so an even voter adds
 nothing but one more that can fail. With each voter up a share ``a`` of the time, apart from the others,
@@ -124,60 +124,6 @@ def quorum_losses(voters: Sequence[Voter]) -> tuple[QuorumLoss, ...]:
         QuorumLoss(kind=kind, rack=rack, lost=gone, living=len(ids) - len(gone), needed=majority(len(ids)))
         for kind, rack, gone in lost
     )
-
-
-class TrapKind(StrEnum):
-    """What is wrong with a set of voters."""
-
-    SINGLE_VOTER = "single voter"
-    EVEN_VOTERS = "even number of voters"
-    RACK_ENDS_QUORUM = "a rack ends the quorum"
-    RACK_UNKNOWN = "rack unknown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumTrap:
-    """Something that makes a quorum weaker than its number of voters suggests.
-
-    Attributes:
-        kind: what it is.
-        where: the rack, or the node ids.
-        message: why it matters, with the figures.
-    """
-
-    kind: TrapKind
-    where: str
-    message: str
-
-
-def quorum_traps(voters: Sequence[Voter]) -> tuple[QuorumTrap, ...]:
-    """Name what is wrong with a set of voters, the worst first."""
-    count = len(checked_voters(tuple(voters)))
-    ids = _listed(voter.node_id for voter in voters)
-    traps = []
-    if count == 1:
-        alone = f"voter {ids} is the only one: without it no controller is active and no metadata can change"
-        traps.append(QuorumTrap(kind=TrapKind.SINGLE_VOTER, where=ids, message=alone))
-    for loss in quorum_losses(voters):
-        if loss.kind is LossKind.RACK and not loss.has_majority and count > 1:
-            text = (
-                f"rack {loss.rack} holds {len(loss.lost)} of {count} voters ({_listed(loss.lost)}): without it "
-                f"{loss.living} live and {loss.needed} are needed"
-            )
-            traps.append(QuorumTrap(kind=TrapKind.RACK_ENDS_QUORUM, where=str(loss.rack), message=text))
-    if count % 2 == 0:
-        text = (
-            f"{count} voters survive {_counted(tolerated_losses(count), 'loss', 'losses')}, as {count - 1} "
-            f"{'does' if count == 2 else 'do'}, and each write waits for {majority(count)} instead of "
-            f"{majority(count - 1)}"
-        )
-        traps.append(QuorumTrap(kind=TrapKind.EVEN_VOTERS, where=ids, message=text))
-    unknown = [voter.node_id for voter in voters if voter.rack is None]
-    if unknown and count > 1:
-        who = f"voter {_listed(unknown)} has" if len(unknown) == 1 else f"voters {_listed(unknown)} have"
-        text = f"{who} no rack: what fails together with {'it' if len(unknown) == 1 else 'them'} is not known"
-        traps.append(QuorumTrap(kind=TrapKind.RACK_UNKNOWN, where=_listed(unknown), message=text))
-    return tuple(traps)
 
 
 def voters_by_rack(voters: Sequence[Voter]) -> Mapping[str, tuple[int, ...]]:

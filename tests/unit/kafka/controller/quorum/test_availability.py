@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.quorum import (
     LossKind,
-    TrapKind,
     Voter,
     down_minutes_per_year,
     parse_voters,
     quorum_losses,
-    quorum_traps,
     quorum_unavailability,
     rack_correlated_unavailability,
     tolerated_losses,
@@ -100,28 +98,6 @@ def test_each_voter_pair_and_rack_is_lost_once():
         (LossKind.RACK, (1, 2), 1, False),
         (LossKind.RACK, (3,), 2, True),
     ]
-
-
-@pytest.mark.parametrize(
-    ("racks", "kinds"),
-    [
-        (["a", "b", "c"], []),
-        (["a", "a", "b"], [TrapKind.RACK_ENDS_QUORUM]),
-        (["a", "a", "b", "b"], [TrapKind.RACK_ENDS_QUORUM, TrapKind.RACK_ENDS_QUORUM, TrapKind.EVEN_VOTERS]),
-        (["a", "b", "c", "d"], [TrapKind.EVEN_VOTERS]),
-        (["a"], [TrapKind.SINGLE_VOTER]),
-        (["a", None, None], [TrapKind.RACK_UNKNOWN]),
-        (["a", "a", "b", "b", "c"], []),
-    ],
-)
-def test_traps_are_named(racks, kinds):
-    assert [trap.kind for trap in quorum_traps(voters_in(*racks))] == kinds
-
-
-def test_a_trap_says_the_figures():
-    (trap,) = quorum_traps(voters_in("a", "a", "b"))
-
-    assert trap.message == "rack a holds 2 of 3 voters (1, 2): without it 1 live and 2 are needed"
 
 
 @pytest.mark.parametrize(

@@ -6,30 +6,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafka_capacity.questions.failures.doctor.diagnosis import Diagnosis, Patient, Seriousness, counted
-from kafka_capacity.questions.failures.group_reads import OFFSETS_TOPIC
-
-INTERNAL_TOPICS = {
-    OFFSETS_TOPIC: "where groups commit their offsets",
-    "__transaction_state": "where transactions are kept",
-    "__share_group_state": "where share groups are kept",
-}
-"""Kafka's own topics and what hangs on each; by default they have three replicas, two of which must be in sync
-(``offsets.topic.*``, ``transaction.state.log.*``, ``share.coordinator.state.topic.*``)."""
-USUAL_FACTOR = 3
-USUAL_MIN_ISR = 2
+from kafka_capacity.health.cluster_view import ClusterView, counted
+from kafka_capacity.health.codes import Code
+from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.kafka.cluster.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC, USUAL_FACTOR, USUAL_MIN_ISR
 
 
-def examine_settings(patient: Patient) -> Iterator[Diagnosis]:
+def check_settings(view: ClusterView) -> Iterator[Problem]:
     """Look at replication factors, min.insync.replicas and unclean elections."""
-    snapshot, factor = patient.snapshot, patient.factor
+    snapshot, factor = view.snapshot, view.factor
     topic = snapshot.partitions.topic
     least = snapshot.topics.min_insync_replicas[topic]
     single = factor == 1
     yield from _rows(
-        patient,
-        Seriousness.SERIOUS,
-        "single-replica",
+        view,
+        Severity.SERIOUS,
+        Code.SINGLE_REPLICA,
         single,
         "have one replica: the loss of its broker stops them, the loss of its disk loses them",
         f"raise the replication factor to {min(USUAL_FACTOR, len(snapshot.brokers))}"
@@ -37,88 +29,88 @@ def examine_settings(patient: Patient) -> Iterator[Diagnosis]:
         else "add brokers: one alone cannot hold a second replica",
     )
     yield from _rows(
-        patient,
-        Seriousness.WARNING,
-        "min-isr-above-rf",
+        view,
+        Severity.WARNING,
+        Code.MIN_ISR_ABOVE_RF,
         least > factor,
         "have min.insync.replicas above their replication factor: brokers before 3.7 refuse every write with acks=all, "
         "later ones once a replica is lost",
         "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas",
     )
     yield from _rows(
-        patient,
-        Seriousness.WARNING,
-        "min-isr-equals-rf",
+        view,
+        Severity.WARNING,
+        Code.MIN_ISR_EQUALS_RF,
         (factor > 1) & (least == factor),
         "have min.insync.replicas equal to their replication factor: any one loss, any rolling restart, refuses writes "
         "with acks=all",
         "lower min.insync.replicas by one, or add a replica",
     )
     yield from _rows(
-        patient,
-        Seriousness.WARNING,
-        "min-isr-one",
+        view,
+        Severity.WARNING,
+        Code.MIN_ISR_ONE,
         (factor >= USUAL_FACTOR) & (least == 1),
         "have three or more replicas and min.insync.replicas 1: the leader alone may acknowledge a write with "
         "acks=all, and be lost with it",
         "set min.insync.replicas to 2",
     )
     yield from _rows(
-        patient,
-        Seriousness.WARNING,
-        "unclean-election",
+        view,
+        Severity.WARNING,
+        Code.UNCLEAN_ELECTION,
         snapshot.topics.allows_unclean_election[topic],
         "allow unclean elections: when all replicas in sync are lost, one that lags takes over, and what it lacks is "
         "gone for good",
         "set unclean.leader.election.enable to false, unless being online matters more than the records",
     )
-    yield from _internal(patient)
+    yield from _internal(view)
 
 
 def _rows(
-    patient: Patient,
-    severity: Seriousness,
+    view: ClusterView,
+    severity: Severity,
     code: str,
     rows: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
     what: str,
-    mend: str,
-) -> Iterator[Diagnosis]:
+    remedy: str,
+) -> Iterator[Problem]:
     if rows.any():
-        yield patient.diagnosis(severity, code, rows, what, mend)
+        yield view.problem(severity, code, rows, what, remedy)
 
 
-def _internal(patient: Patient) -> Iterator[Diagnosis]:
-    snapshot, partitions = patient.snapshot, patient.snapshot.partitions
+def _internal(view: ClusterView) -> Iterator[Problem]:
+    snapshot, partitions = view.snapshot, view.snapshot.partitions
     usual = min(USUAL_FACTOR, len(snapshot.brokers))
     for name, purpose in INTERNAL_TOPICS.items():
         if name not in partitions.topics or usual < 2:
             continue
         place = partitions.topics.index(name)
         rows = partitions.topic == place
-        factor, least = int(patient.factor[rows].min()), int(snapshot.topics.min_insync_replicas[place])
+        factor, least = int(view.factor[rows].min()), int(snapshot.topics.min_insync_replicas[place])
         depend = f"{counted(len(snapshot.groups), 'group')} depend{'s' if len(snapshot.groups) == 1 else ''}"
         groups = f", on which {depend}" if name == OFFSETS_TOPIC else ""
         if factor < usual:
-            yield Diagnosis(
-                severity=Seriousness.SERIOUS,
-                code="internal-topic-replicas",
+            yield Problem(
+                severity=Severity.SERIOUS,
+                code=Code.INTERNAL_TOPIC_REPLICAS,
                 where=name,
                 message=(
                     f"{name}, {purpose}, has {counted(factor, 'replica')} where {usual} are usual{groups}: "
                     f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
                 ),
-                mend=f"raise its replication factor to {usual}",
+                remedy=f"raise its replication factor to {usual}",
                 partitions=int(rows.sum()),
             )
         if factor >= USUAL_FACTOR and least < USUAL_MIN_ISR:
-            yield Diagnosis(
-                severity=Seriousness.WARNING,
-                code="internal-topic-min-isr",
+            yield Problem(
+                severity=Severity.WARNING,
+                code=Code.INTERNAL_TOPIC_MIN_ISR,
                 where=name,
                 message=(
                     f"{name}, {purpose}, has min.insync.replicas {least}{groups}: one broker alone may acknowledge, "
                     "and be lost with what it acknowledged"
                 ),
-                mend=f"set its min.insync.replicas to {USUAL_MIN_ISR}",
+                remedy=f"set its min.insync.replicas to {USUAL_MIN_ISR}",
                 partitions=int(rows.sum()),
             )

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from kafka_capacity.health.topology import rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement import RackRule
-from kafka_capacity.proposal.topology import topology_warnings
 
 THREE = np.full(10, 3, dtype=np.int32)
 
 
 def messages(racks, rule):
-    found = topology_warnings(Brokers.of(range(1, len(racks) + 1), list(racks)), THREE, what="today", rack_rule=rule)
+    found = rack_problems(Brokers.of(range(1, len(racks) + 1), list(racks)), THREE, what="today", rack_rule=rule)
     return [one.message for one in found]
 
 

@@ -1,128 +1,111 @@
-"""One thing that is wrong, what is at stake, and the mend; and what the examinations share."""
+"""A cluster with everything that its checks look up; what is not known of it is left out, and then not checked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.workload import Lags, Traffic
+from kafka_capacity.hardware.cpu import STATED, CpuCosts
+from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.shapes import Hardware
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.controller.partition_states import PartitionStates
-from kafka_capacity.questions.failures.ground import states_of
+from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
+from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.text.wording import few_names, shown_rate
 
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 _OF_ONE = {"have": "has", "are": "is", "allow": "allows", "their": "its", "them": "it", "they": "it"}
 
 
-class Seriousness(StrEnum):
-    """How much a diagnosis matters."""
-
-    SERIOUS = "serious"
-    """Something is down or may be lost already, or one failure does that."""
-    WARNING = "warning"
-    """One failure more than need be stops something."""
-    INFO = "info"
-    """Good to know."""
-
-
-_RANK = {Seriousness.SERIOUS: 0, Seriousness.WARNING: 1, Seriousness.INFO: 2}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
-    """One thing that is wrong.
+class RackLoss:
+    """What the loss of a rack adds to what is wrong already.
 
     Attributes:
-        severity: how much it matters.
-        code: its kind, in kebab case; stable, for machines.
-        where: the topics, brokers or racks, a few of them by name.
-        message: a sentence with the figure that makes it matter.
-        mend: what to do.
-        partitions: how many partitions it is about, 0 where it is about none.
-        bytes_per_second: what is produced to them on average.
+        rack: its name.
+        offline: partitions that go offline.
+        under_min_isr: further partitions that fall under ``min.insync.replicas``.
+        bytes_per_second: what is produced to both on average.
     """
 
-    severity: Seriousness
-    code: str
-    where: str
-    message: str
-    mend: str
-    partitions: int = 0
-    bytes_per_second: float = 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give plain data."""
-        return {
-            "severity": str(self.severity),
-            "code": self.code,
-            "where": self.where,
-            "message": self.message,
-            "mend": self.mend,
-            "partitions": self.partitions,
-            "bytes_per_second": self.bytes_per_second,
-        }
-
-
-def in_order(found: Iterable[Diagnosis]) -> tuple[Diagnosis, ...]:
-    """Sort diagnoses: the most serious first, of these the one with the most traffic at stake."""
-    return tuple(
-        sorted(
-            found, key=lambda one: (_RANK[one.severity], -one.bytes_per_second, -one.partitions, one.code, one.where)
-        )
-    )
+    rack: str
+    offline: int
+    under_min_isr: int
+    bytes_per_second: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Patient:
-    """A cluster, with what every examination looks up.
+class ClusterView:
+    """A cluster as it is, or as a placement would leave it.
 
     Attributes:
         snapshot: the cluster.
         load: its traffic.
         states: its partitions as the controller knows them.
         factor: int32[P], how many replicas each has.
+        traffic: the hours of its traffic; ``None`` leaves resources that traffic takes unchecked.
+        has: what its brokers can do; ``None`` leaves resources unchecked.
+        costs: what traffic takes of processors.
+        limits: how far each resource may be used.
+        is_read_in_rack: whether consumers read from followers in their rack.
+        lags: how far groups are behind.
+        voters: of the metadata quorum, where they are known.
+        rack_losses: what the loss of each rack would do, where that was evaluated.
     """
 
     snapshot: Snapshot
     load: PartitionLoad
     states: PartitionStates
     factor: NDArray[np.int32]
+    traffic: Traffic | None = None
+    has: Hardware | None = None
+    costs: CpuCosts = STATED
+    limits: Limits = field(default_factory=Limits)
+    is_read_in_rack: bool = False
+    lags: Lags | None = None
+    voters: Sequence[Voter] = ()
+    rack_losses: Sequence[RackLoss] = ()
 
     @classmethod
-    def of(cls, snapshot: Snapshot, load: PartitionLoad) -> Patient:
-        """Look everything up."""
+    def of(cls, snapshot: Snapshot, load: PartitionLoad, **known: Any) -> ClusterView:
+        """Look everything up; ``known`` are the attributes that have a default."""
         return cls(
-            snapshot=snapshot, load=load, states=states_of(snapshot), factor=replication_factors(snapshot.replicas)
+            snapshot=snapshot,
+            load=load,
+            states=states_of(snapshot),
+            factor=replication_factors(snapshot.replicas),
+            **known,
         )
 
-    def diagnosis(self, severity: Seriousness, code: str, rows: NDArray[np.bool_], what: str, mend: str) -> Diagnosis:
-        """Make a diagnosis about some partitions.
+    def problem(self, severity: Severity, code: str, rows: NDArray[np.bool_], what: str, remedy: str) -> Problem:
+        """Make a problem of some partitions.
 
         Args:
             severity: how much it matters.
             code: its kind.
             rows: bool[P], which.
             what: goes on after ``12 partitions of 3 topics``, with its verb in the plural.
-            mend: what to do.
+            remedy: what to do.
         """
         topics, rate = self.topics(rows), self.rate(rows)
         traffic = f", to which {shown_rate(rate)} go," if rate else ""
         count = int(rows.sum())
         if count == 1:
             what = of_one(what)
-        return Diagnosis(
+        return Problem(
             severity=severity,
             code=code,
             where=some_names(topics),
             message=f"{counted(count, 'partition')} of {counted(len(topics), 'topic')}{traffic} {what}",
-            mend=mend,
+            remedy=remedy,
             partitions=count,
             bytes_per_second=rate,
         )
@@ -138,7 +121,7 @@ class Patient:
 
 
 def of_one(text: str) -> str:
-    """Say of one thing what is written of several: its first word, the verb, and what stands for them.
+    """Return of one thing what is written of several: its first word, the verb, and what stands for them.
 
     >>> of_one("have one replica: the loss of its broker stops them")
     'has one replica: the loss of its broker stops it'
@@ -155,4 +138,4 @@ def counted(number: int, noun: str) -> str:
 
 def some_names(names: Iterable[object]) -> str:
     """Name a few: ``a, b, c, d, e and 7 more``."""
-    return few_names(names, _MOST_NAMES)
+    return few_names(names, _MAX_NAMES)

@@ -1,4 +1,4 @@
-"""What the doctor finds, case by case, and that it finds nothing where nothing is wrong."""
+"""What is found to be wrong, case by case, and that nothing is where nothing is wrong."""
 
 import dataclasses
 
@@ -7,17 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_capacity.health.check import check_health
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.problem import Severity
+from kafka_capacity.health.racks import racks_per_partition
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.failures.doctor import Seriousness, Voter, examine
-from kafka_capacity.questions.failures.doctor.diagnosis import Patient
-from kafka_capacity.questions.failures.doctor.racks import racks_per_partition
+from kafka_capacity.kafka.controller.quorum import Voter
+from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
 from tests.unit.questions.failures.made_up import group, loaded, made
 
 HEALTHY = {"orders": [[10, 12, 14], [13, 15, 11]]}
 
 
-def found(snapshot, **options):
-    return {one.code: one for one in examine(snapshot, loaded(len(snapshot.partitions)), **options)}
+def examined(snapshot, **known):
+    load = loaded(len(snapshot.partitions))
+    racks = FailureScenario(scenario_id="racks", kinds=(SetKind.RACK,))
+    losses = evaluate_failures(snapshot, load, racks).rack_losses()
+    return check_health(ClusterView.of(snapshot, load, rack_losses=losses, **known))
+
+
+def found(snapshot, **known):
+    return {one.code: one for one in examined(snapshot, **known)}
 
 
 def test_a_healthy_cluster_has_nothing():
@@ -38,10 +48,10 @@ def test_what_is_down_now():
     )
     assert seen["under-min-isr-now"].partitions == 1
     behind = seen["under-replicated-now"]
-    assert (behind.severity, behind.partitions) == (Seriousness.WARNING, 1)
+    assert (behind.severity, behind.partitions) == (Severity.WARNING, 1)
     assert seen["fenced-brokers"].where == "broker 15"
     assert seen["fenced-brokers"].message == "1 broker of 6 is fenced and holds replicas of 1 partition"
-    assert all(seen[code].severity is Seriousness.SERIOUS for code in ("offline-now", "under-min-isr-now"))
+    assert all(seen[code].severity is Severity.SERIOUS for code in ("offline-now", "under-min-isr-now"))
 
 
 def test_settings_of_topics():
@@ -52,7 +62,7 @@ def test_settings_of_topics():
     assert seen["min-isr-above-rf"].message.endswith(
         "brokers before 3.7 refuse every write with acks=all, later ones once a replica is lost"
     )
-    assert seen["min-isr-above-rf"].mend == (
+    assert seen["min-isr-above-rf"].remedy == (
         "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"
     )
     assert seen["min-isr-equals-rf"].where == "two"
@@ -75,25 +85,23 @@ def test_one_of_anything_is_told_in_the_singular():
     lists = {"__consumer_offsets": [[10]], "orders": [[10, 12, 14]]}
     seen = found(made(lists, min_isr=3, groups=[group("billing")]))
     assert "on which 1 group depends: one loss" in seen["internal-topic-replicas"].message
-    assert "1 partition that refuses acks=all" in seen["rack-loss"].message
+    assert "leaves 1 partition under min ISR" in seen["rack-loss"].message
 
 
 def test_one_broker_alone_is_not_told_to_hold_more_replicas():
     snapshot = made({"one": [[10]]})
     alone = dataclasses.replace(snapshot, brokers=Brokers.of([10], ["a"]))
-    assert found(alone)["single-replica"].mend == "add brokers: one alone cannot hold a second replica"
+    assert found(alone)["single-replica"].remedy == "add brokers: one alone cannot hold a second replica"
 
 
 def test_partitions_in_one_rack_though_there_are_more():
     seen = found(made({"orders": [[10, 11], [10, 12], [10, 11, 12]]}, min_isr=1))
 
     assert seen["one-rack-partitions"].partitions == 1
-    assert seen["one-rack-partitions"].severity is Seriousness.SERIOUS
+    assert seen["one-rack-partitions"].severity is Severity.SERIOUS
     assert seen["narrow-partitions"].partitions == 1
     assert seen["rack-loss"].where == "rack a"
-    assert seen["rack-loss"].message == (
-        "the loss of rack a takes 1 partition offline and leaves 0 partitions that refuse acks=all, 50 B/s in all"
-    )
+    assert seen["rack-loss"].message == ("the loss of rack a takes 1 partition offline, 50 B/s in all")
 
 
 def test_racks_that_are_not_set_or_all_one():
@@ -137,13 +145,20 @@ def test_controllers(racks, code, message):
     assert seen[code].message == message
 
 
+def test_controllers_without_a_rack_are_named():
+    voters = [Voter(node_id=1, rack="a"), Voter(node_id=2), Voter(node_id=3)]
+    (seen,) = found(made(HEALTHY), voters=voters).values()
+    assert (seen.severity, seen.where) == (Severity.INFO, "controllers 2, 3")
+    assert seen.message == "2 of 3 voters have no rack: what fails together with them is not known"
+
+
 def test_five_controllers_may_share_racks_in_twos():
     assert found(made(HEALTHY), voters=[Voter(node_id=i, rack=rack) for i, rack in enumerate("aabbc")]) == {}
 
 
 def test_the_most_serious_comes_first():
-    severities = [one.severity for one in examine(made({"one": [[10]], "two": [[10, 11]]}), loaded(2))]
-    assert severities == sorted(severities, key=list(Seriousness).index)
+    severities = [one.severity for one in examined(made({"one": [[10]], "two": [[10, 11]]}))]
+    assert severities == sorted(severities, key=list(Severity).index)
     assert len(set(severities)) > 1
 
 
@@ -151,6 +166,6 @@ def test_the_most_serious_comes_first():
 def test_racks_of_partitions_are_counted(rows):
     snapshot = made({"orders": rows})
     rack = dict(zip(range(10, 16), "aabbcc", strict=True))
-    counted = racks_per_partition(Patient.of(snapshot, loaded(len(rows))))
+    counted = racks_per_partition(ClusterView.of(snapshot, loaded(len(rows))))
     assert counted.tolist() == [len({rack[b] for b in row}) for row in rows]
     assert np.array_equal(counted, np.asarray(counted, dtype=np.int64))

@@ -1,0 +1,101 @@
+"""Resources of brokers that are over their limit today: the limits, and the loads, that sizing judges by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.flows import Placed, normal_flows, peaks
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
+from kafka_capacity.health.cluster_view import ClusterView, some_names
+from kafka_capacity.health.codes import Code
+from kafka_capacity.health.problem import Figure, Problem, Severity
+
+_CODES = {
+    Resource.DISK: Code.DISK_OVER_LIMIT,
+    Resource.NETWORK_IN: Code.NETWORK_IN_OVER_LIMIT,
+    Resource.NETWORK_OUT: Code.NETWORK_OUT_OVER_LIMIT,
+    Resource.CPU: Code.CPU_OVER_LIMIT,
+    Resource.DISK_IO: Code.DISK_IO_OVER_LIMIT,
+}
+_REMEDIES = {
+    Resource.DISK: "add brokers or larger disks, or shorten retention, before a full disk stops its broker",
+    Resource.NETWORK_IN: "add brokers, or move replicas of busy topics to brokers with room",
+    Resource.NETWORK_OUT: "add brokers, or move leaders of busy partitions to brokers with room",
+    Resource.CPU: "add brokers or cores, or move leaders of busy partitions to brokers with room",
+    Resource.DISK_IO: "add brokers or faster disks, or move replicas of busy topics to brokers with room",
+}
+
+
+def check_resources(view: ClusterView) -> Iterator[Problem]:
+    """Judge what every broker carries; one problem for each resource, with the broker where it is worst.
+
+    What a broker has or carries of a resource that is not known is not judged.
+    """
+    if view.has is None:
+        return
+    capacity = view.has.by_resource()
+    for resource, load in broker_loads_today(view).items():
+        share = view.limits.ratio(resource, Condition.NORMAL)
+        allowed = capacity[resource] * share
+        over = np.flatnonzero(np.isfinite(allowed) & (load > allowed))
+        if len(over):
+            yield _over_limit(view, resource, load, capacity[resource], over)
+
+
+def broker_loads_today(view: ClusterView) -> Mapping[Resource, NDArray[np.float64]]:
+    """Return float64[B] of each resource of which something is known: bytes held now, and loads at peak.
+
+    What is written goes to the disks; what consumers that are behind read from disk comes on top and is not counted.
+    """
+    snapshot = view.snapshot
+    brokers, place = snapshot.brokers, snapshot.brokers.index_of(snapshot.replicas)
+    is_held = place >= 0
+    held = np.bincount(place[is_held], weights=snapshot.size_bytes[is_held], minlength=len(brokers))
+    loads = {Resource.DISK: np.asarray(held, dtype=np.float64)}
+    if view.traffic is None or view.traffic.basis is PeakBasis.UNKNOWN:
+        return loads
+    placed = Placed(
+        replicas=place,
+        rack_of=brokers.rack_indexes(),
+        class_of=np.zeros(len(place), dtype=np.int32),
+        class_count=1,
+        is_read_in_rack=view.is_read_in_rack,
+    )
+    found = peaks(normal_flows(placed, view.traffic), np.ones((1, 1, 1)), view.costs)
+    return loads | {
+        Resource.NETWORK_IN: found.network_in[0, 0],
+        Resource.NETWORK_OUT: found.network_out[0, 0],
+        Resource.CPU: found.cores[0, 0],
+        Resource.DISK_IO: found.network_in[0, 0],
+    }
+
+
+def _over_limit(
+    view: ClusterView,
+    resource: Resource,
+    load: NDArray[np.float64],
+    capacity: NDArray[np.float64],
+    over: NDArray[np.int64],
+) -> Problem:
+    brokers, share = view.snapshot.brokers, view.limits.ratio(resource, Condition.NORMAL)
+    worst = int(over[np.argmax(load[over] / np.maximum(capacity[over], 1e-9))])
+    needed, there = float(load[worst]), float(capacity[worst])
+    count, total = len(over), len(brokers)
+    who = f"all {total:,}" if count == total > 1 else f"{count:,} of {total:,}"
+    return Problem(
+        severity=Severity.SERIOUS,
+        code=_CODES[resource],
+        where=f"broker{'' if count == 1 else 's'} {some_names(brokers.ids[over].tolist())}",
+        message=(
+            f"{who} brokers {'is' if count == 1 else 'are'} over the limit of {share:.0%} of "
+            f"{RESOURCE_NAMES[resource]}, at worst broker {int(brokers.ids[worst])} (rack "
+            f"{brokers.racks[worst] or 'none'}) with {shown_amount(resource, needed)} of "
+            f"{shown_amount(resource, there)}, {needed / there:.0%}"
+        ),
+        remedy=_REMEDIES[resource],
+        figure=Figure(needed, there * share, UNITS[resource]),
+    )

@@ -1,0 +1,89 @@
+"""What the commands say of failures and of what is wrong is what a plan with the same parameters says."""
+
+import json
+
+import pytest
+
+from kafka_capacity.example import EXAMPLES, make_example
+from kafka_capacity.inventory.files import write_snapshot_files
+from kafka_capacity.inventory.health import inventory_problems
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.plan.failure_simulation import find_failures
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.questions.failures.simulate import simulate_here
+from tests.unit.inventory.broken import change_all
+
+COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
+
+
+def plan_tables(raw):
+    """The tables about failures of a plan that leaves everything to the defaults and proposes nothing."""
+    snapshot = build_snapshot(raw)
+    request = parse_plan_request({"cluster": raw.cluster, "ds": raw.ds})
+    tables = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), request, ()))
+    return {name: table.to_pylist() for name, table in tables.items()}
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
+def example(request):
+    return make_example(request.param)
+
+
+@pytest.fixture(scope="module")
+def planned(example):
+    return plan_tables(example)
+
+
+def failures_of(run, raw, folder):
+    write_snapshot_files(raw, folder)
+    done = run("failures", folder, "--pairs", "--json")
+    assert done.exit_code == 0, done.output
+    return {(one["kind"], one["name"]): one for one in json.loads(done.stdout)["sets"]}
+
+
+def assert_same(said, tables):
+    rows = {(row["kind"], row["name"]): row for row in tables["failures"]}
+    assert said.keys() == rows.keys()
+    for key, row in rows.items():
+        assert {name: said[key][name] for name in COUNTS} == {name: row[name] for name in COUNTS}
+        assert len({one["broker"] for one in said[key]["overloads"]}) == row["overloaded_brokers"]
+        assert len(said[key]["groups"]) == row["groups_hurt"]
+        assert said[key]["rebuild_seconds"] == row["rebuild_seconds"]
+
+
+def test_the_same_loss_does_the_same_in_the_command_and_in_a_plan(run, example, planned, tmp_path):
+    assert_same(failures_of(run, example, tmp_path), planned)
+
+
+def test_survivors_short_of_processors_are_over_capacity_in_both(run, tmp_path):
+    raw = change_all(make_example("metrics-uneven"), "brokers", cpu_cores=1.0)
+    tables = plan_tables(raw)
+    assert {row["resource"] for row in tables["failure_brokers"]} == {"cpu"}
+    said = failures_of(run, raw, tmp_path)
+    assert {row["resource"] for one in said.values() for row in one["overloads"]} == {"cpu"}
+    assert_same(said, tables)
+
+
+def test_doctor_staging_and_plan_find_the_same(run, example, planned, tmp_path):
+    write_snapshot_files(example, tmp_path)
+    done = run("doctor", tmp_path, "--json")
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)["problems"]
+    rows = [row for row in planned["diagnoses"] if row["placement_id"] == "today"]
+    assert [(one["severity"], one["code"], one["where"], one["message"], one["remedy"]) for one in said] == [
+        (row["severity"], row["code"], row["where"], row["message"], row["remedy"]) for row in rows
+    ]
+    staged = inventory_problems(example).to_json()
+    assert [one for one in said if one["code"] != "rack-loss"] == staged
+
+
+def test_full_disks_and_late_groups_of_the_shop_are_found(run, tmp_path):
+    write_snapshot_files(make_example("shop-eu"), tmp_path)
+    done = run("doctor", tmp_path, "--json", "--fail-on", "serious")
+    assert done.exit_code == 1
+    problems = {one["code"]: one for one in json.loads(done.stdout)["problems"]}
+    disks, late = problems["disk-over-limit"], problems["groups-hours-behind"]
+    assert disks["message"].startswith("all 12 brokers are over the limit of 85% of disk space, at worst broker 8 ")
+    assert disks["figure"]["needed"] > disks["figure"]["available"]
+    assert "clicks-pl-app-dashboards" in late["where"]
+    assert late["figure"]["needed"] > late["figure"]["available"] == 3600.0

@@ -1,0 +1,46 @@
+"""One list of all that is wrong."""
+
+from kafka_capacity.health.codes import CLUSTER_CODES, RETIRED_CODES, Code
+from kafka_capacity.health.listing import NEW, RESOLVED, list_problems
+from kafka_capacity.health.problem import Figure, Problem, Severity
+
+
+def problem(code, severity=Severity.WARNING, **more):
+    return Problem(severity=severity, code=code, where="here", message=f"it is {code}", **more)
+
+
+def listed(*args):
+    return [(one.problem.code, one.then) for one in list_problems(*args)]
+
+
+def test_what_was_staged_of_the_cluster_by_the_version_before_gives_way_to_what_is_found_now():
+    staged = [problem("uneven_racks"), problem("missing_sizes"), problem("missing_sizes")]
+    assert listed(staged, None) == [("missing_sizes", ""), ("uneven_racks", "")]
+    assert listed(staged, [problem(Code.UNEVEN_RACKS)]) == [("missing_sizes", ""), ("uneven-racks", "")]
+
+
+def test_what_becomes_of_problems():
+    today = [problem(Code.DISK_OVER_LIMIT, Severity.SERIOUS), problem(Code.OFFLINE, Severity.SERIOUS)]
+    then = [problem(Code.UNEVEN_RACKS)]
+    outcomes = dict(listed([], today, then))
+    assert outcomes[Code.DISK_OVER_LIMIT] == RESOLVED
+    assert outcomes[Code.UNEVEN_RACKS] == NEW
+    assert outcomes[Code.OFFLINE].startswith("The change does not resolve this by itself")
+    assert set(dict(listed([], today, None)).values()) == {""}
+
+
+def test_what_is_said_of_a_proposed_list_of_brokers_is_not_said_again_of_its_placement():
+    layout = Problem(severity=Severity.WARNING, code=Code.UNEVEN_RACKS, where="15 brokers", message="racks are uneven")
+    assert listed([layout], [], [problem(Code.UNEVEN_RACKS)]) == [("uneven-racks", "")]
+
+
+def test_problems_survive_plain_data():
+    one = problem(Code.CPU_OVER_LIMIT, remedy="add cores", figure=Figure(3.0, 2.0, "cores"), partitions=2)
+    assert Problem.from_dict(one.as_dict()) == one
+    assert set(problem("x").as_dict()) == {"severity", "code", "where", "message"}
+    assert one.sentence == "It is cpu-over-limit"
+
+
+def test_retired_codes_are_none_of_todays():
+    assert not RETIRED_CODES & set(Code)
+    assert RETIRED_CODES | set(Code) == CLUSTER_CODES

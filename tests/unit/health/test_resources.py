@@ -1,0 +1,106 @@
+"""Brokers over their limits, and groups that are far behind."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic
+from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.shapes import MIB, hardware, observed_shape
+from kafka_capacity.health.check import check_health
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.problem import Figure, Severity
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from tests.unit.questions.failures.made_up import loaded, made
+
+COSTS = CpuCosts(
+    base_cores=0.0,
+    leader_in_seconds_per_mib=0.1,
+    follower_in_seconds_per_mib=0.1,
+    out_seconds_per_mib=0.0,
+    source="made up",
+)
+
+
+def found(*, disks=(math.nan,) * 6, mib_per_second=1.0, basis=PeakBasis.SAME_HOURS, vcpu=math.nan, disk_io=math.nan):
+    """Problems of six brokers that hold a replica of 1,000 bytes each and have networks of 10 MiB/s."""
+    snapshot = made({"orders": [[10, 12, 14], [13, 15, 11]]})
+    network = [10.0 * MIB] * 6
+    brokers = Brokers.of(
+        range(10, 16),
+        list("aabbcc"),
+        disk_capacity_bytes=disks,
+        network_in_bytes_per_second=network,
+        network_out_bytes_per_second=network,
+    )
+    rates = np.full((2, 1), mib_per_second * MIB, dtype=np.float32)
+    view = ClusterView.of(
+        dataclasses.replace(snapshot, brokers=brokers),
+        loaded(2),
+        traffic=Traffic(bytes_in=rates, bytes_out=rates, basis=basis),
+        has=hardware(observed_shape(brokers, vcpu=vcpu, disk_bytes_per_second=disk_io), brokers),
+        costs=COSTS,
+        limits=Limits(),
+    )
+    return {one.code: one for one in check_health(view)}
+
+
+def test_enough_of_everything_is_no_problem():
+    assert found(disks=[1e6] * 6, vcpu=8.0, disk_io=100 * MIB) == {}
+
+
+def test_what_is_not_known_is_not_judged():
+    assert found() == {}
+    assert set(found(mib_per_second=1e6, basis=PeakBasis.UNKNOWN)) == set()
+
+
+def test_full_disks_are_one_problem_with_the_worst_of_them():
+    seen = found(disks=[1e6, 1e6, 1e6, 1e6, 1100.0, 1050.0])
+    assert set(seen) == {"disk-over-limit"}
+    one = seen["disk-over-limit"]
+    assert (one.severity, one.where) == (Severity.SERIOUS, "brokers 14, 15")
+    assert one.message == (
+        "2 of 6 brokers are over the limit of 85% of disk space, at worst broker 15 (rack c) with 0 GiB of 0 GiB, 95%"
+    )
+    assert one.figure == Figure(1000.0, 0.85 * 1050.0, "bytes")
+    assert found(disks=[1100.0] * 6)["disk-over-limit"].message.startswith("all 6 brokers are over")
+    assert found(disks=[*[1e6] * 5, 1050.0])["disk-over-limit"].message.startswith("1 of 6 brokers is over")
+
+
+def test_a_broker_that_holds_more_than_its_limit_to_the_byte_is_over_it():
+    assert found(disks=[1000 / 0.85] * 6) == {}
+    assert set(found(disks=[999 / 0.85] * 6)) == {"disk-over-limit"}
+
+
+@pytest.mark.parametrize(
+    ("rate", "more", "codes"),
+    [
+        # A leader sends to its consumers and two followers: three times what comes in.
+        (2.4, {}, {"network-out-over-limit"}),
+        (7.1, {}, {"network-in-over-limit", "network-out-over-limit"}),
+        (1.0, {"vcpu": 0.16}, {"cpu-over-limit"}),
+        (1.0, {"disk_io": 1.2 * MIB}, {"disk-io-over-limit"}),
+    ],
+)
+def test_each_resource_has_its_limit(rate, more, codes):
+    assert set(found(mib_per_second=rate, **more)) == codes
+
+
+def test_groups_that_are_hours_behind_are_serious_and_the_worst_is_named():
+    snapshot = made({"orders": [[10, 12, 14], [13, 15, 11]]})
+    lags = Lags(
+        groups=("billing", "search", "audit", "fraud"),
+        group=np.array([0, 0, 1, 2, 3], dtype=np.int32),
+        row=np.array([0, 1, 0, 0, 1]),
+        seconds=np.array([10.0, 7200.0, 3600.0, 900.0, 599.0]),
+    )
+    seen = {one.code: one for one in check_health(ClusterView.of(snapshot, loaded(2), lags=lags))}
+    assert set(seen) == {"groups-hours-behind", "groups-behind"}
+    serious, minor = seen["groups-hours-behind"], seen["groups-behind"]
+    assert (serious.severity, serious.where) == (Severity.SERIOUS, "groups billing, search")
+    assert serious.message == "2 consumer groups are behind by more than 1 h, at worst billing by 2 h"
+    assert serious.figure == Figure(7200.0, 3600.0, "seconds")
+    assert (minor.severity, minor.message) == (Severity.WARNING, "1 consumer group is behind by 15 min")

@@ -1,0 +1,52 @@
+"""One list of what is wrong: on the page, at its top and in the mail."""
+
+import dataclasses
+import json
+
+import pytest
+
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.report.options import view_plan
+from kafka_capacity.report.problems import problems_of
+from kafka_capacity.report.render import render_all
+from tests.report.sized import sized_inputs
+
+
+@pytest.fixture(scope="module")
+def full():
+    """Inputs of a plan for a cluster whose disks are over their limit today."""
+    return sized_inputs(disk_limit_ratio=0.7)
+
+
+def without_problems(inputs):
+    tables = {**inputs.tables, "diagnoses": inputs.tables["diagnoses"].slice(0, 0)}
+    return dataclasses.replace(inputs, tables=tables, findings=())
+
+
+def test_disks_over_their_limit_are_listed_on_the_page_at_its_top_and_in_the_mail(full):
+    rendered = render_all(full)
+    page, report = rendered.index_html.decode(), json.loads(rendered.report_json)
+    assert report["verdict"]["sizing"]["badge"]["text"] == "! Too few brokers now"
+    assert "othing was found" not in page
+    message = "6 brokers are over the limit of 70% of disk space"
+    assert any(message in text for text in report["verdict"]["serious"]["texts"])
+    (listed,) = [one for one in report["sections"] if one["name"] == "findings"]
+    assert [one["code"] for one in listed["data"]["problems"]].count("disk-over-limit") == 1
+    assert message in page[page.index('id="findings"') :]
+    assert message in rendered.email_text
+    assert message in rendered.email_html.decode()
+
+
+def test_the_list_is_what_was_found_today_and_what_the_change_brings(full):
+    today = [Problem.from_dict(row) for row in full.tables["diagnoses"].to_pylist() if row["placement_id"] == "today"]
+    listed = problems_of(view_plan(full))
+    assert [one.problem for one in listed if one.problem in today] == today
+    assert len({one.problem for one in listed}) == len(listed)
+
+
+def test_nothing_was_found_is_said_where_nothing_was_and_never_of_a_cluster_without_room(full):
+    enough = render_all(without_problems(sized_inputs())).index_html.decode()
+    assert "Nothing was found: neither in the inventory" in enough
+    lacking = render_all(without_problems(full)).index_html.decode()
+    assert "Too few brokers now" in lacking
+    assert "othing was found" not in lacking
