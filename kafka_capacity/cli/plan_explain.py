@@ -9,6 +9,7 @@ import numpy as np
 from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.kafka.reassignment.schedule import Band, OrderOutcome, Schedule, Wave
+from kafka_capacity.proposal.constraints.registry import constraint_label
 from kafka_capacity.proposal.scenario import PlacementMetrics
 from kafka_capacity.questions.change.move_schedule import SCHEDULED_UP_TO
 from kafka_capacity.text import (
@@ -25,12 +26,6 @@ _BOUNDS = {
     "surplus": "what brokers hold beyond their share must leave",
     "deficit": "what brokers lack of their share must arrive",
     "flow": "what racks and brokers must exchange, as a flow",
-}
-_CONSTRAINTS = {
-    "disk": "disks",
-    "replica_count": "replica counts",
-    "network_in": "networks, inbound,",
-    "network_out": "networks, outbound,",
 }
 _MOST_BROKERS = 8
 
@@ -74,7 +69,7 @@ def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
         named = ", ".join(str(broker) for broker in state.binding_brokers[:_MOST_BROKERS])
         more = len(state.binding_brokers) - _MOST_BROKERS
         who = f"brokers {named}{f' and {more:,} more' if more > 0 else ''}"
-        what = f"binds: {_CONSTRAINTS.get(state.constraint, state.constraint)} of {who}"
+        what = f"binds: {constraint_label(state.constraint)} of {who}"
         lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{_relaxed(state)}")
     return lines or ["binds: no limit of a broker"]
 

@@ -41,7 +41,7 @@ from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.questions.change.tables import new_partitions_table, scenario_table
-from kafka_capacity.report.options import read_options
+from kafka_capacity.report.options import best, read_options
 
 SCHEMA_VERSION = 1
 PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"
@@ -53,7 +53,8 @@ _LONG_LISTS = frozenset({"brokers", "waves"})
 def recommended(results: Sequence[PlacementResult]) -> str | None:
     """Choose as a report does, among the options that fit: :mod:`kafka_capacity.report.options` says how."""
     options = read_options(pa.concat_tables([scenario_table(result) for result in results]))
-    return next((option.scenario_id for option in options if option.fits), None)
+    option = best(options)
+    return None if option is None else option.scenario_id
 
 
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
@@ -70,6 +71,7 @@ def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> di
         **scenario_to_json(result.scenario),
         "fits": result.fits,
         "excuses": [excuse.as_dict() for excuse in result.excuses],
+        "standing": [excuse.as_dict() for excuse in result.standing],
         "warnings": [dict(warning) for warning in one.warnings],
         "serious_caveats": list(caveats),
         **figures,

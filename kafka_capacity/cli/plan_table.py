@@ -13,6 +13,7 @@ from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.runbook_page import RUNBOOK
+from kafka_capacity.proposal.constraints.registry import standing_sentence
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.report.asked import asked_sentence
 from kafka_capacity.text import format_bytes, format_duration, format_percent, format_percent_change
@@ -30,6 +31,8 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("waves", "right"),
     ("in waves: quiet – mean – peak", "right"),
 )
+
+_BEST = "the fewest brokers that fit and the fewest bytes"
 
 
 def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool = False) -> None:
@@ -68,7 +71,7 @@ def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool =
 def _row(one: Judged) -> list[str]:
     result = one.result
     scenario, metrics = result.scenario, result.metrics
-    head = [f"{len(scenario.target):,}", scenario.placer, "yes" if result.fits else "no"]
+    head = [f"{len(scenario.target):,}", scenario.placer, _fits(result)]
     if metrics is None:
         return [*head, "refused", *[""] * (len(_COLUMNS) - len(head) - 1)]
     return [
@@ -81,6 +84,10 @@ def _row(one: Judged) -> list[str]:
         _time(metrics),
         *(["", "not planned"] if one.schedule is None else _waves(one.schedule)),
     ]
+
+
+def _fits(result: PlacementResult) -> str:
+    return "no" if result.excuses else "no worse" if result.standing else "yes"
 
 
 def _waves(schedule: Schedule) -> list[str]:
@@ -104,7 +111,7 @@ def _copied(metrics: PlacementMetrics) -> str:
 
 
 def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> list[str]:
-    """Say which option to take, and of each that does not fit what it breaks."""
+    """Describe which option to take, and of each what it breaks, or what stays broken."""
     lines = []
     for result in results:
         name = result.scenario.scenario_id
@@ -112,13 +119,15 @@ def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> lis
         lines += [f"{name} does not fit: {reason}" for reason in shown]
         if len(result.excuses) > len(shown):
             lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons, all in plan.json")
+        if result.fits and result.standing:
+            lines.append(f"{name}: {standing_sentence(excuse.as_dict() for excuse in result.standing)}")
     if chosen is None:
         return [*lines, "nothing fits" if len(results) > 1 else "it does not fit"]
+    is_over = any(result.standing for result in results if result.scenario.scenario_id == chosen)
     if len(results) > 1:
-        lines.append(f"recommended: {chosen}, the fewest brokers that fit and the fewest bytes")
-    else:
-        lines.append("it fits")
-    return lines
+        why = "nothing ends within all limits, and it is no worse than today" if is_over else _BEST
+        return [*lines, f"recommended: {chosen}, {why}"]
+    return [*lines, "it is no worse than today" if is_over else "it fits"]
 
 
 def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:

@@ -138,14 +138,14 @@ def test_a_scenario_comes_back_from_json_whole(ids, count, racks):
     )
     pins = (Pin(topics="a*", broker_ids=(1, 2), racks=("ü/<",)),)
     asked = replace(REQUEST, broker_counts=(count,), new_broker_racks=tuple(racks), pins=pins)
-    grid = placement_grid(observed, replace(asked, most_replicas_per_broker=count))
+    grid = placement_grid(observed, replace(asked, broker_maxima=(("replica_count", count),)))
     for scenario in grid:
         written = json.dumps(scenario_to_json(scenario), allow_nan=False)
         back = scenario_from_json(json.loads(written))
 
         assert json.dumps(scenario_to_json(back), allow_nan=False) == written
         assert back.rack_rule is RackRule.STRICT
-        assert (back.pins, back.most_replicas_per_broker) == (pins, count)
+        assert (back.pins, back.broker_maxima) == (pins, (("replica_count", count),))
         assert back.target.ids.dtype == np.int32
         assert len(back.target) == count
         assert np.array_equal(back.target.memory_bytes, scenario.target.memory_bytes, equal_nan=True)
@@ -174,7 +174,7 @@ def test_a_scenario_from_before_there_were_pins_is_read():
         del data[name]
 
     back = scenario_from_json(data)
-    assert (back.pins, back.most_replicas_per_broker) == ((), None)
+    assert (back.pins, back.broker_maxima) == ((), ())
 
 
 def test_a_scenario_from_before_memory_was_told_is_read():
