@@ -14,9 +14,10 @@ from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.proposal.gap import gap_text
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.text import format_bytes, format_duration, format_percent, format_percent_change
+from kafka_capacity.text import format_bytes, format_duration, format_percent_change
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("brokers", "right"),
@@ -79,7 +80,7 @@ def _row(one: Judged) -> list[str]:
         f"{metrics.moved_replicas:,} of {metrics.total_replicas:,}",
         _copied(metrics),
         format_bytes(metrics.lower_bound_bytes),
-        format_percent(metrics.gap_ratio),
+        gap_text(metrics.moved_bytes, metrics.lower_bound_bytes) or "",
         format_percent_change((metrics.balance_before, metrics.balance_after)),
         _time(metrics),
         *(["", "not planned"] if one.schedule is None else _waves(one.schedule)),

@@ -12,8 +12,8 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.placement.bounds import lower_bound
 from kafka_capacity.kafka.placement.problem import BrokerLimits, PlacementProblem
+from kafka_capacity.kafka.placement.proving import bound_of_plan
 from kafka_capacity.kafka.placement.registry import placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.kafka.placement.relieving import placed_log_dirs
@@ -23,6 +23,7 @@ from kafka_capacity.kafka.reassignment.duration import MoveDuration, move_durati
 from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.growing import factors_today, grown, made
 from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
@@ -240,7 +241,7 @@ def _metrics(
     size = problem.size_bytes
     limits = balance_limits(problem)
     now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
-    bound = lower_bound(problem, limits.widened_to(then))
+    bound = bound_of_plan(problem, diff.after)
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
@@ -248,10 +249,6 @@ def _metrics(
     peak = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
     )
-    # Below the bound is only who breaks the rack rule: the bound says nothing of such a plan.
-    gap = (moved_bytes - bound.bytes) / bound.bytes if 0 < bound.bytes <= moved_bytes else None
-    if not moved_bytes and not bound.bytes:
-        gap = 0.0
     return PlacementMetrics(
         broker_count=len(scenario.target),
         moved_replicas=diff.moved_replicas,
@@ -265,7 +262,7 @@ def _metrics(
         total_bytes=int((replication_factors(diff.after).astype(np.int64) * size).sum()),
         lower_bound_bytes=bound.bytes,
         lower_bound_kind=bound.kind,
-        gap_ratio=gap,
+        gap_ratio=gap_ratio(moved_bytes, bound.bytes),
         balance_before=limits.imbalance_ratio(now),
         balance_after=limits.imbalance_ratio(then),
         leader_balance_after=_leader_imbalance(problem, diff.after),

@@ -74,9 +74,10 @@ class PlacementMetrics:
         total_bytes: replica bytes after the change.
         lower_bound_bytes: what any plan with this balance must copy.
         lower_bound_kind: ``counting``, ``surplus``, ``deficit`` or ``flow``; see
-            :mod:`kafka_capacity.kafka.placement.bounds`.
-        gap_ratio: (moved − bound) ÷ bound; 0 when both are 0, ``None`` when only the bound is 0, or when the plan is
-            below it because it breaks the rack rule.
+            :mod:`kafka_capacity.kafka.placement.bounds`; or ``solver`` where an integer program proves more
+            (:mod:`kafka_capacity.kafka.placement.proving`).
+        gap_ratio: (moved − bound) ÷ bound, the most that a better plan could save; 0 when both are 0, ``None`` where it
+            says nothing: the bound is (next to) 0, or the plan is below it because it breaks the rack rule.
         balance_before: the largest distance of a target broker from its fair share now, as a ratio of it.
         balance_after: the same after the change.
         leader_balance_after: the largest distance of a broker's preferred-leader traffic from the mean.

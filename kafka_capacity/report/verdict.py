@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.proposal.gap import gap_text, is_proven_least
 from kafka_capacity.report.caveats import caveats
 from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
 from kafka_capacity.report.options import Option, PlanView, counts_by_fit
@@ -173,11 +174,11 @@ def _reasons(view: PlanView) -> list[str]:
 
 def _bound_reason(figures: Mapping[str, Any]) -> str:
     least = f"Any plan with this balance must copy at least {format_bytes(figures['lower_bound_bytes'])}"
-    gap = figures["gap_ratio"]
-    if gap == 0:
+    moved, bound = figures["moved_bytes"], figures["lower_bound_bytes"]
+    if is_proven_least(moved, bound):
         return f"{least}, and this one copies no more."
-    more = "" if gap is None else f", {format_percent(gap)} more"
-    return f"{least}; this one copies {format_bytes(figures['moved_bytes'])}{more}."
+    gap = gap_text(moved, bound)
+    return f"{least}; this one copies {format_bytes(moved)}{'' if gap is None else f', {gap} more'}."
 
 
 def _failure(view: PlanView, count: int) -> str:
