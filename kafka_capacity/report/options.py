@@ -58,6 +58,11 @@ class Option:
     figures: Mapping[str, Any]
 
     @property
+    def verdict(self) -> str:
+        """``fits``, ``no_worse`` than today though over limits, or ``no_fit``."""
+        return ("no_worse" if self.standing else "fits") if self.fits else "no_fit"
+
+    @property
     def is_refused(self) -> bool:
         """Whether Kafka itself would refuse it, so that there are no figures."""
         return self.figures["moved_bytes"] is None
