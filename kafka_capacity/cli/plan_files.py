@@ -31,7 +31,7 @@ from kafka_capacity.plan.wave_documents import schedule_facts
 from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.questions.change.tables import result_tables, scenario_table
-from kafka_capacity.report.options import read_options
+from kafka_capacity.report.options import choose, read_options
 
 SCHEMA_VERSION = 1
 PLAN, TIMING = "plan.json", "timing.json"
@@ -44,7 +44,8 @@ _LONG_LISTS = frozenset({"brokers", "waves"})
 def recommended(results: Sequence[PlacementResult]) -> str | None:
     """Choose as a report does, among the options that fit: :mod:`kafka_capacity.report.options` says how."""
     options = read_options(pa.concat_tables([scenario_table(result) for result in results]))
-    return next((option.scenario_id for option in options if option.fits), None)
+    option, _ = choose(options)
+    return None if option is None else option.scenario_id
 
 
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> di
         **scenario_to_json(result.scenario),
         "fits": result.fits,
         "excuses": [excuse.as_dict() for excuse in result.excuses],
+        "standing": [excuse.as_dict() for excuse in result.standing],
         "warnings": [dict(warning) for warning in one.warnings],
         "serious_caveats": list(caveats),
         **figures,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
+from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.change.move_parameters import MoveParameters
@@ -33,10 +34,10 @@ _ADDED = frozenset(
         "rack_names",
         "partition_counts",
         "pinned_topics",
-        "most_replicas_per_broker",
         "throttles_bytes_per_second",
         "most_traffic_ratio",
         "are_detours_allowed",
+        *BROKER_MAXIMA,
         *FailureParameters.model_fields,
         *DurabilityParameters.model_fields,
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow as pa
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.objects.tables import Tables
+from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.growing import new_partitions
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import PlacementResult
@@ -64,9 +66,13 @@ SCENARIOS = pa.schema(
         pa.field("fits", pa.bool_(), nullable=False),
         pa.field("excuses", pa.string(), nullable=False),
         *(pa.field(name, kind) for name, kind in _METRIC_TYPES.items()),
+        pa.field("standing", pa.string()),
     ]
 )
-"""One row a scenario; ``excuses`` is a JSON list; the metrics are null when Kafka would refuse the placement."""
+"""One row a scenario; ``excuses`` and ``standing`` are JSON lists; the metrics are null when Kafka would refuse.
+
+``standing`` is what was broken before as well and is no worse after the change; it is null in plans of before.
+"""
 
 MOVES = pa.schema(
     [
@@ -171,10 +177,15 @@ def scenario_table(result: PlacementResult) -> pa.Table:
         "disk_limit_ratio": scenario.disk_limit_ratio,
         "seed": scenario.seed,
         "fits": result.fits,
-        "excuses": json.dumps([excuse.as_dict() for excuse in result.excuses], sort_keys=True, ensure_ascii=False),
+        "excuses": _as_json(result.excuses),
+        "standing": _as_json(result.standing),
         **(dataclasses.asdict(result.metrics) if result.metrics is not None else dict.fromkeys(_METRIC_TYPES)),
     }
     return pa.Table.from_pylist([row], schema=SCENARIOS)
+
+
+def _as_json(excuses: Sequence[Excuse]) -> str:
+    return json.dumps([excuse.as_dict() for excuse in excuses], sort_keys=True, ensure_ascii=False)
 
 
 def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:

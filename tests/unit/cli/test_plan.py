@@ -6,8 +6,8 @@ from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal import PlacementMetrics, evaluate_placement
+from kafka_capacity.proposal.gap import gap_text
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
-from kafka_capacity.text import format_percent
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FILES, NINE, all_names, names, read
 
@@ -185,4 +185,4 @@ def test_figures_of_the_table_are_those_of_the_plan(planned, run, snapshot, brok
     assert cells[3] == f"{plan['moved_replicas']} of {plan['total_replicas']}"
     assert cells[4] == f"{plan['moved_bytes'] / 2**30:.1f} GiB"
     assert "it fits" in done.stdout
-    assert cells[6] == format_percent(plan["gap_ratio"])
+    assert cells[6] == (gap_text(plan["moved_bytes"], plan["lower_bound_bytes"]) or "")

@@ -338,6 +338,8 @@ def test_the_grid_holds_what_was_asked(values):
             assert grid.pins == pins_of(request.pinned_topics)
         elif name == "partition_counts":
             assert dict(grid.partition_counts) == request.partition_counts
+        elif name == "most_replicas_per_broker":
+            assert dict(grid.broker_maxima).get("replica_count") == request.most_replicas_per_broker
         elif name in BROKER_CHANGES:
             assert bool(getattr(grid.broker_changes, BROKER_CHANGES[name])) == bool(getattr(request, name))
         elif name != "cluster":
