@@ -115,7 +115,6 @@ def outcome(event, *, pauses=0, lag=12.0, pause=3.0, points=3):
         lag_max_bytes=None if lag is None else 1e6,
         catch_up_seconds=lag,
         keeps_up=True,
-        catch_up_mean_seconds=lag,
         catch_up_partition="orders-0",
         disk_read_bytes=None,
         duration_seconds=40.0,
@@ -143,8 +142,8 @@ def result(group_id="orders-etl", count=2, *, fits=True, is_today=False, pauses=
     return GroupResult(
         scenario=made,
         is_today=is_today,
-        fits=fits,
         excuses=() if fits else (excuse,),
+        not_judged=None,
         metrics=GroupMetrics(
             partition_count=6,
             idle_members=(),

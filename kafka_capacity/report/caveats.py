@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from kafka_capacity.report import wave_words
-from kafka_capacity.report.group_words import at_risk_line
 from kafka_capacity.report.groups import SECTION
 from kafka_capacity.report.options import Option, PlanView
 from kafka_capacity.report.sizing_verdict import sizing_caveats
@@ -35,7 +34,7 @@ def cluster_caveats(view: PlanView) -> list[dict[str, str]]:
 
 
 def _groups(view: PlanView) -> list[dict[str, str]]:
-    line = at_risk_line(view.groups) if view.groups else None
+    line = view.groups.decision.at_risk if view.groups else None
     return [] if line is None else [{**_serious(line), "anchor": SECTION}]
 
 

@@ -18,12 +18,6 @@ DRAWS = 5
 DRAWS_OF_MANY_REBALANCES = 2
 """The same for events of a rebalance or more a member, which draw the clocks again and again by themselves."""
 
-JUDGED_EVENTS = frozenset(
-    {Event.SCALE, Event.SCALE_ONE_BY_ONE, Event.ROLLING_RESTART, Event.CRASH, Event.CRASH_RESTART}
-)
-"""Events whose lag must stay within the objective. How long a slow member and new partitions wait is set by
-``max.poll.interval.ms`` and ``metadata.max.age.ms`` whatever the count, so these are shown and not judged."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
@@ -77,12 +71,6 @@ def has_rates(facts: GroupFacts) -> bool:
     return bool(facts.peak_bytes_per_second.any())
 
 
-def judged_events(scenario: GroupScenario) -> frozenset[Event]:
-    """List the events that the lag objective is held against: failures only where some must be survived."""
-    spared = frozenset() if scenario.failure_count else {Event.CRASH, Event.CRASH_RESTART}
-    return JUDGED_EVENTS - spared
-
-
 def rates_of(course: Course, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the rate of every partition: one that was split shares its rate with those that came of it: float64[P']."""
     pieces = np.bincount(course.sibling, minlength=len(bytes_per_second))
@@ -127,7 +115,6 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
     catch_up = (
         peak if capacity.limit == capacity.proven else lag_of(course, facts.peak_bytes_per_second, capacity.proven)
     )
-    mean = lag_of(course, facts.mean_bytes_per_second, capacity.proven)
     found = course.interruptions
     rate = rates_of(course, facts.peak_bytes_per_second)
     duplicates, duplicates_high = _duplicates(course, event, facts, scenario, rate)
@@ -145,8 +132,8 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         paused_partition_seconds=_finite(float(found.pause_seconds.sum())),
         moved=moved,
         returned=returned,
-        pause_median_seconds=_quantile(pauses, 0.5),
-        pause_p95_seconds=_quantile(pauses, 0.95),
+        pause_median_seconds=_finite(_quantile(pauses, 0.5)),
+        pause_p95_seconds=_finite(_quantile(pauses, 0.95)),
         pause_max_seconds=_finite(float(pauses.max(initial=0.0))),
         duplicate_records=duplicates,
         duplicate_records_high=duplicates_high,
@@ -155,7 +142,6 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         lag_max_bytes=_finite(float(peak.lag_bytes.max())) if has_rates(facts) else None,
         catch_up_seconds=_finite(catch_up.catch_up_seconds) if has_rates(facts) else None,
         keeps_up=_keeps_up(course, rate, capacity),
-        catch_up_mean_seconds=_finite(mean.catch_up_seconds) if has_rates(facts) else None,
         catch_up_partition=_name(course, facts, catch_up.catch_up_row),
         disk_read_bytes=_disk_reads(course, facts, rate, peak, capacity.proven),
         duration_seconds=course.end_seconds,
