@@ -140,7 +140,7 @@ class ClassicGroup(RunningGroup):
             when = np.zeros(len(state.roster))
             when[list(joins)] = list(joins.values())
             rows = np.flatnonzero(np.isin(state.reading.reader, awake))
-            state.reading.stop(rows, when[state.reading.reader[rows]], is_revoked=True)
+            state.reading.stop(rows, when[state.reading.reader[rows]])
 
     def _join_in(self, happening: Happening, joins: dict[int, float], until: float, *, was_empty: bool) -> float:
         """Apply what happens while the group gathers; give until when it waits for others."""
@@ -174,7 +174,7 @@ class ClassicGroup(RunningGroup):
         reader = state.reading.reader
         lost = np.flatnonzero((reader != NOBODY) & (reader != owner)) if self._is_cooperative else np.empty(0, np.int64)
         losers = set(reader[lost].tolist())
-        state.reading.stop(lost, reads_at, is_revoked=True)
+        state.reading.stop(lost, reads_at)
         state.owner = owner
         self._start(np.flatnonzero(owner != NOBODY), owner, reads_at, lost)
         return losers

@@ -17,7 +17,7 @@ Worked example: one member reads two partitions of 10 bytes/s with a capacity of
 >>> import numpy as np
 >>> stopped = Interruptions(
 ...     partition=np.array([0, 1]), stop_seconds=np.array([0.0, 0.0]), start_seconds=np.array([6.0, 6.0]),
-...     before=np.array([0, 0]), after=np.array([0, 0]), is_revoked=np.array([True, True]),
+...     before=np.array([0, 0]), after=np.array([0, 0]), left_seconds=np.array([np.nan, np.nan]),
 ... )
 >>> lag = lag_over_time(
 ...     rate=np.array([10.0, 10.0]), start_lag_bytes=np.zeros(2), capacity=30.0,

@@ -143,7 +143,7 @@ class Interruptions:
         start_seconds: float64[K], when it is read again; infinite if it never is.
         before: int64[K], who read it, a number of :attr:`Course.member_ids`, -1 for nobody.
         after: int64[K], who reads it then.
-        is_revoked: bool[K], taken from a reader that was there, by a rebalance; else its reader stopped by itself.
+        left_seconds: float64[K], when the member that read it last went away; NaN where it stayed.
     """
 
     partition: NDArray[np.int64]
@@ -151,7 +151,7 @@ class Interruptions:
     start_seconds: NDArray[np.float64]
     before: NDArray[np.int64]
     after: NDArray[np.int64]
-    is_revoked: NDArray[np.bool_]
+    left_seconds: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -160,6 +160,12 @@ class Interruptions:
     def pause_seconds(self) -> NDArray[np.float64]:
         """float64[K], how long each lasted."""
         return self.start_seconds - self.stop_seconds
+
+    @property
+    def is_revoked(self) -> NDArray[np.bool_]:
+        """bool[K], taken from a reader that was there, by a rebalance; else its reader stopped by itself."""
+        is_by_itself = self.left_seconds <= self.stop_seconds
+        return np.asarray((self.before != NOBODY) & ~is_by_itself, dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -153,7 +153,7 @@ class ServerGroup(RunningGroup):
         surplus = np.flatnonzero((state.owner == member) & (self._target != member))
         if len(surplus):
             lets_go = now + self._phases.wait(settings.poll_seconds)
-            state.reading.stop(surplus, lets_go, is_revoked=True)
+            state.reading.stop(surplus, lets_go)
             self._giving_up[member] = surplus
             self._plan(member, lets_go)
             return

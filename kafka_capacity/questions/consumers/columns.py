@@ -84,11 +84,12 @@ def _pair(group: GroupChoice, value: Callable[[Row], Any]) -> list[Any]:
 
 
 def _get(outcome: Row | None, name: str) -> Any:
-    return None if outcome is None else outcome[name]
+    """Return a figure; ``None`` where nothing was simulated, or by a version that did not work it out."""
+    return None if outcome is None else outcome.get(name)
 
 
 def _wait(outcome: Row | None, name: str) -> float | str | None:
-    return None if outcome is None else endless(outcome[name])
+    return None if outcome is None or name not in outcome else endless(outcome[name])
 
 
 def _deploy(group: GroupChoice, row: Row) -> Row | None:
@@ -195,11 +196,11 @@ VARIANTS = (
 
 
 def _of(name: str) -> Callable[..., Any]:
-    return lambda _group, _row, outcome: outcome[name]
+    return lambda _group, _row, outcome: _get(outcome, name)
 
 
 def _wait_of(name: str) -> Callable[..., Any]:
-    return lambda _group, _row, outcome: endless(outcome[name])
+    return lambda _group, _row, outcome: _wait(outcome, name)
 
 
 EVENTS = (

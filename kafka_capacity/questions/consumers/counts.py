@@ -36,7 +36,7 @@ _NO_EVENT = Interruptions(
     start_seconds=np.empty(0),
     before=np.empty(0, np.int64),
     after=np.empty(0, np.int64),
-    is_revoked=np.empty(0, np.bool_),
+    left_seconds=np.empty(0),
 )
 
 

@@ -139,17 +139,14 @@ GROUP_TABLES: Tables = {
 def stored_rows(tables: Mapping[str, pa.Table], name: str) -> list[dict[str, Any]]:
     """Return the rows of a table about groups as this version names its columns; none where there is no such table.
 
-    A column that an earlier version did not store is null.
+    A figure that an earlier version did not work out is missing, since null says of many that they have no end.
     """
-    if name not in tables:
-        return []
-    nothing = dict.fromkeys(GROUP_TABLES[name][0].names)
-    return [{**nothing, **_as_named_now(row)} for row in tables[name].to_pylist()]
+    return [_as_named_now(row) for row in tables[name].to_pylist()] if name in tables else []
 
 
 def _as_named_now(row: Mapping[str, Any]) -> dict[str, Any]:
-    if "fits" in row and "verdict" not in row:
-        return {**row, "verdict": str(Verdict.FITS if row["fits"] else Verdict.DOES_NOT_FIT)}
+    if "fits" in row:
+        return {**row, "verdict": str(Verdict.FITS if row["fits"] else Verdict.DOES_NOT_FIT), "not_judged": None}
     return dict(row)
 
 
