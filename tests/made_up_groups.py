@@ -108,6 +108,7 @@ def outcome(event, *, pauses=0, lag=12.0, pause=3.0, points=3):
         pause_median_seconds=1.0,
         pause_p95_seconds=2.0,
         pause_max_seconds=pause,
+        first_record_seconds=pause,
         duplicate_records=5.0,
         duplicate_records_high=10.0,
         lag_max_seconds=lag,

@@ -34,6 +34,10 @@ STATUS_WORDS: Mapping[str, str] = {
 THE_SAME = [["", "the same"]]
 """What a member reads afterwards, where nothing changes for it."""
 
+FIRST_RECORD = (
+    "The time to the first record is how long nobody reads the worst partition from the moment its member goes away, "
+    "sessions, rebalances and the first fetch included."
+)
 _KEEPS_UP = {True: "yes", False: "no", None: "not known"}
 _VERDICTS = {Verdict.FITS: GroupStatus.FITS, Verdict.NOT_JUDGED: GroupStatus.NOT_JUDGED}
 
@@ -139,6 +143,14 @@ GROUPS = (
         lambda group: _pair(group, lambda row: _get(_deploy(group, row), "revoked")),
         "Pauses per deploy are partitions that a rebalance takes from a reader while each member is restarted in turn.",
     ),
+    _column(
+        "first_record",
+        "Time to first record after a rolling restart",
+        "wait_change",
+        lambda group: _pair(group, lambda row: _wait(_deploy(group, row), "first_record_seconds")),
+        FIRST_RECORD,
+        is_key=True,
+    ),
 )
 """One row a group: made of its choice."""
 
@@ -171,6 +183,7 @@ VARIANTS = (
     _column("pauses", "All pauses", "count", _of_deploy("partition_pauses")),
     _column("unread", "Partition-seconds unread", "count", _of_deploy("paused_partition_seconds")),
     _column("pause", "Max pause", "wait", _wait_of_deploy("pause_max_seconds")),
+    _column("first_record", "First record after", "wait", _wait_of_deploy("first_record_seconds"), FIRST_RECORD),
     _column(
         "lag",
         "Max lag, any event",
@@ -217,6 +230,7 @@ EVENTS = (
     _column("pauses", "All pauses", "count", _of("partition_pauses")),
     _column("moved", "Moved", "count", _of("moved"), "Moved are partitions that another member reads in the end."),
     _column("pause", "Max pause", "wait", _wait_of("pause_max_seconds")),
+    _column("first_record", "First record after", "wait", _wait_of("first_record_seconds"), FIRST_RECORD),
     _column("lag", "Max lag", "wait", _wait_of("lag_max_seconds"), "All at the rates of the group’s peak hour."),
     _column("catch_up", "Caught up after", "wait", lambda _group, _row, outcome: catch_up(outcome)),
     _column(

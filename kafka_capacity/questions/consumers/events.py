@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
-from kafka_capacity.kafka.rebalance.model import NOBODY, Course, Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.model import NOBODY, Course, Event, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from kafka_capacity.questions.consumers.scenario import EventOutcome, LagCurve
 
@@ -49,21 +50,31 @@ def start_lag_seconds(facts: GroupFacts) -> float:
     return float((facts.start_lag_bytes / pace).max(initial=0.0))
 
 
-def worst_course(simulation: GroupSimulation, event: Event) -> tuple[Course, NDArray[np.float64]]:
+def courses_of(simulation: GroupSimulation, event: Event) -> list[Course]:
     """Let an event happen under several draws of the clocks.
-
-    Returns:
-        The course with the longest pause, and the pauses of all, in seconds.
 
     Raises:
         AssignmentError: Kafka would throw.
     """
     has_many = event in {Event.ROLLING_RESTART, Event.SCALE_ONE_BY_ONE}
     draws = range(DRAWS_OF_MANY_REBALANCES if has_many else DRAWS)
-    courses = [simulation.course(event, draw=draw) for draw in draws]
+    return [simulation.course(event, draw=draw) for draw in draws]
+
+
+def worst_of(courses: Sequence[Course]) -> tuple[Course, NDArray[np.float64]]:
+    """Return the course with the longest pause, the first of several, and the pauses of all, in seconds."""
     pauses = [course.interruptions.pause_seconds for course in courses]
-    worst = max(draws, key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
+    worst = max(range(len(courses)), key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
     return courses[worst], np.concatenate(pauses)
+
+
+def worst_course(simulation: GroupSimulation, event: Event) -> tuple[Course, NDArray[np.float64]]:
+    """Return the course of an event with the longest pause, and the pauses of all its draws, in seconds.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return worst_of(courses_of(simulation, event))
 
 
 def has_rates(facts: GroupFacts) -> bool:
@@ -109,7 +120,8 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         AssignmentError: Kafka would throw.
     """
     facts, scenario = simulation.facts, simulation.scenario
-    course, pauses = worst_course(simulation, event)
+    courses = courses_of(simulation, event)
+    course, pauses = worst_of(courses)
     capacity = Capacity.of(facts, scenario)
     peak = lag_of(course, facts.peak_bytes_per_second, capacity.limit, has_curve=True)
     catch_up = (
@@ -135,6 +147,7 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         pause_median_seconds=_finite(_quantile(pauses, 0.5)),
         pause_p95_seconds=_finite(_quantile(pauses, 0.95)),
         pause_max_seconds=_finite(float(pauses.max(initial=0.0))),
+        first_record_seconds=_finite(max(first_record_seconds(one.interruptions) for one in courses)),
         duplicate_records=duplicates,
         duplicate_records_high=duplicates_high,
         lag_max_seconds=_finite(peak.max_lag_seconds),
@@ -191,6 +204,22 @@ def _moved_and_returned(course: Course) -> tuple[int, int]:
     stopped = np.zeros(len(first), dtype=np.bool_)
     stopped[course.interruptions.partition] = True
     return int((first != last).sum()), int((stopped & (first == last) & (first != NOBODY)).sum())
+
+
+def first_record_seconds(found: Interruptions) -> float:
+    """Return the longest time from when the member that reads a partition goes away until it is read again.
+
+    Who is stopped on its way to start has read nothing: interruptions that touch are one.
+    """
+    if not len(found):
+        return 0.0
+    order = np.lexsort((found.stop_seconds, found.partition))
+    partition, stop, start = (one[order] for one in (found.partition, found.stop_seconds, found.start_seconds))
+    is_first = np.concatenate([[True], (partition[1:] != partition[:-1]) | (stop[1:] > start[:-1])])
+    last_of_each = np.concatenate([np.flatnonzero(is_first)[1:], [len(order)]]) - 1
+    read_again = start[last_of_each][np.cumsum(is_first) - 1]
+    waits = read_again - found.left_seconds[order]
+    return float(waits[~np.isnan(waits)].max(initial=0.0))
 
 
 def _duplicates(

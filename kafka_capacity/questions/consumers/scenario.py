@@ -57,6 +57,9 @@ class EventOutcome:
             that does not end.
         pause_p95_seconds: the same.
         pause_max_seconds: the same; ``None`` for a pause that does not end.
+        first_record_seconds: how long, for the worst partition of all draws, from the moment the member that reads it
+            goes away until the first record of it is read again, by that member or another: rebalances, sessions and
+            the first fetch are part of it. 0 where nobody goes away, ``None`` where it is never read again.
         duplicate_records: read twice on average, since somebody left without committing.
         duplicate_records_high: at most.
         lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for without end. Where the
@@ -88,6 +91,7 @@ class EventOutcome:
     pause_median_seconds: float | None
     pause_p95_seconds: float | None
     pause_max_seconds: float | None
+    first_record_seconds: float | None
     duplicate_records: float
     duplicate_records_high: float
     lag_max_seconds: float | None

@@ -157,6 +157,15 @@ def test_the_overview_has_today_and_what_is_recommended(section):
     assert section["overview"]["note"].endswith("The lag allowed is 2 min.")
 
 
+def test_the_time_to_the_first_record_is_on_the_page_and_in_the_figures_of_the_mail(section):
+    label = "Time to first record after a rolling restart"
+    assert label in [column["label"] for column in section["overview"]["columns"]]
+    assert "first_record" in part_of(section, "orders-etl")["events"]["rows"][0]
+    figures = {one["label"]: one["value"] for one in section["figures"][-1]["figures"]}
+    assert section["figures"][-1]["group"] == "orders-etl"
+    assert figures == {"Max lag": [252.0, 48.0], label: [3.0, 3.0]}
+
+
 def test_ways_to_share_are_side_by_side_at_todays_count(section):
     table = part_of(section, "orders-etl")["variants"]
     assert table["caption"] == "Ways to share the partitions of orders-etl among 6 members"

@@ -10,11 +10,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
-from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.kafka.rebalance.model import Event, Interruptions
 from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
 from kafka_capacity.questions.consumers.counts import same_as_count
+from kafka_capacity.questions.consumers.events import first_record_seconds
 from kafka_capacity.questions.consumers.parameters import USUAL_EVENTS
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
@@ -49,6 +50,40 @@ def test_a_deploy_of_an_eager_group_pauses_every_partition_twice_a_member_and_a_
     assert (eager.rebalances, eager.revoked) == (8, 4 * (9 + 12))
     assert (spared.rebalances, spared.revoked, spared.partition_pauses) == (0, 0, 12)
     assert spared.paused_partition_seconds == pytest.approx(12 * 20.2)
+
+
+def test_the_time_to_the_first_record_after_a_rolling_restart():
+    facts = group()
+
+    def first_record(**changes):
+        asked = given(facts, events=(Event.ROLLING_RESTART,), **changes)
+        return outcome(evaluate_group(facts, asked), Event.ROLLING_RESTART).first_record_seconds
+
+    # A static member that is back within its session goes on after a round trip: 20 s away and 0.2 s.
+    assert first_record(is_static=True) == pytest.approx(20.2)
+    # One that is away for longer is missed after its session: a heartbeat, a poll and a round trip later others read.
+    missed = first_record(is_static=True, settings=GroupSettings(restart_seconds=100.0))
+    assert 45.0 < missed <= 45.0 + 3.0 + 0.5 + 0.2
+    # A dynamic member says that it leaves: others read after a heartbeat, a poll and a round trip.
+    assert 0.2 < first_record() <= 3.0 + 0.5 + 0.2
+    # Members that go away while the group still rebalances are waited for from when they went, not from the first stop.
+    hasty = first_record(settings=GroupSettings(restart_seconds=1.0, settle_seconds=0.0))
+    assert 0.2 < hasty < math.inf
+
+
+def test_interruptions_that_touch_are_one_wait_for_the_first_record():
+    found = Interruptions(
+        partition=np.array([0, 1, 0, 1]),
+        stop_seconds=np.array([1.0, 2.0, 6.0, 9.0]),
+        start_seconds=np.array([6.0, 5.0, 8.0, 10.0]),
+        before=np.array([0, 1, 2, 1]),
+        after=np.array([2, 1, 1, 1]),
+        left_seconds=np.array([1.0, np.nan, 4.0, np.nan]),
+    )
+    # Partition 0 is given to a member that goes away at 4 s, before it has read anything: from 1 s to 8 s.
+    assert first_record_seconds(found) == 7.0
+    # Nobody went away over partition 1: what a rebalance takes is no restart.
+    assert first_record_seconds(dataclasses.replace(found, left_seconds=np.full(4, np.nan))) == 0.0
 
 
 def test_today_is_the_group_as_it_is():
