@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,12 +12,12 @@ from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.consumers.choice import Row
 from kafka_capacity.questions.consumers.columns import (
     EVENTS,
-    GROUPS,
     MEMBERS,
     STATUS_WORDS,
     VARIANTS,
     Column,
     cells,
+    columns_for,
     definitions,
 )
 from kafka_capacity.questions.consumers.decide import GroupDecision
@@ -28,6 +29,7 @@ MAX_REASONS = 10
 """Of groups that could be better, so many are explained; those at risk all are."""
 MAX_MEMBERS = 60
 """So many rows has the table of members."""
+HEADING_WIDTH = 14
 
 _VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
 
@@ -35,9 +37,14 @@ _VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_J
 def _print(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> None:
     print_table(
         title,
-        [(column.label.lower(), "right" if is_figure(column.kind) else "left") for column in columns],
+        [(_heading(column), "right" if is_figure(column.kind) else "left") for column in columns],
         [[_cell(row[column.name], column.kind) for column in columns] for row in rows],
     )
+
+
+def _heading(column: Column) -> str:
+    """Break a heading between words, so that a narrow column breaks its values as late as it can."""
+    return "\n".join(textwrap.wrap(column.label.lower(), HEADING_WIDTH, break_long_words=False))
 
 
 def _cell(value: Any, kind: str) -> str:
@@ -48,7 +55,9 @@ def print_groups(planned: PlannedGroups) -> None:
     """Print one row a group, then what to do about those that need something."""
     found = planned.decision.groups
     title = f"{planned.cluster} on {planned.ds}: {counted(len(found), 'consumer group')}"
-    _print(title, GROUPS, [cells(GROUPS, group.choice) for group in found])
+    choices = [group.choice for group in found]
+    columns = columns_for(choices)
+    _print(title, columns, [cells(columns, choice) for choice in choices])
     print_lines([*_advice(found), *_facts(planned), *_skipped(planned)])
 
 

@@ -14,6 +14,7 @@ from kafka_capacity.questions.consumers.columns import (
     VARIANTS,
     Column,
     cells,
+    columns_for,
     definitions,
 )
 from kafka_capacity.questions.consumers.sentences import lag_now_sentence, sentence, short
@@ -61,9 +62,8 @@ def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, An
         notes.append(f"{len(listed):,} of {len(groups):,} groups are listed.")
     return _table(
         "Every consumer group",
-        GROUPS,
+        columns_for(groups),
         [_overview_row(group, anchors) for group in listed],
-        without={"allowed"} if not allowed else (),
         note=" ".join(notes),
     )
 

@@ -155,6 +155,12 @@ GROUPS = (
 """One row a group: made of its choice."""
 
 
+def columns_for(groups: Iterable[GroupChoice]) -> tuple[Column, ...]:
+    """Return the columns of a table of groups: what is allowed has none where it is the same for all."""
+    has_several = len({group.now["lag_slo_seconds"] for group in groups}) > 1
+    return tuple(column for column in GROUPS if column.name != "allowed" or has_several)
+
+
 def _variant_label(group: GroupChoice, row: Row) -> str:
     if row is group.today:
         return f"{variant_name(row)} (today)"
