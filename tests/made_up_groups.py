@@ -148,8 +148,8 @@ def result(group_id="orders-etl", count=2, *, fits=True, is_today=False, pauses=
         metrics=GroupMetrics(
             partition_count=6,
             idle_members=(),
-            fewest_partitions=3,
-            most_partitions=3,
+            min_partitions=3,
+            max_partitions=3,
             busiest_member_id=f"{group_id}-0",
             busiest_member_bytes_per_second=3e6,
             mean_member_bytes_per_second=3e6,

@@ -91,7 +91,7 @@ class GroupFacts:
         return bool(self.members) and all(member.instance_id is not None for member in self.members)
 
     def partition_name(self, row: int) -> str:
-        """Give ``topic-partition`` of a row."""
+        """Return ``topic-partition`` of a row."""
         return f"{self.topics[int(self.topic[row])].name}-{int(self.partition[row])}"
 
 
@@ -141,7 +141,7 @@ class Interruptions:
         partition: int64[K], row of the partition; rows at and above the group's are partitions that an event added.
         stop_seconds: float64[K], after the event's start.
         start_seconds: float64[K], when it is read again; infinite if it never is.
-        before: int64[K], who read it, a number of :attr:`Course.member_ids`, -1 for nobody.
+        before: int64[K], who read it, a number of :attr:`EventTrace.member_ids`, -1 for nobody.
         after: int64[K], who reads it then.
         left_seconds: float64[K], when the member that read it last went away; NaN where it stayed.
     """
@@ -169,7 +169,7 @@ class Interruptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Course:
+class EventTrace:
     """How an event went: what protocols and assignors did, before rates and capacities come in.
 
     Attributes:

@@ -87,7 +87,7 @@ class Reading:
         self._stopped_at = np.concatenate([self._stopped_at, np.full(count, time_seconds)])
 
     def interruptions(self) -> Interruptions:
-        """Give all interruptions so far; those that still last end never."""
+        """Return all interruptions so far; those that still last end never."""
         still = np.flatnonzero(self.reader == NOBODY)
         rows = np.concatenate([*self._rows, still])
         stops = np.concatenate([*self._stops, self._stopped_at[still]])

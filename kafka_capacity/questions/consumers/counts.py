@@ -24,7 +24,7 @@ import numpy as np
 from kafka_capacity.kafka.rebalance.lag import lag_over_time
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
-from kafka_capacity.questions.consumers.events import Capacity, lag_of, start_lag_seconds, worst_course
+from kafka_capacity.questions.consumers.events import Capacity, lag_of, start_lag_seconds, worst_trace
 from kafka_capacity.questions.consumers.names import event_phrase
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 from kafka_capacity.text import format_duration
@@ -49,12 +49,12 @@ def partition_counts(rest: Rest) -> np.ndarray:
 
 
 def with_count(scenario: GroupScenario, count: int) -> GroupScenario:
-    """Give the same scenario with another member count."""
+    """Return the same scenario with another member count."""
     return dataclasses.replace(scenario, member_count=count)
 
 
 def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> float:
-    """Tell when what waits today is gone at mean rates; infinite for never."""
+    """Return when what waits today is gone at mean rates; infinite for never."""
     if not facts.start_lag_bytes.any():
         return 0.0
     return lag_over_time(
@@ -136,7 +136,7 @@ class _Search:
         )
 
     def _as_today(self, proven: float) -> float:
-        """Give what members may have to do once some have failed: what is proven, or what today's would have to."""
+        """Return what members may have to do once some have failed: what is proven, or what today's would have to."""
         left = len(self._facts.members) - self._failures
         return max(proven, self._busiest(left)) if left > 0 and math.isfinite(proven) else proven
 
@@ -196,7 +196,7 @@ class _Search:
         return count, None
 
     def _lags(self, count: int, event: Event) -> _Shortfall | None:
-        """Tell why an event makes a group of this count lag too much, ``None`` if it does not."""
+        """Return why an event makes a group of this count lag too much, ``None`` if it does not."""
         key = (count, event)
         if key not in self._lagging:
             self._lagging[key] = self._lags_anew(count, event)
@@ -204,8 +204,8 @@ class _Search:
 
     def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
         slo = self._scenario.lag_slo_seconds
-        course, pauses = worst_course(self._simulation(count), event)
-        lag = lag_of(course, self._facts.peak_bytes_per_second, self._limit)
+        trace, pauses = worst_trace(self._simulation(count), event)
+        lag = lag_of(trace, self._facts.peak_bytes_per_second, self._limit)
         if lag.max_lag_seconds <= slo:
             return None
         longest = float(pauses.max(initial=0.0))

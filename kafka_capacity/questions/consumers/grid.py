@@ -89,7 +89,7 @@ class GroupUnit:
 
 
 def group_request_to_json(request: GroupGridRequest) -> dict[str, Any]:
-    """Give a request as plain data."""
+    """Return a request as plain data."""
     return {
         **{field.name: getattr(request, field.name) for field in dataclasses.fields(request)},
         "groups": list(request.groups),
@@ -119,12 +119,12 @@ def group_request_from_json(data: dict[str, Any]) -> GroupGridRequest:
 
 
 def todays_variant(facts: GroupFacts) -> GroupVariant:
-    """Give the group as it is; a group counts as static when all its members are."""
+    """Return the group as it is; a group counts as static when all its members are."""
     return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=facts.is_static)
 
 
 def has_known_assignor(facts: GroupFacts) -> bool:
-    """Tell whether the group can be tried as it is: a group may use an assignor of its users' own."""
+    """Return whether the group can be tried as it is: a group may use an assignor of its users' own."""
     return facts.assignor in assignor_names(facts.protocol)
 
 

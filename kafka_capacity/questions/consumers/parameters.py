@@ -254,7 +254,7 @@ class GroupParameters(BaseModel):
         return value
 
     def group_grid(self, *, seed: int) -> GroupGridRequest:
-        """Give what spans the grid of group scenarios.
+        """Return what spans the grid of group scenarios.
 
         Args:
             seed: of every random draw.

@@ -27,7 +27,7 @@ class LagCurve:
     Attributes:
         time_seconds: float64[T], after the event's start, ascending; the first is 0.
         lag_bytes: float64[T], of the whole group.
-        lag_seconds: float64[T], of the partition that is furthest behind: its waiting bytes ÷ its rate.
+        lag_seconds: float64[T], of the partition with the highest lag: its waiting bytes ÷ its rate.
         paused_partitions: int64[T], how many are not read from then on.
     """
 
@@ -136,8 +136,8 @@ class GroupMetrics:
     Attributes:
         partition_count: of the subscribed topics.
         idle_members: names of members that get nothing.
-        fewest_partitions: of any member.
-        most_partitions: of any member.
+        min_partitions: of any member.
+        max_partitions: of any member.
         busiest_member_id: who reads most in the peak hour.
         busiest_member_bytes_per_second: at peak.
         mean_member_bytes_per_second: at peak.
@@ -151,14 +151,14 @@ class GroupMetrics:
         same_as_count: the smallest count with as few partitions on the fullest member: more than that are pointless.
         skew_topics: topics whose first partitions ``range`` piles up on the same members, where it bites; else empty.
         start_lag_bytes: what waits today.
-        start_lag_seconds: how far the furthest partition is behind today, at its mean rate.
+        start_lag_seconds: the highest lag of a partition today, at its mean rate.
         catch_up_now_seconds: when that is gone with these members at mean rates; ``None`` for never.
     """
 
     partition_count: int
     idle_members: tuple[str, ...]
-    fewest_partitions: int
-    most_partitions: int
+    min_partitions: int
+    max_partitions: int
     busiest_member_id: str
     busiest_member_bytes_per_second: float
     mean_member_bytes_per_second: float

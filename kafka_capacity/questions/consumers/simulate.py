@@ -36,7 +36,7 @@ SKEW_BITES_FROM = 2
 
 
 def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
-    """Tell whether a scenario is the group as it is."""
+    """Return whether a scenario is the group as it is."""
     return (scenario.member_count, scenario.protocol, scenario.assignor, scenario.is_static) == (
         len(facts.members),
         facts.protocol,
@@ -105,8 +105,8 @@ def _metrics(simulation: GroupSimulation) -> GroupMetrics:
     return GroupMetrics(
         partition_count=len(facts),
         idle_members=tuple(name for name, count in zip(names, counts.tolist(), strict=True) if not count),
-        fewest_partitions=int(counts.min()),
-        most_partitions=int(counts.max()),
+        min_partitions=int(counts.min()),
+        max_partitions=int(counts.max()),
         busiest_member_id=names[busiest],
         busiest_member_bytes_per_second=float(loads[busiest]),
         mean_member_bytes_per_second=float(loads.mean()),
@@ -225,7 +225,7 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
 
 
 def _is_overloaded(metrics: GroupMetrics) -> bool:
-    """Tell whether a member has too much to do with no event at all, which is said once."""
+    """Return whether a member has too much to do with no event at all, which is said once."""
     return metrics.is_capacity_limit and metrics.load_ratio is not None and metrics.load_ratio > 1 + 1e-9
 
 

@@ -144,10 +144,15 @@ def stored_rows(tables: Mapping[str, pa.Table], name: str) -> list[dict[str, Any
     return [_as_named_now(row) for row in tables[name].to_pylist()] if name in tables else []
 
 
+_EARLIER_NAMES = {"fewest_partitions": "min_partitions", "most_partitions": "max_partitions"}
+
+
 def _as_named_now(row: Mapping[str, Any]) -> dict[str, Any]:
-    if "fits" in row:
-        return {**row, "verdict": str(Verdict.FITS if row["fits"] else Verdict.DOES_NOT_FIT), "not_judged": None}
-    return dict(row)
+    named = {_EARLIER_NAMES.get(name, name): value for name, value in row.items()}
+    if "fits" in named:
+        verdict = Verdict.FITS if named.pop("fits") else Verdict.DOES_NOT_FIT
+        named |= {"verdict": str(verdict), "not_judged": None}
+    return named
 
 
 def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:

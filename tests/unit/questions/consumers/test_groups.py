@@ -150,7 +150,7 @@ def test_members_without_partitions_are_named():
 def test_the_skew_of_range_over_many_topics_is_named_when_it_bites():
     facts = plain_group({"a": 1, "b": 1, "c": 4}, members=2)
     skewed = evaluate_group(facts, given(facts, events=())).metrics
-    assert (skewed.skew_topics, skewed.most_partitions, skewed.fewest_partitions) == (("a", "b"), 4, 2)
+    assert (skewed.skew_topics, skewed.max_partitions, skewed.min_partitions) == (("a", "b"), 4, 2)
     even = evaluate_group(facts, given(facts, assignor="roundrobin", events=())).metrics
     assert even.skew_topics == ()
 
