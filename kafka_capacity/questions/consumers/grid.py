@@ -87,12 +87,12 @@ class GroupUnit:
 
 
 def todays_variant(facts: GroupFacts) -> GroupVariant:
-    """Give the group as it is; a group counts as static when all its members are."""
+    """Return the group as it is; a group counts as static when all its members are."""
     return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=facts.is_static)
 
 
 def has_known_assignor(facts: GroupFacts) -> bool:
-    """Tell whether the group can be tried as it is: a group may use an assignor of its users' own."""
+    """Return whether the group can be tried as it is: a group may use an assignor of its users' own."""
     return facts.assignor in assignor_names(facts.protocol)
 
 
