@@ -11,9 +11,6 @@ import pyarrow as pa
 from kafka_capacity.cli.planning import Planned
 from kafka_capacity.cli.size_files import SizeFiles
 from kafka_capacity.plan.failure_simulation import failures_document, find_failures, placements_to_lose
-from kafka_capacity.plan.request import PlanRequest
-from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
-from kafka_capacity.questions.failures.parameters import FailureParameters
 from kafka_capacity.questions.failures.simulate import simulate_here
 
 
@@ -23,13 +20,6 @@ class PlannedFailures:
 
     tables: Mapping[str, pa.Table]
     document: Mapping[str, Any]
-
-
-def failure_parameters(request: PlanRequest) -> dict[str, Any]:
-    """Give the parameters about failures, and what they could cost, that are not left to their defaults."""
-    known = {**FailureParameters.model_fields, **DurabilityParameters.model_fields}
-    fields = {name for name, field in known.items() if getattr(request, name) != field.default}
-    return request.model_dump(mode="json", include=fields)
 
 
 def fail_plan(planned: Planned, judged: pa.Table, files: SizeFiles) -> PlannedFailures:

@@ -1,6 +1,6 @@
 """What came of consumer groups, as files: for scripts and spreadsheets.
 
-    groups.json           for each group the advice, its figures and every scenario with its events
+    groups.json           for each group what is decided, its figures and every scenario with its events
     group_….parquet       the tables of :mod:`kafka_capacity.questions.consumers.tables`; or .csv, with lists as JSON
 
 The same input gives the same bytes. Everything is worked out before the first byte is written.
@@ -9,9 +9,9 @@ The same input gives the same bytes. Everything is worked out before the first b
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -21,53 +21,34 @@ from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.questions.consumers.advice import GroupAdvice, Row
-from kafka_capacity.questions.consumers.grid import group_request_to_json
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 GROUPS = "groups.json"
 
 TableFormat = Literal["parquet", "csv"]
 
 
 def groups_document(planned: PlannedGroups) -> dict[str, Any]:
-    """Give ``groups.json``: null where there is no figure, or none that ends."""
-    by_group: dict[str, list[Row]] = defaultdict(list)
-    for row in planned.scenarios:
-        by_group[row["group_id"]].append(row)
+    """Return ``groups.json``: null where there is no figure, or none that ends."""
+    choices = {group.group_id: group.choice for group in planned.decision.groups}
+    decided = planned.decision.as_dict()
     return {
         **document_head(SCHEMA_VERSION, cluster=planned.cluster, ds=planned.ds),
-        "request": group_request_to_json(planned.request),
-        "groups": [
-            {
-                **_advice(advice),
-                "facts": planned.facts[advice.group_id],
-                "scenarios": [_scenario(row, advice) for row in by_group[advice.group_id]],
-            }
-            for advice in planned.advice
-        ],
+        "request": dataclasses.asdict(planned.request),
+        **decided,
+        "groups": [{**group, **_rows(choices[group["group_id"]])} for group in decided["groups"]],
         "skipped": list(planned.skipped),
     }
 
 
-def _advice(advice: GroupAdvice) -> dict[str, Any]:
-    return {
-        "group_id": advice.group_id,
-        "today": advice.today["scenario_id"] if advice.today is not None else None,
-        "recommended": advice.recommended["scenario_id"] if advice.recommended is not None else None,
-        "spoken_of": advice.spoken_of["scenario_id"],
-        "is_at_risk": advice.is_at_risk,
-        "is_change": advice.is_change,
-        "reason": advice.reason,
-    }
+def _rows(group: GroupChoice) -> dict[str, Any]:
+    return {"facts": group.facts, "scenarios": [_scenario(group, row) for row in group.scenarios]}
 
 
-def _scenario(row: Row, advice: GroupAdvice) -> dict[str, Any]:
-    # A row names its events in the order asked for; what each of them does follows in that order.
-    churn = advice.churn[row["scenario_id"]]
-    outcomes = [churn[event] for event in row["events"] if event in churn]
-    return {**row, "excuses": json.loads(row["excuses"]), "events": outcomes}
+def _scenario(group: GroupChoice, row: Row) -> dict[str, Any]:
+    return {**row, "excuses": excuses_of(row), "events": group.outcomes(row)}
 
 
 def csv_bytes(table: pa.Table) -> bytes:

@@ -15,7 +15,7 @@ from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.plan.group_simulation import find_groups
 from kafka_capacity.plan.pinned import check_groups
 from kafka_capacity.plan.request import PlanRequest
-from kafka_capacity.questions.consumers.advice import GroupAdvice, advise
+from kafka_capacity.questions.consumers.decide import GroupsDecision, decide_tables
 from kafka_capacity.questions.consumers.evaluate import GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.grid import GroupGridRequest
 
@@ -41,27 +41,17 @@ class PlannedGroups:
     warnings: int
 
     @cached_property
-    def scenarios(self) -> list[dict[str, Any]]:
-        """The rows of ``group_scenarios``."""
-        return list(self.tables["group_scenarios"].to_pylist())
-
-    @cached_property
-    def advice(self) -> tuple[GroupAdvice, ...]:
-        """What to do with each group."""
-        return advise(self.scenarios, self.tables["group_churn"].to_pylist())
-
-    @cached_property
-    def facts(self) -> dict[str, dict[str, Any]]:
-        """The rows of ``group_facts`` by group."""
-        return {row["group_id"]: row for row in self.tables["group_facts"].to_pylist()}
+    def decision(self) -> GroupsDecision:
+        """What is decided about them."""
+        return decide_tables(self.tables)
 
     def members(self, scenario_id: str) -> list[dict[str, Any]]:
-        """Give the rows of ``group_members`` of a scenario; none where its details were not kept."""
+        """Return the rows of ``group_members`` of a scenario; none where its details were not kept."""
         return [row for row in self.tables["group_members"].to_pylist() if row["scenario_id"] == scenario_id]
 
 
 def plan_groups(snapshot: str, given: Mapping[str, Any], begin: Steps) -> PlannedGroups:
-    """Read, simulate and judge.
+    """Read and simulate.
 
     Args:
         snapshot: its folder or address.

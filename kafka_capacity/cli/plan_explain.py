@@ -9,6 +9,8 @@ import numpy as np
 from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.kafka.reassignment.schedule import Band, OrderOutcome, Schedule, Wave
+from kafka_capacity.proposal.constraints.registry import constraint_label
+from kafka_capacity.proposal.gap import gap_text, is_proven_least
 from kafka_capacity.proposal.scenario import PlacementMetrics
 from kafka_capacity.questions.change.move_schedule import SCHEDULED_UP_TO
 from kafka_capacity.text import (
@@ -24,13 +26,8 @@ _BOUNDS = {
     "counting": "replicas that must be made anew whatever the balance",
     "surplus": "what brokers hold beyond their share must leave",
     "deficit": "what brokers lack of their share must arrive",
+    "solver": "proven by an integer program",
     "flow": "what racks and brokers must exchange, as a flow",
-}
-_CONSTRAINTS = {
-    "disk": "disks",
-    "replica_count": "replica counts",
-    "network_in": "networks, inbound,",
-    "network_out": "networks, outbound,",
 }
 _MOST_BROKERS = 8
 
@@ -60,9 +57,10 @@ def _bound_line(metrics: PlacementMetrics) -> str:
         f"bound: {format_bytes(metrics.lower_bound_bytes)} by {metrics.lower_bound_kind} "
         f"({_BOUNDS.get(metrics.lower_bound_kind, 'what must move')}); moved: {format_bytes(metrics.moved_bytes)}"
     )
-    if metrics.gap_ratio is None:
-        return f"{text}, no gap to speak of"
-    return f"{text}, gap {format_percent(metrics.gap_ratio)}"
+    if is_proven_least(metrics.moved_bytes, metrics.lower_bound_bytes):
+        return f"{text}, and no plan with this balance copies less"
+    gap = gap_text(metrics.moved_bytes, metrics.lower_bound_bytes)
+    return f"{text}, no gap to speak of" if gap is None else f"{text}, gap {gap}"
 
 
 def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
@@ -74,7 +72,7 @@ def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
         named = ", ".join(str(broker) for broker in state.binding_brokers[:_MOST_BROKERS])
         more = len(state.binding_brokers) - _MOST_BROKERS
         who = f"brokers {named}{f' and {more:,} more' if more > 0 else ''}"
-        what = f"binds: {_CONSTRAINTS.get(state.constraint, state.constraint)} of {who}"
+        what = f"binds: {constraint_label(state.constraint)} of {who}"
         lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{_relaxed(state)}")
     return lines or ["binds: no limit of a broker"]
 

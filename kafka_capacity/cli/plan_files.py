@@ -1,18 +1,10 @@
 """A plan as files: for scripts, and for Kafka's own tool.
 
-    moves.json            the partitions that change, for kafka-reassign-partitions --execute --throttle
-    moves-rollback.json   the same partitions as they are now
-    reassignment.json     the whole target; Kafka's tool would throttle the partitions that stay, too
-    rollback.json         the whole assignment as it is now
-    waves/NN-KIND….json   the same moves wave by wave: to execute, to elect, to go back
-    runbook.md            what to do, with the exact commands
-    plan.json             figures, excuses, waves, brokers; the same bytes for the same input
-    timing.json           how long this program took, which is never the same; at the top of DIR only
+    plan.json      figures, excuses, waves, brokers; the same bytes for the same input
+    timing.json    how long this program took, which is never the same; at the top of DIR only
 
-The times of a plan are those of ``moves.json``, those of its schedule those of the waves. Where Kafka would refuse, of
-the first four only ``rollback.json`` is there; waves and runbook are there where something moves and was scheduled.
-
-Everything is worked out before the first byte is written, and every file is replaced whole.
+and beside them the files of :mod:`kafka_capacity.plan.released_files`, none of which there is where Kafka would refuse
+the placement. Everything is worked out before the first byte is written, and every file is replaced whole.
 """
 
 from __future__ import annotations
@@ -21,7 +13,6 @@ import dataclasses
 import json
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,29 +22,30 @@ from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
-from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.plan.runbook_page import RUNBOOK
-from kafka_capacity.plan.wave_documents import schedule_facts, wave_documents
+from kafka_capacity.plan import released_files
+from kafka_capacity.plan.released_files import option_files
+from kafka_capacity.plan.wave_documents import schedule_facts
 from kafka_capacity.proposal.grid import scenario_to_json
-from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
-from kafka_capacity.questions.change.tables import new_partitions_table, scenario_table
-from kafka_capacity.report.options import read_options
+from kafka_capacity.questions.change.tables import result_tables, scenario_table
+from kafka_capacity.report.options import choose, read_options
 
 SCHEMA_VERSION = 1
-PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"
-MOVES, MOVES_ROLLBACK = "moves.json", "moves-rollback.json"
-FILES = (MOVES, MOVES_ROLLBACK, REASSIGNMENT, ROLLBACK, RUNBOOK, PLAN, TIMING)
+PLAN, TIMING = "plan.json", "timing.json"
+FILES = (*released_files.FILES, PLAN, TIMING)
+EARLIER_FILES = ("moves-rollback.json",)
+"""Names that earlier versions wrote; taken away, so that no folder holds files of two plans."""
 _LONG_LISTS = frozenset({"brokers", "waves"})
 
 
 def recommended(results: Sequence[PlacementResult]) -> str | None:
     """Choose as a report does, among the options that fit: :mod:`kafka_capacity.report.options` says how."""
     options = read_options(pa.concat_tables([scenario_table(result) for result in results]))
-    return next((option.scenario_id for option in options if option.fits), None)
+    option, _ = choose(options)
+    return None if option is None else option.scenario_id
 
 
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
@@ -70,6 +62,7 @@ def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> di
         **scenario_to_json(result.scenario),
         "fits": result.fits,
         "excuses": [excuse.as_dict() for excuse in result.excuses],
+        "standing": [excuse.as_dict() for excuse in result.standing],
         "warnings": [dict(warning) for warning in one.warnings],
         "serious_caveats": list(caveats),
         **figures,
@@ -109,21 +102,12 @@ def summary_document(documents: Sequence[Mapping[str, Any]], chosen: str | None)
 
 
 def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any]) -> dict[str, bytes]:
-    """Give the files of one scenario but its timing, by name."""
+    """Return the files of one scenario but its timing, by name."""
     result = one.result
-    files = {PLAN: canonical_json(dict(document)), ROLLBACK: reassignment_json(snapshot.partitions, snapshot.replicas)}
+    files = {PLAN: canonical_json(dict(document))}
     if result.diff is not None:
-        snapshot = result.start(snapshot)
-        changed = np.nonzero(result.diff.is_changed)[0]
-        back, to, paths = joining_dirs(result, snapshot)
-        write = partial(reassignment_json, snapshot.partitions, paths=paths)
-        files[ROLLBACK] = write(result.diff.before, log_dirs=back)
-        files[REASSIGNMENT] = write(result.diff.after, log_dirs=to)
-        files[MOVES] = write(result.diff.after, changed, log_dirs=to)
-        files[MOVES_ROLLBACK] = write(result.diff.before, changed, log_dirs=back)
-        tables = {**one.wave_tables, "new_partitions": new_partitions_table(result)}
-        if len(changed) or result.grown is not None:
-            files |= wave_documents(tables, result.scenario.scenario_id)
+        tables = {**result_tables(result, snapshot, has_moves=True), **one.wave_tables}
+        files |= option_files(tables, result.scenario.scenario_id, (snapshot.partitions, snapshot.replicas))
     return files
 
 
@@ -159,7 +143,7 @@ def write_folder(store: ObjectStore, folder: str, files: Mapping[str, bytes]) ->
     """
     waves = sorted(name for name in files if name.startswith(WAVES_FOLDER))
     earlier = [key.removeprefix(folder) for key in store.list_keys(folder + WAVES_FOLDER)]
-    for name in (*FILES, *earlier):
+    for name in (*FILES, *EARLIER_FILES, *earlier):
         if name not in files:
             store.delete(folder + name)
     write_files(store, {name: files[name] for name in (*waves, *FILES) if name in files}, folder=folder)

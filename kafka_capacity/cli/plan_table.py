@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import band, explanation_lines
-from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
+from kafka_capacity.cli.plan_files import recommended
 from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
+from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.proposal.gap import gap_text
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.text import format_bytes, format_duration, format_percent, format_percent_change
+from kafka_capacity.text import format_bytes, format_duration, format_percent_change
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("brokers", "right"),
@@ -31,6 +34,8 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("waves", "right"),
     ("in waves: quiet – mean – peak", "right"),
 )
+
+_BEST = "the fewest brokers that fit and the fewest bytes"
 
 
 def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool = False) -> None:
@@ -72,7 +77,7 @@ def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool =
 def _row(one: Judged) -> list[str]:
     result = one.result
     scenario, metrics = result.scenario, result.metrics
-    head = [f"{len(scenario.target):,}", scenario.placer, "yes" if result.fits else "no"]
+    head = [f"{len(scenario.target):,}", scenario.placer, _fits(result)]
     if metrics is None:
         return [*head, "refused", *[""] * (len(_COLUMNS) - len(head) - 1)]
     return [
@@ -80,11 +85,15 @@ def _row(one: Judged) -> list[str]:
         f"{metrics.moved_replicas:,} of {metrics.total_replicas:,}",
         _copied(metrics),
         format_bytes(metrics.lower_bound_bytes),
-        format_percent(metrics.gap_ratio),
+        gap_text(metrics.moved_bytes, metrics.lower_bound_bytes) or "",
         format_percent_change((metrics.balance_before, metrics.balance_after)),
         _time(metrics),
         *(["", "not planned"] if one.schedule is None else _waves(one.schedule)),
     ]
+
+
+def _fits(result: PlacementResult) -> str:
+    return "no" if result.excuses else "no worse" if result.standing else "yes"
 
 
 def _waves(schedule: Schedule) -> list[str]:
@@ -108,7 +117,7 @@ def _copied(metrics: PlacementMetrics) -> str:
 
 
 def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> list[str]:
-    """Say which option to take, and of each that does not fit what it breaks."""
+    """Describe which option to take, and of each what it breaks, or what stays broken."""
     lines = []
     for result in results:
         name = result.scenario.scenario_id
@@ -116,13 +125,15 @@ def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> lis
         lines += [f"{name} does not fit: {reason}" for reason in shown]
         if len(result.excuses) > len(shown):
             lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons, all in plan.json")
+        if result.fits and result.standing:
+            lines.append(f"{name}: {standing_sentence(excuse.as_dict() for excuse in result.standing)}")
     if chosen is None:
         return [*lines, "nothing fits" if len(results) > 1 else "it does not fit"]
+    is_over = any(result.standing for result in results if result.scenario.scenario_id == chosen)
     if len(results) > 1:
-        lines.append(f"recommended: {chosen}, the fewest brokers that fit and the fewest bytes")
-    else:
-        lines.append("it fits")
-    return lines
+        why = "nothing ends within all limits, and it is no worse than today" if is_over else _BEST
+        return [*lines, f"recommended: {chosen}, {why}"]
+    return [*lines, "it is no worse than today" if is_over else "it fits"]
 
 
 def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
@@ -144,5 +155,5 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
     return [
         *first,
         f"to do it, give {folder}{MOVES} to kafka-reassign-partitions.sh --execute --throttle {throttle}: the time is "
-        f"of that file, which has only the partitions that change; {folder}{MOVES_ROLLBACK} takes them back{in_waves}",
+        f"of that file, which has only the partitions that change; {folder}{ROLLBACK} takes them back{in_waves}",
     ]

@@ -115,7 +115,7 @@ def _scenarios(request: PlanRequest, found: PlanInput, brokers_file: Path | None
     observed, grid = found.snapshot.brokers, request.grid()
     if brokers_file is not None:
         target = read_wanted_brokers(brokers_file, observed)
-        scenarios = target_scenarios(grid, target)
+        scenarios = target_scenarios(grid, observed, target)
     else:
         check_brokers(request, observed)
         scenarios = placement_grid(observed, grid)

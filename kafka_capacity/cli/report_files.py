@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.cli.documents import write_files
-from kafka_capacity.cli.failure_planning import PlannedFailures, failure_parameters
+from kafka_capacity.cli.failure_planning import PlannedFailures
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.cli.size_files import SizeFiles
@@ -22,28 +22,17 @@ from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.plan.found_sizing import find_sizing
-from kafka_capacity.plan.request import PlanRequest
 from kafka_capacity.plan.sizing_document import sizing_document
 from kafka_capacity.plan.sizing_simulation import sizing_tables
 from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
-from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
 from kafka_capacity.questions.change.evaluate import wants_moves
-from kafka_capacity.questions.change.move_schedule import move_settings_to_json
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
-from kafka_capacity.questions.consumers.grid import group_request_to_json
 from kafka_capacity.report.data import ReportInputs
 
 if TYPE_CHECKING:
     from kafka_capacity.report.render import RenderedReport
-
-
-def sizing_parameters(request: PlanRequest) -> dict[str, Any]:
-    """Give the parameters that sizing hangs on beside those of placing."""
-    fields = {*SizingParameters.model_fields, *DemandParameters.model_fields}
-    return request.model_dump(mode="json", include=fields)
 
 
 def snapshot_sha256(place: str) -> str:
@@ -119,18 +108,13 @@ def report_inputs(
     found = planned.found
     scenarios = [result.scenario for result in planned.results]
     sha256 = snapshot_sha256(snapshot)
-    asked = {
-        "scenarios": [scenario_to_json(s) for s in scenarios],
-        "move": move_settings_to_json(planned.request.move_settings()),
-        "groups": group_request_to_json(groups.request),
-        "sizing": sizing_parameters(planned.request),
-        "snapshot": sha256,
-        "model": MODEL_VERSION,
-        **sizing.files.sha256,
-    }
-    if losses := failure_parameters(planned.request):
-        asked["failures"] = losses
-    plan_id = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    plan_id = planned.request.plan_id(
+        ds=found.snapshot.ds,
+        inventory_sha256=sha256,
+        own_shapes=sizing.files.own_shapes,
+        cpu_samples_sha256=sizing.files.cpu_samples_sha256,
+        brokers=json.dumps(scenario_to_json(scenarios[0])["target"]) if planned.has_broker_list else "",
+    )
     return ReportInputs(
         tables={
             **tables,

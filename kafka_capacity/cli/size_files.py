@@ -21,13 +21,13 @@ class SizeFiles:
         own_shapes: JSON in the form of the shipped catalogue; empty where there is no file.
         own_shapes_name: of the file, for messages.
         cpu: what came of the samples; ``None`` where there is no file.
-        sha256: of each file that was given, by its option.
+        cpu_samples_sha256: of the file of samples; empty where there is none.
     """
 
     own_shapes: str
     own_shapes_name: str
     cpu: CpuCalibration | None
-    sha256: dict[str, str]
+    cpu_samples_sha256: str
 
 
 def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, asked: PlanRequest) -> SizeFiles:
@@ -44,12 +44,9 @@ def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, asked: P
     own = "" if shapes_file is None else read_text_file(shapes_file)
     name = f"--shapes-file {shapes_file}"
     chosen_shapes(shapes_beside(own, name), asked.shapes)
-    given = {"--shapes-file": shapes_file, "--cpu-samples": cpu_samples}
     return SizeFiles(
         own_shapes=own,
         own_shapes_name=name,
         cpu=None if cpu_samples is None else read_cpu_samples(cpu_samples),
-        sha256={
-            option: hashlib.sha256(path.read_bytes()).hexdigest() for option, path in given.items() if path is not None
-        },
+        cpu_samples_sha256="" if cpu_samples is None else hashlib.sha256(cpu_samples.read_bytes()).hexdigest(),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,18 +32,10 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     one without ISR flags has all replicas in sync, an unknown size is 0.
     """
     replicas = ReplicaColumns.of(raw.table("replicas"))
+    spread = partial(_spread, replicas)
     log_dirs = raw.table("log_dirs")
     log_dirs = log_dirs.filter(pa.array(np.isin(ints(log_dirs.column("broker_id")), _broker_ids(raw))))
     log_dirs = log_dirs.sort_by([("broker_id", "ascending"), ("path", "ascending")])
-    width = int(replicas.replication_factors().max(initial=0))
-    row = replicas.partition_of_row
-    slot = np.arange(len(row)) - replicas.starts[row]
-
-    def spread(column: NDArray[Any], padding: Any, kind: Any) -> NDArray[Any]:
-        matrix = np.full((replicas.partition_count, width), padding, dtype=kind)
-        matrix[row, slot] = column
-        return matrix
-
     return Snapshot(
         cluster=raw.cluster,
         ds=raw.ds,
@@ -58,6 +51,20 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
         groups=_groups(raw, replicas.index()),
         unknown_size_partitions=int((replicas.per_partition(replicas.known("size_bytes")) == 0).sum()),
     )
+
+
+def observed_assignment(table: pa.Table) -> tuple[Partitions, NDArray[np.int32]]:
+    """Return the partitions of an inventory's table of replicas, and int32[P, W], who holds them."""
+    replicas = ReplicaColumns.of(table)
+    return _partitions(replicas), _spread(replicas, replicas.broker, NO_BROKER, np.int32)
+
+
+def _spread(replicas: ReplicaColumns, column: NDArray[Any], padding: Any, kind: Any) -> NDArray[Any]:
+    row = replicas.partition_of_row
+    width = int(replicas.replication_factors().max(initial=0))
+    matrix = np.full((replicas.partition_count, width), padding, dtype=kind)
+    matrix[row, np.arange(len(row)) - replicas.starts[row]] = column
+    return matrix
 
 
 def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:

@@ -83,7 +83,7 @@ def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
 
 
 def sorted_table(table: pa.Table, name: str) -> pa.Table:
-    """Give the one order of rows that a table of the inventory is stored in."""
+    """Return the one order of rows that a table of the inventory is stored in."""
     return table.sort_by([(column, "ascending") for column in TABLES[name].sort_by]).combine_chunks()
 
 
@@ -109,13 +109,7 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
         InventoryError: there is none for that day, or it is another version than the pinned one.
         StorageError: a file is damaged or of a schema version that this program does not read.
     """
-    manifest = _manifest(store, cluster, ds)
-    if manifest_sha256 is not None and manifest.sha256 != manifest_sha256:
-        msg = (
-            f"the inventory of cluster {cluster!r} on {ds} was staged again (manifest {manifest.sha256[:12]}, pinned "
-            f"{manifest_sha256[:12]}); start the run again"
-        )
-        raise InventoryError(msg)
+    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
     place = store.uri(manifest.prefix)
     document = parse_cluster_document(read_document(store, manifest, CLUSTER_DOCUMENT), place + CLUSTER_DOCUMENT)
     tables: dict[str, pa.Table] = {}
@@ -130,6 +124,18 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
     return raw_from_document(document, tables)
 
 
+def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:
+    """Return the manifest of a staged inventory; the arguments and refusals are those of :func:`load`."""
+    manifest = _manifest(store, cluster, ds)
+    if manifest_sha256 is not None and manifest.sha256 != manifest_sha256:
+        msg = (
+            f"the inventory of cluster {cluster!r} on {ds} was staged again (manifest {manifest.sha256[:12]}, pinned "
+            f"{manifest_sha256[:12]}); start the run again"
+        )
+        raise InventoryError(msg)
+    return manifest
+
+
 def load_findings(store: ObjectStore, cluster: str, ds: str) -> Problems:
     """Return what was found when an inventory was staged."""
     manifest = _manifest(store, cluster, ds)
@@ -139,7 +145,7 @@ def load_findings(store: ObjectStore, cluster: str, ds: str) -> Problems:
 def newest_complete(
     store: ObjectStore, cluster: str, *, not_after: datetime.date, not_before: datetime.date | None = None
 ) -> str:
-    """Give the day of the newest inventory that is complete.
+    """Return the day of the newest inventory that is complete.
 
     Args:
         store: where to look.

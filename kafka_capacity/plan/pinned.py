@@ -15,21 +15,20 @@ from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
 from kafka_capacity.inventory.brokers_file import brokers_of
-from kafka_capacity.inventory.staging import KIND, find, newest_complete
-from kafka_capacity.inventory.tables import SCHEMA_VERSION
+from kafka_capacity.inventory.staging import inventory_manifest, newest_complete
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.objects.dataset import canonical_json, read_manifest, read_table
+from kafka_capacity.objects.dataset import canonical_json, read_table
 from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
-from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest
-from kafka_capacity.proposal.grid import placement_grid, scenario_from_json, scenario_to_json
+from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest, parse_plan_request
+from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.proposal.growing import check_partition_counts
 from kafka_capacity.proposal.pins import check_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document
-from kafka_capacity.questions.change.move_schedule import MoveSettings, move_settings_from_json, move_settings_to_json
-from kafka_capacity.questions.consumers.grid import GroupGridRequest, group_request_from_json, group_request_to_json
+from kafka_capacity.questions.change.move_schedule import MoveSettings
+from kafka_capacity.questions.consumers.grid import GroupGridRequest
 
 OWN_SHAPES = "kafka_capacity_shapes"
 """Where a deployment keeps its own shapes and prices: an Airflow variable."""
@@ -55,7 +54,7 @@ class PinnedPlan:
 
     @property
     def request_key(self) -> str:
-        """Where the request and its scenarios are."""
+        """Where the request is."""
         return request_key(self.cluster, self.ds, self.plan_id)
 
     @property
@@ -93,8 +92,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         RequestError: the request cannot be asked of this cluster.
     """
     ds = request.ds.isoformat() if request.ds else newest_complete(store, request.cluster, not_after=run_date)
-    inventory = find(store, request.cluster, ds)
-    manifest = read_manifest(store, inventory.prefix, kind=KIND, schema_version=SCHEMA_VERSION)
+    manifest = inventory_manifest(store, request.cluster, ds)
     observed = brokers_of(read_table(store, manifest, "brokers"))
     check_brokers(request, observed)
     chosen_shapes(shapes_beside(own_shapes, OWN_SHAPES), request.shapes)
@@ -106,15 +104,15 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     check_failures(request, observed, scenarios)
     group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
     check_groups(request.groups, group_ids, cluster=request.cluster)
-    profile = find_profile(store, request.cluster, ds, inventory_sha256=inventory.manifest_sha256)
+    profile = find_profile(store, request.cluster, ds, inventory_sha256=manifest.sha256)
     scores = newest_scores(store, request.cluster, not_after=ds)
     pinned = PinnedPlan(
         cluster=request.cluster,
         ds=ds,
-        inventory_sha256=inventory.manifest_sha256,
+        inventory_sha256=manifest.sha256,
         plan_id=request.plan_id(
             ds=ds,
-            inventory_sha256=inventory.manifest_sha256,
+            inventory_sha256=manifest.sha256,
             profile_sha256=profile,
             scores_sha256="" if scores is None else scores.sha256,
             own_shapes=own_shapes,
@@ -124,9 +122,6 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     document = {
         "pinned": pinned.as_dict(),
         "request": request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}),
-        "scenarios": [scenario_to_json(scenario) for scenario in scenarios],
-        "move": move_settings_to_json(request.move_settings()),
-        "group_grid": group_request_to_json(request.group_grid(seed=request.seed)),
         "own_shapes": own_shapes,
         "scores": None if scores is None else read_score_document(store, scores),
         "code_version": __version__,
@@ -212,7 +207,19 @@ def _listed(known: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInputs:
-    """What was written down when a plan was pinned; ``scores`` are those of earlier predictions, if any."""
+    """What a plan is made of: what was written down when it was pinned, and what follows from it.
+
+    Attributes:
+        pinned: which plan.
+        request: as it was parsed, plain data.
+        scenarios: the placements that the request stands for on the pinned inventory.
+        move: how moves are carried out.
+        group_grid: what is tried with consumer groups.
+        scores: those of earlier predictions, if any.
+        own_shapes: the deployment's own shapes and prices.
+        code_version: of the program that pinned it.
+        model_version: of its model.
+    """
 
     pinned: PinnedPlan
     request: dict[str, Any]
@@ -226,24 +233,29 @@ class PlanInputs:
 
 
 def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
-    """Read what :func:`pin_plan` wrote.
+    """Read what :func:`pin_plan` wrote, and derive from the request what it stands for on the pinned inventory.
+
+    What older versions wrote beside the request, the scenarios among it, follows from the request and is ignored.
 
     Raises:
-        InventoryError: it cannot be understood.
+        InventoryError: it cannot be understood, or the inventory is not the one that was pinned.
     """
     try:
         document = json.loads(store.read_bytes(key))
-        return PlanInputs(
-            pinned=PinnedPlan(**document["pinned"]),
-            request=document["request"],
-            scenarios=tuple(scenario_from_json(item) for item in document["scenarios"]),
-            move=move_settings_from_json(document["move"]),
-            group_grid=group_request_from_json(document["group_grid"]),
-            scores=document.get("scores"),
-            own_shapes=document.get("own_shapes", ""),
-            code_version=document["code_version"],
-            model_version=document["model_version"],
-        )
-    except (ValueError, KeyError, TypeError) as error:
+        pinned, versions = PinnedPlan(**document["pinned"]), (document["code_version"], document["model_version"])
+        request = parse_plan_request(document["request"])
+    except (RequestError, ValueError, KeyError, TypeError) as error:
         msg = f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again"
         raise InventoryError(msg) from error
+    manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    return PlanInputs(
+        pinned=pinned,
+        request=document["request"],
+        scenarios=placement_grid(brokers_of(read_table(store, manifest, "brokers")), request.grid()),
+        move=request.move_settings(),
+        group_grid=request.group_grid(seed=request.seed),
+        scores=document.get("scores"),
+        own_shapes=document.get("own_shapes", ""),
+        code_version=versions[0],
+        model_version=versions[1],
+    )

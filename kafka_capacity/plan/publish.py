@@ -5,15 +5,20 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import logging
 from email.message import EmailMessage
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from kafka_capacity import MODEL_VERSION, __version__
-from kafka_capacity.errors import StorageError
-from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
+from kafka_capacity.errors import InventoryError, StorageError
+from kafka_capacity.inventory.snapshot import observed_assignment
+from kafka_capacity.inventory.staging import inventory_manifest
+from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import MANIFEST, Manifest, read_document, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.store import ObjectStore
@@ -29,9 +34,11 @@ from kafka_capacity.plan.plan_dataset import (
     read_plan_document,
     read_plan_tables,
 )
-from kafka_capacity.plan.wave_documents import NEW_PARTITIONS_TABLE, RELEASED_TABLES, wave_documents
-from kafka_capacity.questions.change.stored_waves import log_dirs_of, partitions_of, replicas_of
-from kafka_capacity.questions.change.tables import NEW_PARTITIONS
+from kafka_capacity.plan.released_files import REASSIGNMENT, TARGET, option_files
+from kafka_capacity.plan.runbook_page import RUNBOOK
+from kafka_capacity.plan.wave_documents import NEW_PARTITIONS_TABLE, RELEASED_TABLES
+
+log = logging.getLogger(__name__)
 
 REPORT_KIND = "report"
 PLAN_FILES_KIND = "plan_files"
@@ -146,12 +153,13 @@ def mail_report(
 
 
 def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
-    """Store the reassignment files of the recommended option beside the report, the manifest last.
+    """Store the files of the recommended option beside the report, the manifest last.
 
-    The files of waves and the runbook are made from the stored tables: what was approved is what is released.
+    They are made from the stored tables: what was approved is what is released. Only the whole target needs the
+    inventory as well, and is left out where that day was staged again since.
 
     Returns:
-        Their addresses, those of waves as one folder; none when no option is recommended or nothing changes.
+        Their addresses, those of waves as one folder; none when no option is recommended.
 
     Raises:
         StorageError: the report has not been published, or a wave's file would not be the one that was planned.
@@ -163,13 +171,11 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     facts: dict[str, Any] = {}
     if scenario_id is not None:
         plan = read_plan(store, pinned)
-        moves = read_table(store, plan, "moves")
-        documents = plan_files(moves.filter(pc.field("scenario_id") == scenario_id))
-        added = _new_partitions(store, plan, scenario_id)
-        # A plan that was made before there were waves has none.
-        if (documents or len(added)) and set(RELEASED_TABLES) <= set(plan.tables):
-            tables = {name: read_table(store, plan, name) for name in RELEASED_TABLES}
-            documents |= wave_documents({**tables, NEW_PARTITIONS_TABLE: added}, scenario_id)
+        names = {"moves", NEW_PARTITIONS_TABLE, *RELEASED_TABLES} & set(plan.tables)
+        tables = {name: read_table(store, plan, name) for name in sorted(names)}
+        if _are_moves_listed(read_table(store, plan, "scenarios"), tables["moves"], scenario_id):
+            documents = option_files(tables, scenario_id, _todays_assignment(store, pinned))
+        if RUNBOOK in documents:
             facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
     write_dataset(
@@ -186,10 +192,19 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     return [store.uri(prefix + name) for name in shown]
 
 
-def _new_partitions(store: ObjectStore, plan: Manifest, scenario_id: str) -> pa.Table:
-    if NEW_PARTITIONS_TABLE not in plan.tables:  # a plan that was made before partitions could be added
-        return NEW_PARTITIONS.empty_table()
-    return read_table(store, plan, NEW_PARTITIONS_TABLE).filter(pc.field("scenario_id") == scenario_id)
+def _are_moves_listed(scenarios: pa.Table, moves: pa.Table, scenario_id: str) -> bool:
+    """Whether the moves of a scenario are stored: those of other placers of a large plan are not."""
+    (row,) = scenarios.filter(pc.field("scenario_id") == scenario_id).to_pylist()
+    return bool(len(moves.filter(pc.field("scenario_id") == scenario_id)) == row["changed_partitions"])
+
+
+def _todays_assignment(store: ObjectStore, pinned: PinnedPlan) -> tuple[Partitions, NDArray[np.int32]] | None:
+    try:
+        manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    except InventoryError as error:
+        log.warning("%s and %s are left out: %s", TARGET, REASSIGNMENT, error)
+        return None
+    return observed_assignment(read_table(store, manifest, "replicas"))
 
 
 def _wave_facts(schedules: pa.Table) -> dict[str, Any]:
@@ -204,26 +219,6 @@ def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
     for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):
         store.delete(key)
     return len(keys)
-
-
-def plan_files(moves: pa.Table) -> dict[str, bytes]:
-    """Write one option's moves as Kafka's files: what to execute, and how to go back.
-
-    Args:
-        moves: rows of ``moves`` of one scenario, sorted by topic and partition.
-    """
-    if not len(moves):
-        return {}
-    partitions = partitions_of(moves.column("topic"), moves.column("partition"))
-    before, after = (replicas_of(moves.column(f"replicas_{side}")) for side in ("before", "after"))
-    if "log_dirs_after" in moves.column_names:
-        (back, to), paths = log_dirs_of(moves, before, after)
-    else:  # a plan that was made before directories were chosen leaves them to the brokers
-        back, to, paths = None, None, ()
-    return {
-        "reassignment.json": reassignment_json(partitions, after, log_dirs=to, paths=paths),
-        "rollback.json": reassignment_json(partitions, before, log_dirs=back, paths=paths),
-    }
 
 
 def read_published(store: ObjectStore, pinned: PinnedPlan, name: str) -> bytes:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
+from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.change.move_parameters import MoveParameters
@@ -33,10 +34,10 @@ _ADDED = frozenset(
         "rack_names",
         "partition_counts",
         "pinned_topics",
-        "most_replicas_per_broker",
         "throttles_bytes_per_second",
         "most_traffic_ratio",
         "are_detours_allowed",
+        *BROKER_MAXIMA,
         *FailureParameters.model_fields,
         *DurabilityParameters.model_fields,
     }
@@ -93,31 +94,21 @@ class PlanRequest(
                 raise ValueError(msg)
         return value
 
-    def plan_id(
-        self,
-        *,
-        ds: str,
-        inventory_sha256: str,
-        profile_sha256: str = "",
-        scores_sha256: str = "",
-        own_shapes: str = "",
-    ) -> str:
+    def plan_id(self, *, ds: str, inventory_sha256: str, **rests_on: str) -> str:
         """Name the plan by what it rests on: the same request on the same inventory is the same plan.
 
         Who reads it and who must approve it are not part of that.
 
         Args:
             ds: the day of the inventory that was found.
-            inventory_sha256: of its manifest.
-            profile_sha256: of the manifest of its load profile, empty where there is none.
-            scores_sha256: of the manifest of the scores of earlier predictions, empty where there are none.
-            own_shapes: the deployment's own shapes and prices, empty for none.
+            inventory_sha256: of its manifest, or of the files of a snapshot.
+            **rests_on: what else the plan rests on, whole or as a hash, empty for none: a load profile, the scores of
+                earlier predictions, shapes of one's own, a list of brokers, samples of processors.
         """
         unasked = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
         asked = self.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds", *unasked})
         basis = {"request": asked, "ds": ds, "inventory_sha256": inventory_sha256, "model_version": MODEL_VERSION}
-        more = {"profile_sha256": profile_sha256, "scores_sha256": scores_sha256, "own_shapes": own_shapes}
-        basis |= {name: value for name, value in more.items() if value}
+        basis |= {name: value for name, value in rests_on.items() if value}
         return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -111,12 +111,12 @@ def _left_out(schedule: Mapping[str, Any]) -> list[str]:
     if not schedule["refusals"]:
         return []
     count = schedule["refused_partitions"]
-    one = "is in no wave and stays where it is, though `reassignment.json` has it"
-    several = "are in no wave and stay where they are, though `reassignment.json` has them"
+    one = "is in no wave and stays where it is, though `moves.json` and `target.json` have it"
+    several = "are in no wave and stay where they are, though `moves.json` and `target.json` have them"
     return [
         "## What stays",
         "",
-        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute that whole:",
+        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute those whole:",
         "",
         *(f"- {_plain(each['reason'])}" for each in schedule["refusals"]),
         "",

@@ -12,21 +12,23 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.placement.bounds import lower_bound
 from kafka_capacity.kafka.placement.problem import BrokerLimits, PlacementProblem
+from kafka_capacity.kafka.placement.proving import bound_of_plan
 from kafka_capacity.kafka.placement.registry import placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.kafka.placement.relieving import placed_log_dirs
-from kafka_capacity.kafka.placement.shares import balance_limits, narrow_partitions
+from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
 from kafka_capacity.kafka.reassignment.duration import MoveDuration, move_duration
-from kafka_capacity.proposal.constraints import placement_excuses
+from kafka_capacity.proposal.constraints.kinds import Proposal
+from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.growing import Grown, factors_today, grown, later_size_bytes, made
+from kafka_capacity.proposal.gap import gap_ratio
+from kafka_capacity.proposal.growing import factors_today, grown, made
 from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
-from kafka_capacity.proposal.log_dirs import full_log_dirs, log_dir_room, target_log_dirs
+from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
 from kafka_capacity.proposal.looser_racks import with_looser_racks
-from kafka_capacity.proposal.pins import partitions_off_pins, pinned_brokers
+from kafka_capacity.proposal.pins import pinned_brokers
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
 GENERATE_SEEDS = 20
@@ -54,6 +56,7 @@ def placement_problem(
         tolerance_ratio=scenario.tolerance_ratio,
         allowed_brokers=pinned_brokers(scenario.pins, snapshot.partitions, scenario.target),
         broker_limits=broker_limits(scenario),
+        tolerated_limits=_tolerated(snapshot, load, scenario),
         limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
         limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
         log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
@@ -61,16 +64,13 @@ def placement_problem(
     )
 
 
-def broker_limits(scenario: PlacementScenario) -> BrokerLimits:
-    """Give what no broker of a scenario may pass: disks as far as they may be filled, networks, replicas."""
-    target = scenario.target
-    return BrokerLimits.of(
-        len(target),
-        disk_bytes=target.disk_capacity_bytes * scenario.disk_limit_ratio,
-        network_in_bytes_per_second=target.network_in_bytes_per_second,
-        network_out_bytes_per_second=target.network_out_bytes_per_second,
-        replica_count=scenario.most_replicas_per_broker,
-    )
+def _tolerated(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> BrokerLimits | None:
+    """Return what brokers may carry where a limit cannot be kept: what they carry today."""
+    if not scenario.is_judged_against_today:
+        return None
+    nothing = diff_assignments(snapshot.replicas, snapshot.replicas)
+    today = broker_loads(snapshot, load, scenario.target, nothing, snapshot.partition_size_bytes())
+    return tolerated_limits(scenario, today)
 
 
 def placement_as_made(
@@ -89,7 +89,7 @@ def placement_as_made(
         more = made(more, after, scenario.target)
     before = snapshot.replicas if more is None else more.snapshot.replicas
     diff = diff_assignments(before, after)
-    return PlacementResult(scenario=scenario, fits=False, excuses=(), metrics=None, diff=diff, loads=None, grown=more)
+    return PlacementResult(scenario=scenario, excuses=(), metrics=None, diff=diff, loads=None, grown=more)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -138,41 +138,34 @@ def evaluate_placement(
     metrics = _metrics(start, later, scenario, problem, dataclasses.replace(placed, diff=diff), loads)
     if more is not None:
         metrics = dataclasses.replace(metrics, created_partitions=int(more.is_new.sum()))
-    narrow = narrow_partitions(problem, diff.after)
     states = limit_states(problem, diff.after)
-    dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
     in_dirs = placed_log_dirs(problem, diff.after)
-    excuses = placement_excuses(
-        scenario,
-        loads,
-        metrics,
+    proposal = Proposal(
+        snapshot=snapshot,
+        scenario=scenario,
+        problem=problem,
+        diff=diff,
+        loads=loads,
+        metrics=metrics,
         limits=states,
-        narrow_partitions=narrow,
-        off_pins=partitions_off_pins(problem, diff.after),
-        full_dirs=() if in_dirs is None else full_log_dirs(problem, dirs, in_dirs),
-        stale_partitions=_without_in_sync(start, diff),
-        later_bytes=None if more is None else _later_bytes(more, loads, diff),
-        unknown_size_ratio=snapshot.unknown_size_partitions / max(1, len(snapshot.partitions)),
+        dirs=target_log_dirs(snapshot, scenario.target, dict(scenario.replaced)),
+        in_dirs=in_dirs,
+        grown=more,
     )
+    excuses, standing = judged(proposal)
     result = PlacementResult(
         scenario=scenario,
-        fits=not excuses,
         excuses=excuses,
+        standing=standing,
         metrics=metrics,
         diff=diff,
         loads=loads,
         limits=states,
-        log_dirs=dirs,
+        log_dirs=proposal.dirs,
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
         grown=more,
     )
     return with_looser_racks(result, problem, lambda other: evaluate_placement(snapshot, load, other))
-
-
-def _later_bytes(more: Grown, loads: BrokerLoads, diff: AssignmentDiff) -> NDArray[np.float64]:
-    """Give float64[B], what each broker holds once the records of topics with new partitions have been replaced."""
-    rows, columns = np.nonzero(diff.after >= 0)
-    return loads.brokers.sum_at(diff.after[rows, columns], later_size_bytes(more)[rows])
 
 
 def evaluate_all(
@@ -217,7 +210,7 @@ def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: Plac
         available=float(usable[row]) if len(topic) else float(is_usable.sum()),
         unit="brokers",
     )
-    return PlacementResult(scenario=scenario, fits=False, excuses=(excuse,), metrics=None, diff=None, loads=None)
+    return PlacementResult(scenario=scenario, excuses=(excuse,), metrics=None, diff=None, loads=None)
 
 
 def _duration(
@@ -246,17 +239,6 @@ def _duration(
     )
 
 
-def _without_in_sync(snapshot: Snapshot, diff: AssignmentDiff) -> int:
-    """Count the partitions that would give up every replica in sync, get none anew, and keep one that is behind.
-
-    One that comes anew is copied from the leader, and the old ones stay until it is in sync.
-    """
-    is_kept = (snapshot.replicas >= 0) & ~diff.removed
-    loses = (is_kept & ~snapshot.in_sync).any(axis=1) & ~(is_kept & snapshot.in_sync).any(axis=1)
-    loses &= ~diff.added.any(axis=1)
-    return int((loses & (diff.removed & snapshot.in_sync).any(axis=1)).sum())
-
-
 def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> float:
     rates = problem.bytes_in_bytes_per_second
     unit = rates if (rates > 0).any() else np.ones(len(rates))
@@ -278,7 +260,7 @@ def _metrics(
     size = problem.size_bytes
     limits = balance_limits(problem)
     now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
-    bound = lower_bound(problem, limits.widened_to(then))
+    bound = bound_of_plan(problem, diff.after)
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
@@ -286,10 +268,6 @@ def _metrics(
     peak = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
     )
-    # Below the bound is only who breaks the rack rule: the bound says nothing of such a plan.
-    gap = (moved_bytes - bound.bytes) / bound.bytes if 0 < bound.bytes <= moved_bytes else None
-    if not moved_bytes and not bound.bytes:
-        gap = 0.0
     return PlacementMetrics(
         broker_count=len(scenario.target),
         moved_replicas=diff.moved_replicas,
@@ -303,7 +281,7 @@ def _metrics(
         total_bytes=int((replication_factors(diff.after).astype(np.int64) * size).sum()),
         lower_bound_bytes=bound.bytes,
         lower_bound_kind=bound.kind,
-        gap_ratio=gap,
+        gap_ratio=gap_ratio(moved_bytes, bound.bytes),
         balance_before=limits.imbalance_ratio(now),
         balance_after=limits.imbalance_ratio(then),
         leader_balance_after=_leader_imbalance(problem, diff.after),

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+_ROUNDING_RATIO = 1e-9
+"""The same replicas in another order add up to a sum that differs by less."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excuse:
@@ -18,6 +21,9 @@ class Excuse:
         available: how much there is.
         unit: what the two figures count, such as ``bytes`` or ``brokers``.
         when: the day from which on it is broken, ``YYYY-MM-DD``; ``None`` where time plays no part.
+        broker_id: the broker that it is about; ``None`` where it is about others.
+        before: what that broker needs today, where a change is judged against today; else ``None``.
+        replaced_broker_id: the broker whose place it takes, so that ``before`` is what that one needs; else ``None``.
     """
 
     reason: str
@@ -27,10 +33,19 @@ class Excuse:
     available: float
     unit: str
     when: str | None = None
+    broker_id: int | None = None
+    before: float | None = None
+    replaced_broker_id: int | None = None
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it was broken before, and the change makes it no worse."""
+        before = self.before
+        return before is not None and before > self.available and self.needed <= before * (1 + _ROUNDING_RATIO)
 
     def as_dict(self) -> dict[str, Any]:
         """Give plain data for tables and JSON."""
-        when = {} if self.when is None else {"when": self.when}
+        known = {name: getattr(self, name) for name in ("when", "broker_id", "before", "replaced_broker_id")}
         return {
             "reason": self.reason,
             "constraint": self.constraint,
@@ -38,5 +53,5 @@ class Excuse:
             "needed": self.needed,
             "available": self.available,
             "unit": self.unit,
-            **when,
+            **{name: value for name, value in known.items() if value is not None},
         }

@@ -10,6 +10,7 @@ there. With such changes and without counts the plan is for just what is then th
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.broker_changes import BrokerChanges
-from kafka_capacity.proposal.pins import Pin, pins_from_json, pins_to_json
+from kafka_capacity.proposal.constraints.registry import maxima_by_parameter
+from kafka_capacity.proposal.pins import Pin
 from kafka_capacity.proposal.scenario import PlacementScenario
 
 DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
@@ -52,7 +54,7 @@ class GridRequest:
     disk_limit_ratio: float
     seed: int
     pins: tuple[Pin, ...] = ()
-    most_replicas_per_broker: int | None = None
+    broker_maxima: tuple[tuple[str, int], ...] = ()
     throttles_bytes_per_second: tuple[float, ...] = ()
     partition_counts: tuple[tuple[str, int], ...] = ()
     broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
@@ -118,21 +120,52 @@ def placement_grid(observed: Brokers, request: GridRequest) -> tuple[PlacementSc
         proposed_brokers(base, count, request.new_broker_racks, ids_taken=observed.ids.tolist())
         for count in sorted(set(request.broker_counts or usual))
     ]
-    return tuple(scenario for target in targets for scenario in target_scenarios(request, target))
+    return tuple(scenario for target in targets for scenario in target_scenarios(request, observed, target))
 
 
-def target_scenarios(request: GridRequest, target: Brokers) -> tuple[PlacementScenario, ...]:
+def target_scenarios(request: GridRequest, observed: Brokers, target: Brokers) -> tuple[PlacementScenario, ...]:
     """Put one target together with the rest of a request: each placer with each throttle."""
     throttles = sorted(set(request.throttles_bytes_per_second)) or [request.throttle_bytes_per_second]
     return tuple(
-        _scenario(request, target, placer, throttle, is_only_throttle=len(throttles) == 1)
+        _scenario(request, observed, target, placer, throttle, is_only_throttle=len(throttles) == 1)
         for placer in dict.fromkeys(request.placers)
         for throttle in throttles
     )
 
 
+def is_judged_against_today(request: GridRequest, observed: Brokers, target: Brokers) -> bool:
+    """Return whether what is over a limit today may stay so, as long as it gets no worse.
+
+    It may where a request takes away, replaces or renames what there is, and where it changes something else
+    (replication factor, pins, partition counts) on the same brokers, with the hardware they have. It may not where the
+    question is whether so many brokers are enough: where counts are named, or nothing but the usual counts is asked.
+
+    Args:
+        request: what is asked.
+        observed: the brokers there are.
+        target: those wanted.
+    """
+    if request.broker_counts or _has_other_hardware(observed, target):
+        return False
+    if request.broker_changes or (target.index_of(observed.ids) < 0).any():
+        return True
+    is_other_change = request.replication_factor is not None or request.pins or request.partition_counts
+    return bool(is_other_change) and len(target) == len(observed)
+
+
+def _has_other_hardware(observed: Brokers, target: Brokers) -> bool:
+    """Return whether a broker that stays is to have other disks or networks."""
+    at = target.index_of(observed.ids)
+    stays = at >= 0
+    figures = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
+    return not all(
+        np.array_equal(getattr(observed, name)[stays], getattr(target, name)[at[stays]], equal_nan=True)
+        for name in figures
+    )
+
+
 def _scenario(
-    request: GridRequest, target: Brokers, placer: str, throttle: float, *, is_only_throttle: bool
+    request: GridRequest, observed: Brokers, target: Brokers, placer: str, throttle: float, *, is_only_throttle: bool
 ) -> PlacementScenario:
     tolerance = request.tolerance_ratio
     name = f"{len(target):03d}-brokers.{placer}"
@@ -148,14 +181,15 @@ def _scenario(
         disk_limit_ratio=request.disk_limit_ratio,
         seed=request.seed,
         pins=request.pins,
-        most_replicas_per_broker=request.most_replicas_per_broker,
+        broker_maxima=request.broker_maxima,
         replaced=request.broker_changes.replaced,
         partition_counts=request.partition_counts,
+        is_judged_against_today=is_judged_against_today(request, observed, target),
     )
 
 
 def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
-    """Give a scenario as plain data; what is not known is null."""
+    """Return a scenario as plain data, as ``plan.json`` shows it; what is not known is null."""
     target = scenario.target
 
     def figures(values: NDArray[np.float64]) -> list[float | None]:
@@ -180,10 +214,11 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
         "tolerance_ratio": scenario.tolerance_ratio,
         "disk_limit_ratio": scenario.disk_limit_ratio,
         "seed": scenario.seed,
-        "pins": pins_to_json(scenario.pins),
-        "most_replicas_per_broker": scenario.most_replicas_per_broker,
+        "pins": [dataclasses.asdict(pin) for pin in scenario.pins],
+        **maxima_by_parameter(scenario),
         "replaced": [list(pair) for pair in scenario.replaced],
         "partition_counts": [list(pair) for pair in scenario.partition_counts],
+        "is_judged_against_today": scenario.is_judged_against_today,
     }
 
 
@@ -191,19 +226,3 @@ def placement_key(scenario: PlacementScenario) -> str:
     """Name the placement of a scenario: those that differ in their throttles only share it."""
     asked = scenario_to_json(scenario)
     return json.dumps({name: asked[name] for name in asked if name not in {"scenario_id", "throttle_bytes_per_second"}})
-
-
-def scenario_from_json(data: dict[str, Any]) -> PlacementScenario:
-    """Undo :func:`scenario_to_json`; what an older version did not write is what it did not ask."""
-    target = dict(data["target"])
-    return PlacementScenario(
-        **{
-            **data,
-            "target": Brokers.of(target.pop("ids"), target.pop("racks"), **target),
-            "rack_rule": RackRule(data["rack_rule"]),
-            "balance": Balance(data["balance"]),
-            "pins": pins_from_json(data.get("pins", ())),
-            "partition_counts": tuple((topic, count) for topic, count in data.get("partition_counts", ())),
-            "replaced": tuple((old, new) for old, new in data.get("replaced", ())),
-        }
-    )

@@ -108,6 +108,7 @@ class FullLogDir:
         path: its name.
         held_bytes: what it would hold.
         limit_bytes: what it may hold.
+        held_before_bytes: what it, or that of the broker which is replaced, holds today.
         is_elsewhere_room: whether the other directories of the broker could take what is too much.
     """
 
@@ -116,11 +117,37 @@ class FullLogDir:
     path: str
     held_bytes: float
     limit_bytes: float
+    held_before_bytes: float
     is_elsewhere_room: bool
 
 
-def full_log_dirs(problem: PlacementProblem, dirs: LogDirs, placed: LogDirPlacement) -> tuple[FullLogDir, ...]:
-    """List the directories that would hold too much, the worst first."""
+def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -> NDArray[np.float64]:
+    """Return what each directory holds today, those of new brokers what those hold that they replace: float64[D].
+
+    Args:
+        snapshot: the cluster as it is, or when the move begins.
+        dirs: as :func:`target_log_dirs` lists them.
+        replaced: new ids by old ones.
+    """
+    rows, columns = np.nonzero((snapshot.replicas >= 0) & (snapshot.log_dir >= 0))
+    size = snapshot.partition_size_bytes()[rows]
+    held = np.bincount(snapshot.log_dir[rows, columns], weights=size, minlength=len(dirs.path)).astype(np.float64)
+    for old, new in replaced.items():
+        held[dirs.broker_id == new] = held[dirs.broker_id == old]
+    return held
+
+
+def full_log_dirs(
+    problem: PlacementProblem, dirs: LogDirs, placed: LogDirPlacement, before: NDArray[np.float64]
+) -> tuple[FullLogDir, ...]:
+    """List the directories that would hold too much, the worst first.
+
+    Args:
+        problem: with the room of each.
+        dirs: which there are.
+        placed: what they would hold.
+        before: float64[D], what they hold today.
+    """
     room, target = problem.log_dirs, problem.target
     if room is None:
         return ()
@@ -136,6 +163,7 @@ def full_log_dirs(problem: PlacementProblem, dirs: LogDirs, placed: LogDirPlacem
                 path=dirs.path[place],
                 held_bytes=float(placed.bytes_after[place]),
                 limit_bytes=float(room.limit_bytes[place]),
+                held_before_bytes=float(before[place]),
                 is_elsewhere_room=bool((room.limit_bytes - placed.bytes_after)[siblings].sum() >= excess),
             )
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from kafka_capacity.kafka.placement.problem import PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.relaxing import limit_states
+from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 
 LOOKS_AT_RULES = "fewest-bytes"
@@ -27,11 +28,12 @@ def with_looser_racks(
     if asked.placer != LOOKS_AT_RULES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
         return result
     passed = {state.constraint for state in result.limits if state.is_passed}
-    others = {excuse.constraint for excuse in result.excuses} - passed - {"log_dir", "disk_on_the_way", "throttle"}
-    if not passed or others or _is_hopeless(problem, result, passed):
+    broken = {excuse.constraint for excuse in result.excuses}
+    others = broken - passed - {LOG_DIR, *ALL_AT_ONCE}
+    if not passed & broken or others or _is_hopeless(problem, result, passed):
         return result
     looser = evaluate(dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
-    if any(excuse.constraint not in {"disk_on_the_way", "throttle"} for excuse in looser.excuses):
+    if any(excuse.constraint not in ALL_AT_ONCE for excuse in looser.excuses):
         return result
     at = next(number for number, excuse in enumerate(result.excuses) if excuse.constraint in passed)
     told = dataclasses.replace(

@@ -15,7 +15,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,15 +139,3 @@ def partitions_off_pins(problem: PlacementProblem, after: NDArray[np.int32]) -> 
     place = problem.target.index_of(after)
     allowed = problem.allowed_brokers[problem.partitions.topic[:, None], place]
     return int(((after >= 0) & ~allowed).any(axis=1).sum())
-
-
-def pins_to_json(pins: Sequence[Pin]) -> list[dict[str, Any]]:
-    """Give plain data."""
-    return [{"topics": pin.topics, "broker_ids": list(pin.broker_ids), "racks": list(pin.racks)} for pin in pins]
-
-
-def pins_from_json(data: Iterable[Mapping[str, Any]]) -> tuple[Pin, ...]:
-    """Undo :func:`pins_to_json`."""
-    return tuple(
-        Pin(topics=one["topics"], broker_ids=tuple(one["broker_ids"]), racks=tuple(one["racks"])) for one in data
-    )

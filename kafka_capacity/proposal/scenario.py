@@ -33,9 +33,11 @@ class PlacementScenario:
         disk_limit_ratio: how full a disk may be after the change.
         seed: of every random draw.
         pins: which topics may be on some brokers only.
-        most_replicas_per_broker: how many replicas a broker may hold, ``None`` for any number.
+        broker_maxima: pairs of a constraint, such as ``replica_count``, and how many a broker may have.
         partition_counts: pairs of a topic and how many partitions it shall have, more than today.
         replaced: pairs of an old broker and the new one that has its log directories.
+        is_judged_against_today: whether a limit that a broker is over today is no reason against the change if that
+            makes it no worse (:mod:`kafka_capacity.proposal.constraints`).
     """
 
     scenario_id: str
@@ -49,9 +51,10 @@ class PlacementScenario:
     disk_limit_ratio: float
     seed: int
     pins: tuple[Pin, ...] = ()
-    most_replicas_per_broker: int | None = None
+    broker_maxima: tuple[tuple[str, int], ...] = ()
     replaced: tuple[tuple[int, int], ...] = ()
     partition_counts: tuple[tuple[str, int], ...] = ()
+    is_judged_against_today: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +74,10 @@ class PlacementMetrics:
         total_bytes: replica bytes after the change.
         lower_bound_bytes: what any plan with this balance must copy.
         lower_bound_kind: ``counting``, ``surplus``, ``deficit`` or ``flow``; see
-            :mod:`kafka_capacity.kafka.placement.bounds`.
-        gap_ratio: (moved − bound) ÷ bound; 0 when both are 0, ``None`` when only the bound is 0, or when the plan is
-            below it because it breaks the rack rule.
+            :mod:`kafka_capacity.kafka.placement.bounds`; or ``solver`` where an integer program proves more
+            (:mod:`kafka_capacity.kafka.placement.proving`).
+        gap_ratio: (moved − bound) ÷ bound, the most that a better plan could save; 0 when both are 0, ``None`` where it
+            says nothing: the bound is (next to) 0, or the plan is below it because it breaks the rack rule.
         balance_before: the largest distance of a target broker from its fair share now, as a ratio of it.
         balance_after: the same after the change.
         leader_balance_after: the largest distance of a broker's preferred-leader traffic from the mean.
@@ -153,8 +157,9 @@ class PlacementResult:
 
     Attributes:
         scenario: what was asked.
-        fits: whether every constraint holds.
-        excuses: the constraints that do not; empty when it fits.
+        excuses: the constraints that are reasons against it.
+        standing: those that are broken, and were before at the same broker, where the change makes them no worse; none
+            where the scenario is not judged against today.
         metrics: ``None`` when Kafka would refuse the placement, so that there is nothing to measure.
         diff: before and after; ``None`` in the same case.
         loads: each broker; ``None`` in the same case.
@@ -168,8 +173,8 @@ class PlacementResult:
     """
 
     scenario: PlacementScenario
-    fits: bool
     excuses: tuple[Excuse, ...]
+    standing: tuple[Excuse, ...] = ()
     metrics: PlacementMetrics | None
     diff: AssignmentDiff | None
     loads: BrokerLoads | None
@@ -177,6 +182,11 @@ class PlacementResult:
     log_dirs: LogDirs | None = None
     log_dir_after: NDArray[np.int32] | None = None
     grown: Grown | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing speaks against it: every constraint holds, or was broken before and is no worse."""
+        return not self.excuses
 
     def start(self, snapshot: Snapshot) -> Snapshot:
         """Give the cluster when the move begins, whose partitions are the rows of :attr:`diff`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kafka_capacity.proposal.constraints.registry import maxima_sentence
 from kafka_capacity.text import format_throttle, plural
 
 _MOST_NAMED = 6
@@ -79,11 +80,6 @@ def _place(place: object) -> str:
     return f"rack {text.removeprefix('rack:')}" if text.startswith("rack:") else text
 
 
-def _most_replicas(request: Mapping[str, Any]) -> str:
-    most = request.get("most_replicas_per_broker")
-    return "" if most is None else f"at most {plural(most, 'replica')} on a broker"
-
-
 def _throttles(request: Mapping[str, Any]) -> str:
     throttles = sorted(set(request.get("throttles_bytes_per_second") or ()))
     return f"throttles of {_listed([format_throttle(rate) for rate in throttles])}" if throttles else ""
@@ -104,6 +100,6 @@ _PARTS = (
     _factor,
     _partitions,
     _pins,
-    _most_replicas,
+    maxima_sentence,
     _throttles,
 )

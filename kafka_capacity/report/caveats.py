@@ -7,7 +7,6 @@ from collections import Counter
 
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.report import wave_words
-from kafka_capacity.report.group_words import at_risk_line
 from kafka_capacity.report.groups import SECTION
 from kafka_capacity.report.options import Option, PlanView
 from kafka_capacity.report.problems import problems_of
@@ -38,7 +37,7 @@ def cluster_caveats(view: PlanView) -> list[dict[str, str]]:
 
 
 def _groups(view: PlanView) -> list[dict[str, str]]:
-    line = at_risk_line(view.groups) if view.groups else None
+    line = view.groups.decision.at_risk if view.groups else None
     return [] if line is None else [{**_serious(line), "anchor": SECTION}]
 
 

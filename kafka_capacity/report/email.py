@@ -138,6 +138,7 @@ def render_email_text(report: Mapping[str, Any], *, templates: Path | None = Non
 
 def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     uri = str(report["links"].get("report_uri", ""))
+    groups: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == GROUPS_SECTION), {})
     comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
     rows = comparison["rows"] if comparison else []
     has_waves = any(row.get("in_waves") for row in rows)
@@ -152,7 +153,9 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "report": report,
         "report_uri": uri,
         "is_link": uri.startswith(("https://", "http://")),
-        "groups_line": next((s["data"]["at_risk"] for s in report["sections"] if s["name"] == GROUPS_SECTION), None),
+        "groups_line": groups.get("at_risk"),
+        # A report of an earlier version has no figures of groups.
+        "group_figures": groups.get("figures", ()),
         "waves_line": next((s["data"]["line"] for s in report["sections"] if s["name"] == WAVES_SECTION), None),
         "groups_uri": f"{uri}#{GROUPS_SECTION}",
         "failures": next((s["data"] for s in report["sections"] if s["name"] == FAILURES_SECTION), None),

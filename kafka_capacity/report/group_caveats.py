@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kafka_capacity.questions.consumers.advice import Row
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row
 from kafka_capacity.report.caveats import WEEK_HOURS
-from kafka_capacity.report.groups import GroupsView, GroupView
+from kafka_capacity.report.groups import GroupsView
 from kafka_capacity.text import format_bytes, format_duration, format_rate, format_wait, plural
 
 
-def group_caveats(group: GroupView) -> list[dict[str, str]]:
+def group_caveats(group: GroupChoice) -> list[dict[str, str]]:
     """List what the figures of one group rest on, serious first."""
     row, facts = group.now, group.facts
     found = []
@@ -58,18 +58,18 @@ def _on_facts(facts: Row) -> list[dict[str, str]]:
 def common_caveats(view: GroupsView) -> list[dict[str, str]]:
     """List what the figures of all groups rest on: capacities, and the timeouts, some of which decide alone."""
     found: dict[str, dict[str, str]] = {}
+    groups = [group.choice for group in view.decision.groups]
     guessed = sum(
-        group.now["capacity_bytes_per_second"] is not None and not group.now["is_capacity_given"]
-        for group in view.groups
+        group.now["capacity_bytes_per_second"] is not None and not group.now["is_capacity_given"] for group in groups
     )
     if guessed:
         text = (
-            f"What a member can read is not given, so for {guessed:,} of {plural(len(view.groups), 'group')} it is the "
+            f"What a member can read is not given, so for {guessed:,} of {plural(len(groups), 'group')} it is the "
             "most that any has read so far: a limit where the group is behind today, else a lower bound. Measured and "
             "given as member_capacity_bytes_per_second it makes catching up and crashes more exact."
         )
         found[text] = _note(text)
-    for row in (row for group in view.groups for row in group.shown):
+    for row in (row for group in groups for row in group.shown):
         is_classic = row["protocol"] == "classic"
         heartbeat, session = (
             row[name if is_classic else f"server_{name}"]

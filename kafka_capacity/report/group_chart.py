@@ -1,4 +1,4 @@
-"""The lag curve of a group: today against what is recommended, in the event that hurts most."""
+"""The lag curve of a group: today against what is recommended, in the event with the highest max lag."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.questions.consumers.advice import Row
-from kafka_capacity.report.group_details import scenario_word
-from kafka_capacity.report.group_words import event_phrase, short, variant_name
-from kafka_capacity.report.groups import GroupView
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row
+from kafka_capacity.questions.consumers.names import event_phrase, variant_name
+from kafka_capacity.questions.consumers.sentences import short
+from kafka_capacity.report.groups import GroupsView
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import axis_time_unit, format_duration, plural
 
@@ -21,19 +21,20 @@ FINE_ENOUGH = 0.005
 """A point closer than this part of the peak to the line that is drawn already adds nothing to see."""
 
 
-def lag_chart(group: GroupView, chart_id: str) -> dict[str, Any] | None:
+def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, Any] | None:
     """Describe the chart; ``None`` where no curve was kept or nothing ever waits.
 
     Args:
+        view: all groups.
         group: the group.
         chart_id: unique in the report.
     """
-    event = _event(group)
+    event = _event(view, group)
     if event is None:
         return None
-    curves = [(row, _curve(group, row, event)) for row in group.shown]
+    curves = [(row, _curve(view, row, event)) for row in group.shown]
     values = [
-        {"kind": scenario_word(group, row), "time_seconds": time, "lag_seconds": lag}
+        {"kind": group.name_of(row), "time_seconds": time, "lag_seconds": lag}
         for row, (times, lags) in reversed(curves)  # today's is drawn last: its dashes show on another line
         for time, lag in zip(times.tolist(), lags.tolist(), strict=True)
     ]
@@ -42,12 +43,12 @@ def lag_chart(group: GroupView, chart_id: str) -> dict[str, Any] | None:
     allowed = group.now["lag_slo_seconds"]
     last, highest = (max(value[name] for value in values) for name in ("time_seconds", "lag_seconds"))
     (time_unit, time_scale), (lag_unit, lag_scale) = axis_time_unit(last), axis_time_unit(max(highest, allowed))
-    title = f"How far {short(group.group_id)} falls behind {event_phrase(event)}"
+    title = f"Lag of {short(group.group_id)} {event_phrase(event)}"
     return chart(
         chart_id,
         "lag_curve",
         title=title,
-        description=f"Line chart of how far the partition that is furthest behind lags, over the time after the event. "
+        description=f"Line chart of the lag of the partition with the highest lag, over the time after the event. "
         f"{_peaks(group, event)} The allowed lag is {format_duration(allowed)}.",
         values=values,
         params={
@@ -57,7 +58,7 @@ def lag_chart(group: GroupView, chart_id: str) -> dict[str, Any] | None:
             "lag_scale": lag_scale,
             "allowed_seconds": allowed,
             "allowed_text": f"allowed: {format_duration(allowed)}",
-            "kinds": [scenario_word(group, row) for row, _ in curves],
+            "kinds": [group.name_of(row) for row, _ in curves],
         },
         data_table=table(
             title,
@@ -72,20 +73,21 @@ def lag_chart(group: GroupView, chart_id: str) -> dict[str, Any] | None:
     )
 
 
-def _event(group: GroupView) -> str | None:
+def _event(view: GroupsView, group: GroupChoice) -> str | None:
     """Choose the event: a group at risk shows its worst one, others a rolling restart, if a curve was kept."""
     kept: dict[str, None] = {}
     for row in group.shown:
-        found = group.rows_of("group_timeline", row)
+        found = view.rows_of("group_timeline", row)
         if found is not None:
             kept |= dict.fromkeys(found["event"].to_pylist())
-    worst = group.worst_lag(group.now) if group.advice.is_at_risk else None
-    wanted = ([worst.event] if worst is not None and worst.partition else []) + ["rolling-restart", *sorted(kept)]
+    worst = group.worst(group.now) if group.is_at_risk else None
+    lagging = [worst["event"]] if worst is not None and worst["lag_max_partition"] else []
+    wanted = [*lagging, "rolling-restart", *sorted(kept)]
     return next((event for event in wanted if event in kept), None)
 
 
-def _curve(group: GroupView, row: Row, event: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    found = group.rows_of("group_timeline", row)
+def _curve(view: GroupsView, row: Row, event: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found = view.rows_of("group_timeline", row)
     points = [] if found is None else [one for one in found.to_pylist() if one["event"] == event]
     known = [(one["time_seconds"], one["lag_seconds"]) for one in points if one["lag_seconds"] is not None]
     if not known:
@@ -119,10 +121,10 @@ def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int 
     return np.array(sorted(kept), dtype=np.intp)
 
 
-def _peaks(group: GroupView, event: str) -> str:
+def _peaks(group: GroupChoice, event: str) -> str:
     drawn: Sequence[tuple[Row, Row | None]] = [(row, group.outcome(row, event)) for row in group.shown]
     parts = [
-        f"{scenario_word(group, row).capitalize()} ({plural(row['member_count'], 'member')}, {variant_name(row)}): "
+        f"{group.name_of(row).capitalize()} ({plural(row['member_count'], 'member')}, {variant_name(row)}): "
         + _how_far(outcome)
         for row, outcome in drawn
         if outcome is not None
@@ -133,10 +135,10 @@ def _peaks(group: GroupView, event: str) -> str:
 def _how_far(outcome: Row) -> str:
     if outcome["lag_max_seconds"] is None:
         return f"{outcome['lag_max_partition']} falls behind without end"
-    return f"at most {format_duration(outcome['lag_max_seconds'])} behind, {outcome['lag_max_partition'] or 'nowhere'}"
+    return f"max lag {format_duration(outcome['lag_max_seconds'])}, {outcome['lag_max_partition'] or 'nowhere'}"
 
 
-def _endless_note(group: GroupView, event: str) -> str:
+def _endless_note(group: GroupChoice, event: str) -> str:
     outcomes = [group.outcome(row, event) for row in group.shown]
     is_endless = any(outcome is not None and outcome["lag_max_seconds"] is None for outcome in outcomes)
     return " A curve without end is drawn as far as it was followed." if is_endless else ""

@@ -1,7 +1,8 @@
 """The options of a plan, and which of them to recommend.
 
-Rule: of the options that fit, the smallest broker count; of those, a placer made for planning before Kafka's own ones
-(which place everything afresh and are here to compare with); of those, the fewest bytes copied, then the shortest time.
+Rule: of the options that fit, those that end within all limits before those that are no worse than today; of these the
+smallest broker count; of those, a placer made for planning before Kafka's own ones (which place everything afresh and
+are here to compare with); of those, the fewest bytes copied, then the shortest time.
 
 Where none fits, the nearest is the one that breaks the fewest different constraints; of those a placer made for
 planning, then the smallest shortfall (its worst ratio of needed to available), then the fewest brokers.
@@ -42,6 +43,7 @@ class Option:
         broker_ids: of the target.
         fits: whether every constraint holds.
         excuses: the constraints that do not hold.
+        standing: those that did not hold before either, where the change makes them no worse.
         figures: the whole row of ``scenarios``; metrics are ``None`` where Kafka would refuse the placement.
     """
 
@@ -52,7 +54,13 @@ class Option:
     broker_ids: tuple[int, ...]
     fits: bool
     excuses: tuple[Mapping[str, Any], ...]
+    standing: tuple[Mapping[str, Any], ...]
     figures: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> str:
+        """``fits``, ``no_worse`` than today though over limits, or ``no_fit``."""
+        return ("no_worse" if self.standing else "fits") if self.fits else "no_fit"
 
     @property
     def is_refused(self) -> bool:
@@ -158,7 +166,7 @@ def view_plan(inputs: ReportInputs) -> PlanView:
 def choose(options: Sequence[Option]) -> tuple[Option | None, Option]:
     """Return the option to recommend, where one fits, and the one to speak of: that, else the nearest to fitting."""
     fitting = [option for option in options if option.fits]
-    recommended = min(fitting, key=_rank) if fitting else None
+    recommended = min(fitting, key=lambda option: (bool(option.standing), *_rank(option)), default=None)
     return recommended, recommended or min(options, key=_distance)
 
 
@@ -189,6 +197,7 @@ def _read(row: Mapping[str, Any], label: str) -> Option:
         broker_ids=tuple(row["target_broker_ids"]),
         fits=row["fits"],
         excuses=tuple(json.loads(row["excuses"])),
+        standing=tuple(json.loads(row.get("standing") or "[]")),
         figures=row,
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.proposal.gap import gap_text, is_proven_least
 from kafka_capacity.report.caveats import caveats
 from kafka_capacity.report.options import Option, PlanView, counts_by_fit
 from kafka_capacity.report.problems import SECTION as PROBLEMS_SECTION
@@ -34,7 +36,7 @@ SERIOUS_NAMED = 3
 def decide(view: PlanView) -> dict[str, Any]:
     """Give the verdict as plain data."""
     is_unsound = any(finding["severity"] == "fatal" for finding in view.inputs.findings)
-    status = "unsound" if is_unsound else ("fits" if view.recommended else "no_fit")
+    status = "unsound" if is_unsound else view.nearest.verdict
     return {
         "fits": view.recommended is not None,
         "status": status,
@@ -62,9 +64,8 @@ def _headline(view: PlanView) -> str:
     option = view.recommended
     if option is None:
         return _refusal(view)
-    verb = "fits" if option.broker_count == 1 else "fit"
     today = view.observed_broker_count
-    lead = f"{plural(option.broker_count, 'broker')} {verb}"
+    lead = _lead(option)
     if option.broker_count != today:
         lead += f" ({today:,} today)"
     figures = option.figures
@@ -83,6 +84,12 @@ def _headline(view: PlanView) -> str:
         f"{_when(view.move, least) or _at_once(figures, least)}"
     )
     return sentence + _generate_clause(view) + "."
+
+
+def _lead(option: Option) -> str:
+    is_one = option.broker_count == 1
+    verb = ("is" if is_one else "are") + " no worse than today" if option.standing else "fits" if is_one else "fit"
+    return f"{plural(option.broker_count, 'broker')} {verb}"
 
 
 def _at_once(figures: Mapping[str, Any], least: str) -> str:
@@ -149,8 +156,9 @@ def _or_in_waves(move: MoveView | None) -> str:
 def _reasons(view: PlanView) -> list[str]:
     fitting, failing = counts_by_fit(view.options)
     option = view.nearest
-    found: list[str] = []
-    if view.recommended and len(fitting) + len(failing) > 1:
+    standing = standing_sentence(option.standing)
+    found = [f"{standing[:1].upper()}{standing[1:]}."] if standing else []
+    if view.recommended and not option.standing and len(fitting) + len(failing) > 1:
         tried = ", ".join(f"{count:,}" for count in sorted([*fitting, *failing]))
         found.append(f"{option.broker_count:,} is the smallest broker count that fits, of those tried ({tried}).")
     found += [_failure(view, count) for count in failing]
@@ -173,11 +181,11 @@ def _reasons(view: PlanView) -> list[str]:
 
 def _bound_reason(figures: Mapping[str, Any]) -> str:
     least = f"Any plan with this balance must copy at least {format_bytes(figures['lower_bound_bytes'])}"
-    gap = figures["gap_ratio"]
-    if gap == 0:
+    moved, bound = figures["moved_bytes"], figures["lower_bound_bytes"]
+    if is_proven_least(moved, bound):
         return f"{least}, and this one copies no more."
-    more = "" if gap is None else f", {format_percent(gap)} more"
-    return f"{least}; this one copies {format_bytes(figures['moved_bytes'])}{more}."
+    gap = gap_text(moved, bound)
+    return f"{least}; this one copies {format_bytes(moved)}{'' if gap is None else f', {gap} more'}."
 
 
 def _failure(view: PlanView, count: int) -> str:
@@ -200,8 +208,7 @@ def _subject(view: PlanView, *, is_unsound: bool) -> str:
     if view.sizing is not None:
         answer = subject_words(view.sizing)
     elif view.recommended:
-        count = view.recommended.broker_count
-        answer = f"{plural(count, 'broker')} {'fits' if count == 1 else 'fit'}"
+        answer = _lead(view.recommended)
         if failing:
             answer += f", {_named_counts(failing)} {'does' if failing == [1] else 'do'} not"
     elif view.nearest.never_ends:

@@ -91,7 +91,10 @@ def test_the_report_answers_and_the_files_are_released(planned):
     assert verdict["fits"]
     assert verdict["recommended_scenario_id"] == "015-brokers.fewest-bytes"
     assert verdict["sizing"]["headline"] in (folder / "index.html").read_text()
-    plan = json.loads((folder / "reassignment" / "reassignment.json").read_text())
+    plan = json.loads((folder / "reassignment" / "moves.json").read_text())
+    whole = json.loads((folder / "reassignment" / "target.json").read_text())
+    assert len(whole["partitions"]) > len(plan["partitions"])
+    assert json.loads((folder / "reassignment" / "reassignment.json").read_text()) == whole
     assert plan["version"] == 1
     assert {13, 14, 15} <= {broker for partition in plan["partitions"] for broker in partition["replicas"]}
     rollback = json.loads((folder / "reassignment" / "rollback.json").read_text())

@@ -46,7 +46,7 @@ def test_it_ends_with_the_verdict_and_files_that_are_still_there(planned):
     names = {path.name for path in paths(done.stdout, "files")}
     assert report.read_text().lower().startswith("<!doctype html>")
     assert b"Subject: [kafka-capacity] shop-eu: 15 brokers now, 18 by" in mail.read_bytes()
-    assert names == {"reassignment.json", "rollback.json", "runbook.md", "waves"}
+    assert names == {"moves.json", "rollback.json", "target.json", "reassignment.json", "runbook.md", "waves"}
 
 
 def test_it_shows_progress_and_no_traceback_or_warning(planned):

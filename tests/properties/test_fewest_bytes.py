@@ -9,6 +9,7 @@ from kafka_capacity.kafka.cluster.assignment import replica_lists
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import Balance, RackRule, placer
 from kafka_capacity.kafka.placement.bounds import lower_bound
+from kafka_capacity.kafka.placement.proving import bound_of_plan
 from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads, narrow_partitions
 from tests.properties import exhaustive
 from tests.properties.strategies import Case, cases, repeatable
@@ -92,7 +93,8 @@ def test_the_lower_bound_is_below_the_cheapest_assignment_there_is(case):
 def test_a_plan_within_the_limits_is_no_cheaper_than_the_cheapest(case):
     problem = case.problem()
     limits = balance_limits(problem)
-    rows = lists(case)
+    after = place(case)
+    rows = tuple(tuple(row) for row in replica_lists(after))
     reached = exhaustive.loads(case, rows, limits.unit.tolist())
     widened = limits.widened_to(np.array([reached[b] for b in case.ids]))
     lower, upper = (dict(zip(case.ids, side.tolist(), strict=True)) for side in (widened.lower, widened.upper))
@@ -100,6 +102,7 @@ def test_a_plan_within_the_limits_is_no_cheaper_than_the_cheapest(case):
     cheapest = exhaustive.cheapest(case, tuple(limits.unit.tolist()), lower, upper)
 
     assert cheapest is not None
+    assert bound_of_plan(problem, after).bytes <= cheapest
     assert lower_bound(problem, widened).bytes <= cheapest <= exhaustive.copied(case, rows)
 
 

@@ -55,7 +55,7 @@ def simulations(draw):
 @settings(max_examples=400, deadline=None)
 @given(simulations(), st.sampled_from(list(Event)), st.integers(0, 3))
 def test_an_event_ends_with_every_partition_read_by_a_subscriber(simulation, event, draw):
-    found = simulation.course(event, draw=draw)
+    found = simulation.trace(event, draw=draw)
     rest = simulation.today if event in {Event.SCALE, Event.SCALE_ONE_BY_ONE} else simulation.proposed
     gone = len(rest.numbers) if event is not Event.CRASH else len(rest.numbers) - simulation.scenario.failure_count
     assert found.is_settled
@@ -86,7 +86,7 @@ def test_an_event_ends_with_every_partition_read_by_a_subscriber(simulation, eve
 def test_a_change_of_the_count_ends_as_the_assignor_says(simulation):
     # Static members that go are missed one after the other, each with a rebalance of its own.
     assume(not simulation.scenario.is_static or simulation.scenario.member_count >= len(simulation.facts.members))
-    found = simulation.course(Event.SCALE)
+    found = simulation.trace(Event.SCALE)
     if simulation.scenario.protocol is GroupProtocol.CLASSIC:
         assert found.last_owner.tolist() == simulation.proposed.owner.tolist()
     counts = np.bincount(found.last_owner[found.last_owner >= 0])
@@ -98,7 +98,7 @@ def test_a_change_of_the_count_ends_as_the_assignor_says(simulation):
 def test_pauses_of_a_change_of_the_count_are_within_the_rounds_of_the_clocks(kind, partitions, members, then, draw):
     protocol, assignor = kind
     facts = plain_group({"a": partitions}, members=members, assignor=assignor, protocol=protocol)
-    found = GroupSimulation(facts, plain_scenario(facts, member_count=then)).course(Event.SCALE, draw=draw)
+    found = GroupSimulation(facts, plain_scenario(facts, member_count=then)).trace(Event.SCALE, draw=draw)
     timing = GroupSettings()
     if protocol is GroupProtocol.CLASSIC:
         bound = timing.heartbeat_interval_seconds + timing.poll_seconds + timing.round_trip_seconds

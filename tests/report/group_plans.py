@@ -66,7 +66,7 @@ def unfit(made: GroupResult, reason: str, constraint: str = "lag_slo") -> GroupR
         available=120.0,
         unit="seconds",
     )
-    return replace(made, fits=False, excuses=(excuse,))
+    return replace(made, excuses=(excuse,))
 
 
 def with_metrics(made: GroupResult, **changes: object) -> GroupResult:

@@ -20,10 +20,14 @@ _HELP = """Work out how many members consumer groups need, and what rebalances c
 Reads a native snapshot and simulates each group as it is, with other assignors and protocols, with static members, and
 with other member counts: the same evaluation as the scheduled plan's. Prints one row a group: members, assignor, the
 worst lag and the event that makes it, and how often partitions stop being read in a rolling restart, now → then. With
---group it prints everything about those groups: all variants side by side, each event, and who reads what.
+--group it prints everything about those groups: all variants side by side, each event, and who reads what. A scenario
+fits where max lag stays within the objective in every event that is simulated (--events), members can do what they are
+to read at peak, and a group that is behind catches up in time. Where rates or capacities are not known, it is not
+judged.
 
-With --out it writes groups.json (the advice and all figures) and the tables group_facts, group_scenarios, group_churn,
-group_timeline and group_members into DIR; of large grids the last two have today's and the recommended scenarios only.
+With --out it writes groups.json (what is decided, and all figures) and the tables group_facts, group_scenarios,
+group_churn, group_timeline and group_members into DIR; of large grids the last two have today's and the recommended
+scenarios only.
 
 Recommended is, of what fits, the fewest members, but no fewer than are proven to be enough; of these the least change,
 unless another protocol, assignor or membership saves a fifth or more of what a rolling restart leaves unread
@@ -74,8 +78,8 @@ def groups(
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:
-        for advice in planned.advice if "groups" in given else ():
-            print_group(planned, advice)
+        for group in planned.decision.groups if "groups" in given else ():
+            print_group(planned, group)
         print_groups(planned)
-    if has_to_fit and any(advice.recommended is None for advice in planned.advice):
+    if has_to_fit and any(group.recommended is None for group in planned.decision.groups):
         raise typer.Exit(EXIT_NOTHING_FITS)

@@ -22,10 +22,10 @@ Reads a native snapshot and judges every broker list or count with every placer:
 plan's. Prints a table; with --out it writes, for one option, into DIR:
 
 moves.json (the partitions that change: give this one to kafka-reassign-partitions.sh --execute --throttle, the time is
-of it), moves-rollback.json (the same partitions as they are), reassignment.json (the whole target: Kafka would throttle
-the partitions that stay, too, and take longer), rollback.json (the whole assignment as it is), waves/ (the same moves
-wave by wave, with elections and the way back), runbook.md (what to do in which order, with the exact commands),
-plan.json (all figures, the same bytes for the same input) and timing.json (how long this program took).
+of it), rollback.json (the same partitions as they are today), target.json (the whole target: Kafka would throttle the
+partitions that stay, too), reassignment.json (the same), waves/ (the moves wave by wave, with elections and the way
+back), runbook.md (what to do in which order, with the exact commands), plan.json (all figures, the same bytes for the
+same input) and timing.json (how long this program took).
 
 With several options each has a folder of these below DIR, named by its id such as 015-brokers.fewest-bytes, and
 DIR/plan.json lists them and names the recommended one, by the rule of the report: of those that fit the fewest

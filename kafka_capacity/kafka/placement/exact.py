@@ -27,6 +27,10 @@ _GOOD_ENOUGH_RATIO = 0.004
 """A plan proven to be so close to the optimum is left alone."""
 _PART_SIZES = (3, 4, 5)
 _PARTS = 12
+_FEASIBLE = 1e-6
+"""HiGHS takes a row for kept that is off by so much."""
+_DUAL_ERROR_RATIO = 1e-7
+"""By so much what it proves may be off."""
 TINY_CELLS = 300
 """Up to this size without any gap."""
 
@@ -69,15 +73,39 @@ def cheapest_within(
     return holds
 
 
+def least_bytes_within(
+    layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64], known: NDArray[np.bool_]
+) -> int:
+    """Return what any plan copies that these limits allow, as far as the nodes prove it.
+
+    Args:
+        layout: not changed.
+        lower: float64[B], the least that each broker may hold in the unit of the balance.
+        upper: float64[B], the most.
+        known: bool[P, B], a plan within these. Nothing is proven, so 0 is returned, where it keeps other rules than the
+            program, or where scipy is not there.
+    """
+    try:
+        import scipy.optimize  # noqa: F401  # tells whether it is there
+    except ImportError:
+        return 0
+    program = _Program(layout, lower, upper)
+    if not program.is_allowed(known):
+        return 0
+    found = program.solve(np.zeros_like(program.may_hold), program.may_hold, gap_ratio=0.0)
+    least = 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound) * program.scale
+    return int(np.floor(least * (1 - _DUAL_ERROR_RATIO))) if np.isfinite(least) else 0
+
+
 class _Program:
     """The integer program of a layout.
 
     Attributes:
         may_hold: bool[P, B], who may hold what.
+        scale: bytes of a mean partition, in which is reckoned.
     """
 
     def __init__(self, layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
-        from scipy.optimize import LinearConstraint
         from scipy.sparse import csr_matrix
 
         partitions, brokers = len(layout.held), len(layout.rack)
@@ -90,21 +118,35 @@ class _Program:
         if layout.allowed is not None:
             self.may_hold &= layout.allowed[layout.problem.partitions.topic]
         size = layout.problem.size_bytes.astype(np.float64)
-        self._cost = np.where(is_home, 0.0, size[:, None]) / max(float(size.mean()), 1.0)
+        self.scale = max(float(size.mean()), 1.0)
+        self._cost = np.where(is_home, 0.0, size[:, None]) / self.scale
         rows, cells, weights, least, most = _constraints(layout, lower, upper)
-        matrix = csr_matrix((weights, (rows, cells)), shape=(len(least), partitions * brokers))
-        self._constraint = LinearConstraint(matrix, least, most)
+        self._matrix = csr_matrix((weights, (rows, cells)), shape=(len(least), partitions * brokers))
+        self._least, self._most = least, most
 
-    def solve(self, least: NDArray[np.bool_], most: NDArray[np.bool_]) -> Any:
-        """Give scipy's result where each cell is at least and at most this."""
-        from scipy.optimize import Bounds, milp
+    def is_allowed(self, holds: NDArray[np.bool_]) -> bool:
+        """Return whether a plan keeps the rules of the program."""
+        amount = np.asarray(self._matrix @ holds.ravel().astype(np.float64))
+        is_kept = (amount >= self._least - _FEASIBLE) & (amount <= self._most + _FEASIBLE)
+        return bool(is_kept.all() and not (holds & ~self.may_hold).any())
 
+    def solve(self, least: NDArray[np.bool_], most: NDArray[np.bool_], gap_ratio: float | None = None) -> Any:
+        """Give scipy's result where each cell is at least and at most this.
+
+        Args:
+            least: bool[P, B].
+            most: bool[P, B].
+            gap_ratio: how close to the optimum is enough; without it by the size of the program.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        usual = 0.0 if self._cost.size <= TINY_CELLS else _GAP_RATIO
         return milp(
             self._cost.ravel(),
-            constraints=self._constraint,
+            constraints=LinearConstraint(self._matrix, self._least, self._most),
             integrality=np.ones(self._cost.size, dtype=np.int64),
             bounds=Bounds(least.ravel().astype(np.float64), most.ravel().astype(np.float64)),
-            options={"node_limit": _MOST_NODES, "mip_rel_gap": 0.0 if self._cost.size <= TINY_CELLS else _GAP_RATIO},
+            options={"node_limit": _MOST_NODES, "mip_rel_gap": usual if gap_ratio is None else gap_ratio},
         )
 
     def holds(self, found: Any) -> NDArray[np.bool_]:

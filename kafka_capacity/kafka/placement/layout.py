@@ -45,7 +45,7 @@ class Layout:
         home: int32[P, V], who holds replicas now; -1 where that broker is not in the target.
         is_offline: bool[P], whether nobody leads a partition that has replicas.
         load: float64[B], in the unit of the balance.
-        hard: further limits.
+        hard: further limits; those of leaders follow the order of the lists and are not among them.
     """
 
     def __init__(self, problem: PlacementProblem) -> None:
@@ -73,7 +73,9 @@ class Layout:
             self.held[~may_stay] = NOWHERE
         self.load = self.sum_by_broker(self.limits.unit)
         self.hard = [
-            HardLimit(unit=unit, limit=limit, load=self.sum_by_broker(unit)) for unit, limit in problem.hard_limits()
+            HardLimit(unit=load.unit, limit=load.limit, load=self.sum_by_broker(load.unit))
+            for load in problem.limited_loads()
+            if not load.leaders_only
         ]
 
     def _racks_allowed(self) -> NDArray[np.int32]:

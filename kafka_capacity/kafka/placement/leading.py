@@ -1,7 +1,7 @@
 """Level the leaders by reordering replica lists, which copies nothing.
 
 Goals (ordered)
-    1. No broker sends more than its network can, where that is limited.
+    1. No broker passes a limit of what leaders do, such as what its network can send.
     2. Every broker leads its share of the bytes produced (of the partitions where no rates are known), within a tenth.
     3. Few lists are reordered.
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.placement.allotting import within_amount
 from kafka_capacity.kafka.placement.amounts import drawn, poured
-from kafka_capacity.kafka.placement.layout import Layout
+from kafka_capacity.kafka.placement.layout import HardLimit, Layout
 
 LEADER_TOLERANCE_RATIO = 0.10
 """How far a broker's leader load may be from its share before leadership is handed over."""
@@ -68,21 +68,23 @@ class LeaderLevelling:
         rates = problem.bytes_in_bytes_per_second
         self._led = rates.astype(np.float64) if (rates > 0).any() else np.ones(len(rates))
         self._brokers = len(layout.rack)
-        limits = problem.broker_limits
-        self._most_sent = np.full(self._brokers, np.inf) if limits is None else limits.network_out_bytes_per_second
-        self._sent = problem.sent_bytes_per_second() if np.isfinite(self._most_sent).any() else np.zeros(len(rates))
+        self._hard = [
+            HardLimit(unit=load.unit, limit=load.limit, load=np.zeros(self._brokers))
+            for load in problem.limited_loads()
+            if load.leaders_only
+        ]
 
     def run(self) -> None:
         """Reorder until every broker is within its limits or nothing more can be done."""
         if self._held.shape[1] < 2 or not self._brokers:
             return
-        self._sent_load = self._sum_of_leaders(self._sent)
-        known = np.isfinite(self._most_sent)
-        if (self._sent_load > self._most_sent).any():
-            usual = float(self._most_sent[known].mean())
-            self._level(
-                self._sent, np.where(known, self._most_sent, usual), np.zeros(self._brokers), self._most_sent.copy()
-            )
+        for hard in self._hard:
+            hard.load = self._sum_of_leaders(hard.unit)
+        for hard in self._hard:
+            if (hard.load > hard.limit).any():
+                known = np.isfinite(hard.limit)
+                usual = float(hard.limit[known].mean())
+                self._level(hard.unit, np.where(known, hard.limit, usual), np.zeros(self._brokers), hard.limit.copy())
         fair = leader_shares(self._held, self._led, self._usable)
         self._level(self._led, fair, fair * (1 - LEADER_TOLERANCE_RATIO), fair * (1 + LEADER_TOLERANCE_RATIO))
 
@@ -105,9 +107,12 @@ class LeaderLevelling:
                 break
         self._mend()
 
-    def _room(self) -> NDArray[np.float64]:
-        """Give float64[B], what each broker can still send."""
-        return self._most_sent - self._sent_load
+    def _has_room(self, rows: NDArray[np.int64], receiver: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which partitions the broker proposed for each may lead, each by itself: bool[n]."""
+        room = np.ones(len(rows), dtype=np.bool_)
+        for hard in self._hard:
+            room &= hard.unit[rows] <= (hard.limit - hard.load)[receiver]
+        return room
 
     def _outside(self) -> NDArray[np.float64]:
         above, below = self._load - self._upper * (1 + 1e-12), self._lower * (1 - 1e-12) - self._load
@@ -136,7 +141,8 @@ class LeaderLevelling:
         fits = within_amount(self._held[rows, 0], self._unit[rows], give)
         rows, column, receiver = rows[fits], column[fits], receiver[fits]
         fits = within_amount(receiver, self._unit[rows], take)
-        fits &= within_amount(receiver, self._sent[rows], self._room())
+        for hard in self._hard:
+            fits &= within_amount(receiver, hard.unit[rows], hard.limit - hard.load)
         rows, column = rows[fits], column[fits]
         moved = float(self._unit[rows].sum())
         self._swap(rows, column)
@@ -164,7 +170,7 @@ class LeaderLevelling:
         old, new = self._held[rows, 0].copy(), self._held[rows, column].copy()
         self._held[rows, column] = old
         self._held[rows, 0] = new
-        for load, unit in ((self._load, self._unit), (self._sent_load, self._sent)):
+        for load, unit in ((self._load, self._unit), *((hard.load, hard.unit) for hard in self._hard)):
             load += np.bincount(new, weights=unit[rows], minlength=self._brokers)
             load -= np.bincount(old, weights=unit[rows], minlength=self._brokers)
 
@@ -188,7 +194,7 @@ class LeaderLevelling:
                 rows, column = np.nonzero((self._held[:, 1:] == worst) & (self._unit > 0)[:, None])
                 column = column + 1
             old, new = self._held[rows, 0], self._held[rows, column]
-            known = (new >= 0) & self._usable[new] & (self._sent[rows] <= self._room()[new])
+            known = (new >= 0) & self._usable[new] & self._has_room(rows, new)
             rows, column, old, new = rows[known], column[known], old[known], new[known]
             now = self._outside() / scale
             unit = self._unit[rows]

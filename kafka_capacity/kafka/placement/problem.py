@@ -74,6 +74,25 @@ class BrokerLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LimitedLoad:
+    """One thing that brokers carry, against what they may.
+
+    Attributes:
+        constraint: its short name, such as ``disk``.
+        field: the field of :class:`BrokerLimits` with the limit.
+        unit: float64[P], what one replica of each partition adds to its broker, or leading it.
+        limit: float64[B], infinite where there is none.
+        leaders_only: whether only the leaders count, so that it follows the order of replica lists.
+    """
+
+    constraint: str
+    field: str
+    unit: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    leaders_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogDirRoom:
     """The log directories of brokers, observed and wanted ones, D of them.
 
@@ -126,6 +145,8 @@ class PlacementProblem:
         tolerance_ratio: how far above the mean a broker may be, 0.1 for one tenth.
         allowed_brokers: bool[T, B], which brokers of the target each topic may be on; ``None`` for any.
         broker_limits: what no broker may pass; ``None`` for nothing.
+        tolerated_limits: what brokers may carry where no plan can keep :attr:`broker_limits`, such as what they carry
+            today; ``None`` where nothing is tolerated.
         limit_in_bytes_per_second: float64[P], the traffic to hold against :attr:`broker_limits`, such as a peak;
             ``None`` takes :attr:`bytes_in_bytes_per_second`.
         limit_out_bytes_per_second: float64[P], what consumers read of the partition, likewise; ``None`` for nothing.
@@ -146,6 +167,7 @@ class PlacementProblem:
     tolerance_ratio: float
     allowed_brokers: NDArray[np.bool_] | None = None
     broker_limits: BrokerLimits | None = None
+    tolerated_limits: BrokerLimits | None = None
     limit_in_bytes_per_second: NDArray[np.float64] | None = None
     limit_out_bytes_per_second: NDArray[np.float64] | None = None
     log_dirs: LogDirRoom | None = None
@@ -162,17 +184,21 @@ class PlacementProblem:
         followers = np.maximum(self.replication_factor - 1, 0) * self.written_bytes_per_second()
         return np.asarray(followers if read is None else followers + read, dtype=np.float64)
 
-    def hard_limits(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """List what each replica adds to its broker, float64[P], with the limits, float64[B], that are not infinite.
-
-        The network out is not among them: it follows the leaders, not the replicas.
-        """
+    def limited_loads(self) -> tuple[LimitedLoad, ...]:
+        """List what is limited on any broker."""
         limits = self.broker_limits
         if limits is None:
-            return []
-        pairs = (
-            (self.size_bytes.astype(np.float64), limits.disk_bytes),
-            (np.ones(len(self.size_bytes)), limits.replica_count),
-            (self.written_bytes_per_second(), limits.network_in_bytes_per_second),
+            return ()
+        size, one = self.size_bytes.astype(np.float64), np.ones(len(self.size_bytes))
+        written, sent = self.written_bytes_per_second(), self.sent_bytes_per_second()
+        every = (
+            ("disk", "disk_bytes", size, False),
+            ("replica_count", "replica_count", one, False),
+            ("network_in", "network_in_bytes_per_second", written, False),
+            ("network_out", "network_out_bytes_per_second", sent, True),
         )
-        return [(unit, limit) for unit, limit in pairs if np.isfinite(limit).any()]
+        loads = (
+            LimitedLoad(constraint=name, field=field, unit=unit, limit=getattr(limits, field), leaders_only=is_led)
+            for name, field, unit, is_led in every
+        )
+        return tuple(load for load in loads if np.isfinite(load.limit).any())

@@ -23,12 +23,12 @@ from kafka_capacity.kafka.placement.cycles import CycleCancelling
 from kafka_capacity.kafka.placement.exact import MOST_CELLS, TINY_CELLS, adopt, cheapest_within
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.problem import Balance
+from kafka_capacity.kafka.placement.proving import CLOSE_ENOUGH
 
 MOST_STEPS = 20_000
 """Replicas times brokers up to which a problem counts as small."""
 _DEPTH = 4
 _BEAM_CELLS = 200_000
-_CLOSE_ENOUGH = 1.002
 _WEIGHTS = (0.5, 0.8, 0.4)
 _MOST_IMPROVEMENTS = 200
 
@@ -88,7 +88,7 @@ class _Beam:
         brokers = np.arange(len(layout.load), dtype=np.int32)
         if self._outside(layout.load, brokers).any():
             return False
-        return _moved(layout) <= lower_bound(layout.problem, layout.limits).bytes * _CLOSE_ENOUGH
+        return _moved(layout) <= lower_bound(layout.problem, layout.limits).bytes * CLOSE_ENOUGH
 
     def _solve(self) -> None:
         """Put the plan as an integer program, with its own loads as limits where it is outside those asked for."""

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.problem import PlacementProblem
+from kafka_capacity.kafka.placement.problem import LimitedLoad, PlacementProblem
 from kafka_capacity.kafka.placement.shortages import Shortage, shortages
 
 _SLACK_RATIO = 0.02
 """Replicas cannot be split: that much room is left when a limit is raised."""
+_ROUNDING = 1e-9
+"""What the brokers hold today is just enough for all they hold today, but for the rounding of sums."""
 _MOST_RACKS = 8
 """That are named."""
 BINDS_FROM_RATIO = 0.98
@@ -57,12 +59,16 @@ class LimitState:
         """The highest ratio with two digits, rounded up."""
         return float(np.ceil(self.highest_ratio * 100 - 1e-9) / 100)
 
-    def relaxation(self) -> str:
-        """Name the smallest relaxation that would do, empty where the limit holds."""
+    def relaxation(self, higher: str | None = None) -> str:
+        """Name the smallest relaxation that would do, empty where the limit holds.
+
+        Args:
+            higher: names the limit that would do; without it, how many times as high.
+        """
         if not self.is_passed:
             return ""
         # Rounded up: what is named must do.
-        higher = f"a limit {self.rounded_ratio:.2f} times as high would do"
+        higher = f"{higher or f'a limit {self.rounded_ratio:.2f} times as high'} would do"
         if not self.missing_brokers:
             return higher
         brokers = "1 more broker" if self.missing_brokers == 1 else f"{self.missing_brokers} more brokers"
@@ -89,65 +95,52 @@ def limit_states(problem: PlacementProblem, after: NDArray[np.int32]) -> tuple[L
         problem: with its limits.
         after: int32[P, W], broker ids.
     """
-    limits = problem.broker_limits
-    if limits is None or not after.size:
+    if not after.size:
         return ()
-    target = problem.target
-    index = target.index_of(after)
+    index = problem.target.index_of(after)
     index[after < 0] = -1
-    written, sent = problem.written_bytes_per_second(), problem.sent_bytes_per_second()
-    ones = np.ones(len(after))
-    kinds = (
-        ("disk", problem.size_bytes.astype(np.float64), limits.disk_bytes, index),
-        ("replica_count", ones, limits.replica_count, index),
-        ("network_in", written, limits.network_in_bytes_per_second, index),
-        ("network_out", sent, limits.network_out_bytes_per_second, index[:, :1]),
-    )
     return tuple(
-        _state(problem, constraint, unit, limit, held)
-        for constraint, unit, limit, held in kinds
-        if np.isfinite(limit).any()
+        _state(problem, load, index[:, :1] if load.leaders_only else index) for load in problem.limited_loads()
     )
 
 
 def with_attainable_limits(problem: PlacementProblem) -> PlacementProblem:
-    """Raise the limits that no plan can keep, all brokers' alike, to just above what is proven to be needed.
+    """Raise the limits that no plan can keep: to what is tolerated, else all alike to just above what is needed.
 
     The plan then passes them by little, instead of giving up on them.
     """
-    limits = problem.broker_limits
+    limits, tolerated = problem.broker_limits, problem.tolerated_limits
     if limits is None:
         return problem
     raised = {}
-    for constraint, field, unit in (
-        ("disk", "disk_bytes", problem.size_bytes.astype(np.float64)),
-        ("replica_count", "replica_count", np.ones(len(problem.size_bytes))),
-        ("network_in", "network_in_bytes_per_second", problem.written_bytes_per_second()),
-        ("network_out", "network_out_bytes_per_second", problem.sent_bytes_per_second()),
-    ):
-        limit = getattr(limits, field)
-        found = shortages(problem, unit, limit, leaders_only=constraint == "network_out")
-        # Who is pinned to too few brokers is no reason for the others to take more.
-        ratio = max(one.ratio for one in found if not one.topics)
-        if ratio > 1.0:
-            raised[field] = limit * ratio * (1 + _SLACK_RATIO)
+    for load in problem.limited_loads():
+        limit, ratio = load.limit, _attainable_ratio(problem, load)
+        if ratio > 1.0 and tolerated is not None:
+            limit = raised[load.field] = np.maximum(limit, getattr(tolerated, load.field))
+            ratio = _attainable_ratio(problem, replace(load, limit=limit))
+        if ratio > 1.0 + _ROUNDING:
+            raised[load.field] = limit * ratio * (1 + _SLACK_RATIO)
     return replace(problem, broker_limits=replace(limits, **raised)) if raised else problem
 
 
-def _state(
-    problem: PlacementProblem,
-    constraint: str,
-    unit: NDArray[np.float64],
-    limit: NDArray[np.float64],
-    held: NDArray[np.int32],
-) -> LimitState:
+def _attainable_ratio(problem: PlacementProblem, load: LimitedLoad) -> float:
+    """Return how many times as high a limit must be at the least.
+
+    Who is pinned to too few brokers is no reason for the others to take more.
+    """
+    found = shortages(problem, load.unit, load.limit, leaders_only=load.leaders_only)
+    return max(one.ratio for one in found if not one.topics)
+
+
+def _state(problem: PlacementProblem, limited: LimitedLoad, held: NDArray[np.int32]) -> LimitState:
+    limit, unit = limited.limit, limited.unit
     rows, columns = np.nonzero(held >= 0)
     load = np.bincount(held[rows, columns], weights=unit[rows], minlength=len(limit))
     ratio = np.where(np.isfinite(limit), load / np.maximum(limit, 1e-9), 0.0)
-    found = shortages(problem, unit, limit, leaders_only=constraint == "network_out")
+    found = shortages(problem, unit, limit, leaders_only=limited.leaders_only)
     binds = np.nonzero(ratio >= BINDS_FROM_RATIO)[0]
     return LimitState(
-        constraint=constraint,
+        constraint=limited.constraint,
         binding_brokers=tuple(problem.target.ids[binds].tolist()),
         highest_ratio=float(ratio.max(initial=0.0)),
         proven_ratio=max(one.ratio for one in found),

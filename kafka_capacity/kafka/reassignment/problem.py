@@ -142,6 +142,8 @@ def move_problem(
     disk_bytes_per_second: NDArray[np.float64] | None = None,
     log_dirs: LogDirs | None = None,
     log_dir_after: NDArray[np.int32] | None = None,
+    tolerated_bytes: NDArray[np.float64] | None = None,
+    tolerated_log_dir_bytes: NDArray[np.float64] | None = None,
 ) -> MoveProblem:
     """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
 
@@ -156,6 +158,8 @@ def move_problem(
         disk_bytes_per_second: float64[B], what each broker's disks take, NaN where it is not known.
         log_dirs: those of the snapshot at their positions, then those of wanted brokers; ``None`` for the first alone.
         log_dir_after: int32[P, V], where replicas shall be in them, -1 where the broker may choose; ``None`` for any.
+        tolerated_bytes: float64[B], what each broker may hold in any case, such as what it holds today.
+        tolerated_log_dir_bytes: float64[D], the same of the directories.
     """
     dirs = snapshot.log_dirs if log_dirs is None else log_dirs
     rates_in = [np.zeros(len(snapshot.partitions)), load.bytes_in_mean_bytes_per_second]
@@ -173,11 +177,16 @@ def move_problem(
         bytes_in_bytes_per_second=np.stack([*rates_in, load.bytes_in_peak_bytes_per_second]),
         bytes_out_bytes_per_second=np.stack([*rates_out, load.bytes_out_peak_bytes_per_second]),
         throttle=throttle,
-        disk_limit_bytes=brokers.disk_capacity_bytes * disk_limit_ratio,
+        disk_limit_bytes=_at_least(brokers.disk_capacity_bytes * disk_limit_ratio, tolerated_bytes),
         disk_bytes_per_second=unknown if disk_bytes_per_second is None else disk_bytes_per_second,
         log_dirs=dirs,
         log_dir=snapshot.log_dir,
-        log_dir_limit_bytes=dirs.total_bytes * disk_limit_ratio,
+        log_dir_limit_bytes=_at_least(dirs.total_bytes * disk_limit_ratio, tolerated_log_dir_bytes),
         settings=settings or WaveSettings(),
         log_dir_after=log_dir_after,
     )
+
+
+def _at_least(limit: NDArray[np.float64], tolerated: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Raise limits to what is tolerated in any case; what is not known stays so."""
+    return limit if tolerated is None else np.maximum(limit, tolerated)

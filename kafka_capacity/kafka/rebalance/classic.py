@@ -20,8 +20,8 @@ heartbeats, half a second for a poll, and then stop; 0.2 seconds, a round trip, 
 >>> from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
 >>> from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 >>> group = plain_group({"orders": 6}, members=2, assignor="range")
->>> course = GroupSimulation(group, plain_scenario(group, member_count=3)).course(Event.SCALE, draw=None)
->>> course.rebalances, course.end_seconds, course.interruptions.pause_seconds.round(3).tolist()
+>>> trace = GroupSimulation(group, plain_scenario(group, member_count=3)).trace(Event.SCALE, draw=None)
+>>> trace.rebalances, trace.end_seconds, trace.interruptions.pause_seconds.round(3).tolist()
 (1, 3.7, [0.2, 0.2, 0.2, 0.2, 0.2, 0.2])
 """
 
@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.life import MOST_ROUNDS, ClassicLife
-from kafka_capacity.kafka.rebalance.happenings import Happening, Kind, Phases
+from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
 from kafka_capacity.kafka.rebalance.running import RunningGroup
 from kafka_capacity.kafka.rebalance.state import GroupState
@@ -57,34 +57,34 @@ class ClassicGroup(RunningGroup):
         super().__init__(state, scenario, phases, interval_seconds=interval, beat_seconds=beat)
         self._life = life
         self._is_cooperative = life.assignor.is_cooperative
-        self._pending: list[Happening] = []
+        self._pending: list[MemberEvent] = []
 
-    def run(self, happenings: Sequence[Happening]) -> None:
+    def run(self, member_events: Sequence[MemberEvent]) -> None:
         """Let everything happen.
 
         Raises:
             AssignmentError: Kafka would throw.
         """
-        self._pending = list(happenings)
+        self._pending = list(member_events)
         while self._pending:
-            happening = self._pending.pop(0)
-            self.end_seconds = max(self.end_seconds, happening.time_seconds)
-            if self._disturbs(happening):
-                self._rebalance(happening)
+            member_event = self._pending.pop(0)
+            self.end_seconds = max(self.end_seconds, member_event.time_seconds)
+            if self._disturbs(member_event):
+                self._rebalance(member_event)
 
-    def _disturbs(self, happening: Happening) -> bool:
+    def _disturbs(self, member_event: MemberEvent) -> bool:
         """Apply what happens while the group is at rest; tell whether a rebalance follows."""
         # Whom a rebalance did not wait for it has struck off already.
-        was_member = happening.member in self.state.live
-        self._take_in(happening)
-        if happening.kind is Kind.RETURN:
-            self._beat[happening.member] = happening.time_seconds
-            self._resume(happening.member, happening.time_seconds)
-        if happening.kind in {Kind.LEAVE, Kind.EXPEL}:
+        was_member = member_event.member in self.state.live
+        self._take_in(member_event)
+        if member_event.kind is Kind.RETURN:
+            self._beat[member_event.member] = member_event.time_seconds
+            self._resume(member_event.member, member_event.time_seconds)
+        if member_event.kind in {Kind.LEAVE, Kind.EXPEL}:
             return was_member and bool(self.state.live)
-        return happening.kind is Kind.JOIN or (happening.kind is Kind.NOTICE and bool(self.state.live))
+        return member_event.kind is Kind.JOIN or (member_event.kind is Kind.NOTICE and bool(self.state.live))
 
-    def _rebalance(self, cause: Happening) -> None:
+    def _rebalance(self, cause: MemberEvent) -> None:
         """Rebalance until nobody lost anything."""
         begins, at_once = cause.time_seconds, {cause.member} if cause.kind is Kind.JOIN else set[int]()
         for _ in range(MOST_ROUNDS):
@@ -140,22 +140,22 @@ class ClassicGroup(RunningGroup):
             when = np.zeros(len(state.roster))
             when[list(joins)] = list(joins.values())
             rows = np.flatnonzero(np.isin(state.reading.reader, awake))
-            state.reading.stop(rows, when[state.reading.reader[rows]], is_revoked=True)
+            state.reading.stop(rows, when[state.reading.reader[rows]])
 
-    def _join_in(self, happening: Happening, joins: dict[int, float], until: float, *, was_empty: bool) -> float:
+    def _join_in(self, member_event: MemberEvent, joins: dict[int, float], until: float, *, was_empty: bool) -> float:
         """Apply what happens while the group gathers; give until when it waits for others."""
-        now, member = happening.time_seconds, happening.member
+        now, member = member_event.time_seconds, member_event.member
         # A time to join that is still to come is one that the others wait for.
         is_awaited = member in self.state.live and joins.get(member, math.inf) > now
-        self._take_in(happening)
-        if happening.kind in {Kind.JOIN, Kind.RETURN}:
+        self._take_in(member_event)
+        if member_event.kind in {Kind.JOIN, Kind.RETURN}:
             joins[member] = now
-            if happening.kind is Kind.JOIN and was_empty:
+            if member_event.kind is Kind.JOIN and was_empty:
                 return now + self._settings.initial_rebalance_delay_seconds
-        elif happening.kind in {Kind.LEAVE, Kind.EXPEL}:
+        elif member_event.kind in {Kind.LEAVE, Kind.EXPEL}:
             joins.pop(member, None)
             return max(until, now) if is_awaited else until
-        elif happening.kind in {Kind.QUIT, Kind.DIE} and joins.get(member, -math.inf) > now:
+        elif member_event.kind in {Kind.QUIT, Kind.DIE} and joins.get(member, -math.inf) > now:
             del joins[member]
         return until
 
@@ -174,7 +174,7 @@ class ClassicGroup(RunningGroup):
         reader = state.reading.reader
         lost = np.flatnonzero((reader != NOBODY) & (reader != owner)) if self._is_cooperative else np.empty(0, np.int64)
         losers = set(reader[lost].tolist())
-        state.reading.stop(lost, reads_at, is_revoked=True)
+        state.reading.stop(lost, reads_at)
         state.owner = owner
         self._start(np.flatnonzero(owner != NOBODY), owner, reads_at, lost)
         return losers

@@ -17,7 +17,7 @@ Worked example: one member reads two partitions of 10 bytes/s with a capacity of
 >>> import numpy as np
 >>> stopped = Interruptions(
 ...     partition=np.array([0, 1]), stop_seconds=np.array([0.0, 0.0]), start_seconds=np.array([6.0, 6.0]),
-...     before=np.array([0, 0]), after=np.array([0, 0]), is_revoked=np.array([True, True]),
+...     before=np.array([0, 0]), after=np.array([0, 0]), left_seconds=np.array([np.nan, np.nan]),
 ... )
 >>> lag = lag_over_time(
 ...     rate=np.array([10.0, 10.0]), start_lag_bytes=np.zeros(2), capacity=30.0,
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.rebalance.model import NOBODY, Interruptions
 
-MOST_STEPS = 400  # of the part in which partitions stop and start
+MAX_STEPS = 400  # of the part in which partitions stop and start
 TAIL_STEPS = 24
 NEVER_TAIL_SECONDS = 3600.0  # how much of a lag that grows without end is drawn
 
@@ -49,7 +49,7 @@ class LagOverTime:
     Attributes:
         time_seconds: float64[T], ascending, the first is 0.
         lag_bytes: float64[T], of the group.
-        lag_seconds: float64[T], of the partition that is furthest behind.
+        lag_seconds: float64[T], of the partition with the highest lag.
         paused_partitions: int64[T], not read from that time on.
         max_lag_seconds: the highest; infinite where a partition is never read again or its reader never keeps up.
         max_lag_row: the partition, -1 where nothing lags.
@@ -145,11 +145,11 @@ def _times(interruptions: Interruptions) -> NDArray[np.float64]:
     is_finite = np.isfinite(starts)
     points = np.unique(starts[is_finite])
     everything = np.unique(np.concatenate([[0.0], points, stops]))
-    if len(everything) <= MOST_STEPS:
+    if len(everything) <= MAX_STEPS:
         return everything
-    if len(points) > MOST_STEPS:
-        longest = np.argsort(-interruptions.pause_seconds[is_finite], kind="stable")[: MOST_STEPS // 4]
-        spread = points[np.linspace(0, len(points) - 1, MOST_STEPS * 3 // 4).astype(np.int64)]
+    if len(points) > MAX_STEPS:
+        longest = np.argsort(-interruptions.pause_seconds[is_finite], kind="stable")[: MAX_STEPS // 4]
+        spread = points[np.linspace(0, len(points) - 1, MAX_STEPS * 3 // 4).astype(np.int64)]
         points = np.union1d(spread, starts[is_finite][longest])
     return np.unique(np.concatenate([[0.0], points, stops[~is_finite]]))
 
@@ -167,7 +167,7 @@ def _tail(settled: float, waits: NDArray[np.float64]) -> NDArray[np.float64]:
 def _waits(
     backlog: NDArray[np.float64], rate: NDArray[np.float64], capacity: float, owner: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Tell how long each partition waits from the last start on, and whether its lag grows without end.
+    """Return how long each partition waits from the last start on, and whether its lag grows without end.
 
     Returns:
         float64[P'], as long as its reader is busy, infinite for ever; bool[P'].
@@ -213,7 +213,7 @@ class _Steps:
         self._next = 0
 
     def step(self, backlog: NDArray[np.float64], begin: float, end: float) -> NDArray[np.float64]:
-        """Give the backlogs at the end of a step."""
+        """Return the backlogs at the end of a step."""
         found, length = self._found, end - begin
         self._take_over(begin)
         is_in = (found.stop_seconds < end) & (found.start_seconds > begin)
@@ -252,7 +252,7 @@ class _Steps:
 
 
 def _levelled(wanted: NDArray[np.float64], owner: NDArray[np.int64], work: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give ``min(wanted, level)``, with the level of each owner that makes the sum its work."""
+    """Return ``min(wanted, level)``, with the level of each owner that makes the sum its work."""
     order = np.lexsort((wanted, owner))
     sorted_owner, amount = owner[order], wanted[order]
     first = np.flatnonzero(np.concatenate([[True], sorted_owner[1:] != sorted_owner[:-1]]))

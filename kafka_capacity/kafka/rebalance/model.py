@@ -91,7 +91,7 @@ class GroupFacts:
         return bool(self.members) and all(member.instance_id is not None for member in self.members)
 
     def partition_name(self, row: int) -> str:
-        """Give ``topic-partition`` of a row."""
+        """Return ``topic-partition`` of a row."""
         return f"{self.topics[int(self.topic[row])].name}-{int(self.partition[row])}"
 
 
@@ -141,9 +141,9 @@ class Interruptions:
         partition: int64[K], row of the partition; rows at and above the group's are partitions that an event added.
         stop_seconds: float64[K], after the event's start.
         start_seconds: float64[K], when it is read again; infinite if it never is.
-        before: int64[K], who read it, a number of :attr:`Course.member_ids`, -1 for nobody.
+        before: int64[K], who read it, a number of :attr:`EventTrace.member_ids`, -1 for nobody.
         after: int64[K], who reads it then.
-        is_revoked: bool[K], taken from a reader that was there, by a rebalance; else its reader stopped by itself.
+        left_seconds: float64[K], when the member that read it last went away; NaN where it stayed.
     """
 
     partition: NDArray[np.int64]
@@ -151,7 +151,7 @@ class Interruptions:
     start_seconds: NDArray[np.float64]
     before: NDArray[np.int64]
     after: NDArray[np.int64]
-    is_revoked: NDArray[np.bool_]
+    left_seconds: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -161,9 +161,15 @@ class Interruptions:
         """float64[K], how long each lasted."""
         return self.start_seconds - self.stop_seconds
 
+    @property
+    def is_revoked(self) -> NDArray[np.bool_]:
+        """bool[K], taken from a reader that was there, by a rebalance; else its reader stopped by itself."""
+        is_by_itself = self.left_seconds <= self.stop_seconds
+        return np.asarray((self.before != NOBODY) & ~is_by_itself, dtype=np.bool_)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Course:
+class EventTrace:
     """How an event went: what protocols and assignors did, before rates and capacities come in.
 
     Attributes:

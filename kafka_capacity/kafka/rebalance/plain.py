@@ -64,7 +64,7 @@ def plain_group(
 
 
 def with_fresh_assignment(facts: GroupFacts) -> GroupFacts:
-    """Give a group as if its assignor had just assigned everything."""
+    """Return a group as if its assignor had just assigned everything."""
     table = PartitionTable.of(facts, facts.protocol)
     fresh = [dataclasses.replace(member, owned=NO_PARTITIONS) for member in facts.members]
     members = table.subscribing(fresh, facts)
@@ -85,7 +85,7 @@ def with_fresh_assignment(facts: GroupFacts) -> GroupFacts:
 
 
 def plain_scenario(facts: GroupFacts, **changes: Any) -> GroupScenario:
-    """Give the scenario of a group as it is, with changes: any field of :class:`GroupScenario`."""
+    """Return the scenario of a group as it is, with changes: any field of :class:`GroupScenario`."""
     given: dict[str, Any] = {
         "scenario_id": f"{facts.group_id}.today",
         "group_id": facts.group_id,

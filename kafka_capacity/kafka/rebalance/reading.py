@@ -31,23 +31,20 @@ class Reading:
         self._stopped_at = np.where(self.reader == NOBODY, 0.0, np.nan)
         self._before = self.reader.copy()
         self._started_at = np.zeros(len(self.reader))
-        self._is_revoked = np.zeros(len(self.reader), dtype=np.bool_)
-        self._revoked: list[NDArray[np.bool_]] = []
+        self._left_at = np.full(len(self.reader), np.nan)
+        self._lefts: list[NDArray[np.float64]] = []
         self._rows: list[NDArray[np.int64]] = []
         self._stops: list[NDArray[np.float64]] = []
         self._starts: list[NDArray[np.float64]] = []
         self._befores: list[NDArray[np.int64]] = []
         self._afters: list[NDArray[np.int64]] = []
 
-    def stop(
-        self, rows: NDArray[np.int64], time_seconds: float | NDArray[np.float64], *, is_revoked: bool = False
-    ) -> None:
+    def stop(self, rows: NDArray[np.int64], time_seconds: float | NDArray[np.float64]) -> None:
         """Stop reading rows that are read; others are left alone.
 
         Args:
             rows: which.
             time_seconds: when, one for all or one for each.
-            is_revoked: a rebalance takes them from a reader that is there.
         """
         is_read = self.reader[rows] != NOBODY
         when = np.broadcast_to(np.asarray(time_seconds, dtype=np.float64), rows.shape)[is_read]
@@ -55,15 +52,16 @@ class Reading:
         # Who is stopped on its way to start has read nothing.
         self._stopped_at[rows] = np.maximum(when, self._started_at[rows])
         self._before[rows] = self.reader[rows]
-        self._is_revoked[rows] = is_revoked
+        self._left_at[rows] = np.nan
         self.reader[rows] = NOBODY
 
     def stop_all_of(self, member: int, time_seconds: float) -> None:
-        """Stop all that a member reads, and what it was about to give up later."""
+        """Let a member go away: it stops all that it reads, and what it was about to give up later."""
         self.stop(np.flatnonzero(self.reader == member), time_seconds)
-        later = (self.reader == NOBODY) & (self._before == member) & (self._stopped_at > time_seconds)
+        was_last = (self.reader == NOBODY) & (self._before == member)
+        later = was_last & (self._stopped_at > time_seconds)
         self._stopped_at[later] = np.maximum(time_seconds, self._started_at[later])
-        self._is_revoked[later] = False
+        self._left_at[was_last & np.isnan(self._left_at)] = time_seconds
 
     def start(self, rows: NDArray[np.int64], time_seconds: float, readers: NDArray[np.int64]) -> None:
         """Start reading rows that nobody reads; one whose reader stays is left alone."""
@@ -76,7 +74,7 @@ class Reading:
         self._starts.append(np.full(len(rows), time_seconds))
         self._befores.append(self._before[rows])
         self._afters.append(readers)
-        self._revoked.append(self._is_revoked[rows])
+        self._lefts.append(self._left_at[rows])
         self.reader[rows] = readers
         self._started_at[rows] = time_seconds
 
@@ -85,11 +83,11 @@ class Reading:
         self.reader = np.concatenate([self.reader, np.full(count, NOBODY, dtype=np.int64)])
         self._before = np.concatenate([self._before, np.full(count, NOBODY, dtype=np.int64)])
         self._started_at = np.concatenate([self._started_at, np.zeros(count)])
-        self._is_revoked = np.concatenate([self._is_revoked, np.zeros(count, dtype=np.bool_)])
+        self._left_at = np.concatenate([self._left_at, np.full(count, np.nan)])
         self._stopped_at = np.concatenate([self._stopped_at, np.full(count, time_seconds)])
 
     def interruptions(self) -> Interruptions:
-        """Give all interruptions so far; those that still last end never."""
+        """Return all interruptions so far; those that still last end never."""
         still = np.flatnonzero(self.reader == NOBODY)
         rows = np.concatenate([*self._rows, still])
         stops = np.concatenate([*self._stops, self._stopped_at[still]])
@@ -100,5 +98,5 @@ class Reading:
             start_seconds=np.concatenate([*self._starts, np.full(len(still), np.inf)])[order],
             before=np.concatenate([*self._befores, self._before[still]])[order],
             after=np.concatenate([*self._afters, np.full(len(still), NOBODY, dtype=np.int64)])[order],
-            is_revoked=np.concatenate([*self._revoked, self._is_revoked[still]])[order],
+            left_seconds=np.concatenate([*self._lefts, self._left_at[still]])[order],
         )

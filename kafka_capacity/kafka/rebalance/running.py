@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kafka_capacity.kafka.rebalance.happenings import Happening, Kind, Phases
+from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import GroupScenario
 from kafka_capacity.kafka.rebalance.state import GroupState
 
@@ -48,22 +48,22 @@ class RunningGroup:
         self._beat = beat_seconds
 
     def _next_beat(self, member: int, now: float) -> float:
-        """Tell when a member sends its first heartbeat that is not before a time, nor its last one again."""
+        """Return when a member sends its first heartbeat that is not before a time, nor its last one again."""
         beats = max(1, math.ceil((now - self._beat[member]) / self._interval_seconds - 1e-9))
         return self._beat[member] + beats * self._interval_seconds
 
-    def _take_in(self, happening: Happening) -> None:
+    def _take_in(self, member_event: MemberEvent) -> None:
         """Change who is a member, who is there and what there is to read, as every protocol does."""
-        state, now, member = self.state, happening.time_seconds, happening.member
-        if happening.kind is Kind.JOIN:
+        state, now, member = self.state, member_event.time_seconds, member_event.member
+        if member_event.kind is Kind.JOIN:
             state.add(member)
-        elif happening.kind in {Kind.LEAVE, Kind.EXPEL}:
+        elif member_event.kind in {Kind.LEAVE, Kind.EXPEL}:
             state.remove(member, now)
-        elif happening.kind in {Kind.QUIT, Kind.DIE}:
-            state.fall_silent(member, now, is_clean=happening.kind is Kind.QUIT)
-        elif happening.kind is Kind.RETURN:
+        elif member_event.kind in {Kind.QUIT, Kind.DIE}:
+            state.fall_silent(member, now, is_clean=member_event.kind is Kind.QUIT)
+        elif member_event.kind is Kind.RETURN:
             state.wake(member)
-        elif happening.kind is Kind.GROW:
+        elif member_event.kind is Kind.GROW:
             state.grow(self._factor, now)
 
     def _resume(self, member: int, now: float) -> None:

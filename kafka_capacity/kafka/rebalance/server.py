@@ -19,9 +19,9 @@ and let go half a second later; the third is told at its own heartbeat, ten seco
 >>> from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
 >>> from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 >>> group = plain_group({"orders": 6}, members=2, assignor="uniform", protocol="consumer")
->>> course = GroupSimulation(group, plain_scenario(group, member_count=3)).course(Event.SCALE, draw=None)
->>> found = course.interruptions
->>> course.rebalances, found.stop_seconds.tolist(), found.start_seconds.round(3).tolist()
+>>> trace = GroupSimulation(group, plain_scenario(group, member_count=3)).trace(Event.SCALE, draw=None)
+>>> found = trace.interruptions
+>>> trace.rebalances, found.stop_seconds.tolist(), found.start_seconds.round(3).tolist()
 (1, [5.5, 5.5], [10.2, 10.2])
 """
 
@@ -35,12 +35,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.life import ServerLife
-from kafka_capacity.kafka.rebalance.happenings import Happening, Kind, Phases
+from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
 from kafka_capacity.kafka.rebalance.running import RunningGroup
 from kafka_capacity.kafka.rebalance.state import GroupState
 
-_MOST_BEATS_PER_MEMBER = 1000  # of one event: a group that needs more does not settle
+_MAX_BEATS_PER_MEMBER = 1000  # of one event: a group that needs more does not settle
 
 
 class ServerGroup(RunningGroup):
@@ -59,32 +59,32 @@ class ServerGroup(RunningGroup):
         self._due: dict[int, float] = {}
         self._beats = 0
 
-    def run(self, happenings: Sequence[Happening]) -> None:
+    def run(self, member_events: Sequence[MemberEvent]) -> None:
         """Let everything happen.
 
         Raises:
             AssignmentError: Kafka would throw.
         """
-        for position, happening in enumerate(happenings):
-            self.end_seconds = max(self.end_seconds, happening.time_seconds)
-            self._apply(happening)
-            following = happenings[position + 1 :]
+        for position, member_event in enumerate(member_events):
+            self.end_seconds = max(self.end_seconds, member_event.time_seconds)
+            self._apply(member_event)
+            following = member_events[position + 1 :]
             self._reconcile(following[0].time_seconds if following else math.inf)
 
-    def _apply(self, happening: Happening) -> None:
-        now, member = happening.time_seconds, happening.member
-        self._take_in(happening)
-        if happening.kind in {Kind.QUIT, Kind.DIE}:
+    def _apply(self, member_event: MemberEvent) -> None:
+        now, member = member_event.time_seconds, member_event.member
+        self._take_in(member_event)
+        if member_event.kind in {Kind.QUIT, Kind.DIE}:
             self._due.pop(member, None)
             if self._is_stale:
                 self._plan_target(now)
-        elif happening.kind is Kind.RETURN:
+        elif member_event.kind is Kind.RETURN:
             self._resume(member, now)
             self._plan(member, now)
-        elif happening.kind is Kind.GROW:
+        elif member_event.kind is Kind.GROW:
             added = len(self.state.owner) - len(self._target)
             self._target = np.concatenate([self._target, np.full(added, NOBODY, dtype=np.int64)])
-        elif happening.kind is Kind.JOIN:
+        elif member_event.kind is Kind.JOIN:
             self._beat[member] = now
             self._is_stale = True
             self._plan(member, now)
@@ -126,7 +126,7 @@ class ServerGroup(RunningGroup):
 
     def _reconcile(self, until: float) -> None:
         """Let members send their heartbeats, up to a time or until all have what they are to have."""
-        most = _MOST_BEATS_PER_MEMBER * len(self.state.roster)
+        most = _MAX_BEATS_PER_MEMBER * len(self.state.roster)
         while self._agenda and self._agenda[0][0] <= until:
             when, _, member = heapq.heappop(self._agenda)
             if self._due.get(member) != when:
@@ -153,7 +153,7 @@ class ServerGroup(RunningGroup):
         surplus = np.flatnonzero((state.owner == member) & (self._target != member))
         if len(surplus):
             lets_go = now + self._phases.wait(settings.poll_seconds)
-            state.reading.stop(surplus, lets_go, is_revoked=True)
+            state.reading.stop(surplus, lets_go)
             self._giving_up[member] = surplus
             self._plan(member, lets_go)
             return

@@ -1,4 +1,4 @@
-"""Run a group through an event: from facts and a scenario to the course that it takes."""
+"""Run a group through an event: from facts and a scenario to the trace that it leaves."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
 from kafka_capacity.kafka.groups.model import Member, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
 from kafka_capacity.kafka.rebalance.classic import ClassicGroup
-from kafka_capacity.kafka.rebalance.happenings import Phases, Roster, happenings
-from kafka_capacity.kafka.rebalance.model import NOBODY, Course, Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.member_events import Phases, Roster, member_events
+from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.server import ServerGroup
 from kafka_capacity.kafka.rebalance.state import GroupState
 from kafka_capacity.kafka.rebalance.table import KeptAssignor, PartitionTable
@@ -94,7 +94,7 @@ class GroupSimulation:
         return same and bool((facts.owner != NOBODY).all())
 
     def _translated(self, owned: TopicPartitions) -> TopicPartitions:
-        """Give a list of partitions in the words of the assignor."""
+        """Return a list of partitions in the words of the assignor."""
         ids = dict(zip((topic.name for topic in self.facts.topics), self._table.names, strict=True))
         return dataclasses.replace(owned, topics=tuple(ids.get(name, name) for name in owned.topics))
 
@@ -113,7 +113,7 @@ class GroupSimulation:
             numbers=tuple(numbers), owner=self._table.owners(answer, numbers), parts=tuple(answer.parts().values())
         )
 
-    def course(self, event: Event, *, draw: int | None = 0, is_in_phase: bool = False) -> Course:
+    def trace(self, event: Event, *, draw: int | None = 0, is_in_phase: bool = False) -> EventTrace:
         """Let an event happen.
 
         Args:
@@ -133,7 +133,7 @@ class GroupSimulation:
         rng = None if draw is None else np.random.default_rng(_seed(scenario, event, draw))
         phases = Phases(rng=rng, is_in_phase=is_in_phase)
         busiest = self._busiest(rest)
-        plan = happenings(event, scenario, roster, rest.numbers, busiest, phases)
+        plan = member_events(event, scenario, roster, rest.numbers, busiest, phases)
         state = GroupState(self.facts, self._table, roster, list(rest.numbers), rest.owner)
         life = self._life()
         for number, part in zip(rest.numbers, rest.parts, strict=True):
@@ -145,7 +145,7 @@ class GroupSimulation:
             group = ClassicGroup(state, life, scenario, phases)
         group.run(plan)
         grown = len(state.owner) - len(rest.owner)
-        return Course(
+        return EventTrace(
             member_ids=tuple(member.member_id for member in roster.members),
             identity=np.array(roster.identity, dtype=np.int64),
             rebalances=group.rebalances,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.rebalance.happenings import Roster
+from kafka_capacity.kafka.rebalance.member_events import Roster
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 from kafka_capacity.kafka.rebalance.reading import Reading
 from kafka_capacity.kafka.rebalance.table import PartitionTable
@@ -67,7 +67,7 @@ class GroupState:
         self.silent.discard(member)
 
     def grow(self, factor: int, now: float) -> None:
-        """Give every topic more partitions, which nobody owns or reads yet."""
+        """Return every topic more partitions, which nobody owns or reads yet."""
         self.table = self.table.grown(factor)
         added = len(self.table) - len(self.owner)
         self.owner = np.concatenate([self.owner, np.full(added, NOBODY, dtype=np.int64)])

@@ -78,7 +78,7 @@ class PartitionTable:
         )
 
     def owners(self, assignment: Assignment, numbers: Sequence[int]) -> NDArray[np.int64]:
-        """Tell who owns each row: int64[P'], numbers of members, -1 for nobody.
+        """Return who owns each row: int64[P'], numbers of members, -1 for nobody.
 
         Args:
             assignment: of some members.
@@ -96,11 +96,11 @@ class PartitionTable:
         return owner
 
     def listed(self, rows: NDArray[np.int64]) -> TopicPartitions:
-        """Give rows as the list of partitions that a member says it has."""
+        """Return rows as the list of partitions that a member says it has."""
         return TopicPartitions(topics=self.names, topic=self.topic[rows], partition=self.partition[rows])
 
     def subscribing(self, members: Sequence[Member], facts: GroupFacts) -> list[Member]:
-        """Give members with their subscriptions in the words of the assignor: names, or ids of topics that exist."""
+        """Return members with their subscriptions in the words of the assignor: names, or ids of topics that exist."""
         if self.names == tuple(topic.name for topic in facts.topics):
             return list(members)
         ids = dict(zip((topic.name for topic in facts.topics), self.names, strict=True))

@@ -13,6 +13,7 @@ from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Condition, Limits, Resource
 from kafka_capacity.hardware.shapes import DiskKind, Shape
+from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Tightest
 from kafka_capacity.questions.capacity.wording import limit_sentence
@@ -109,7 +110,7 @@ def _excuses(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], es
         needed = float(use.load[k, q, estimate, date, broker])
         allowed = float(use.capacity[q, broker] * limits.ratio(resource, condition))
         day = _passing_day(ratios[None], use.dates)
-        where = f"broker {int(use.brokers.ids[broker])} (rack {use.brokers.racks[broker] or 'none'})"
+        where = where_of(use.brokers, broker)
         reason = limit_sentence(
             where=where,
             resource=resource,

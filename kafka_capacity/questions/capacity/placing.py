@@ -12,7 +12,8 @@ from kafka_capacity.demand.workload import Workload
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
-from kafka_capacity.proposal.constraints import size_excuses
+from kafka_capacity.proposal.constraints.moves import THROTTLE
+from kafka_capacity.proposal.constraints.partitions import size_excuses
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -81,14 +82,14 @@ def place_option(
     excuses: tuple[Excuse, ...] = ()
     if key.is_observed:
         after = snapshot.replicas
-        excuses = tuple(size_excuses(snapshot.unknown_size_partitions / max(1, len(snapshot.partitions))))
+        excuses = tuple(size_excuses(snapshot))
         moved = between = least_throttle = 0.0
         seconds: float | None = 0.0
     else:
         scenario = _scenario(key, without_figures(used_brokers_of(snapshot.brokers, key)), request)
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
         # How to get there is judged with the change: a throttle can be raised.
-        excuses = tuple(excuse for excuse in result.excuses if excuse.constraint != "throttle")
+        excuses = tuple(excuse for excuse in result.excuses if excuse.constraint != THROTTLE)
         if result.diff is None or result.metrics is None:
             return _refused(key, brokers, excuses)
         after, seconds = result.diff.after, result.metrics.duration_seconds

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +17,11 @@ from kafka_capacity.kafka.reassignment.problem import (
 )
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.kafka.reassignment.waves import plan_waves
+from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
+from kafka_capacity.proposal.constraints.kinds import baseline
+from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, THROTTLE
 from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.text.wording import shown_throttle
 
@@ -71,31 +73,34 @@ def schedule_of(
     """
     if result.diff is None or result.loads is None:
         return None
-    brokers, disk = result.loads.brokers, settings.disk_bytes_per_second
+    brokers, disk, scenario = result.loads.brokers, settings.disk_bytes_per_second, result.scenario
     if result.grown is not None:
         snapshot, load = result.grown.snapshot, result.grown.load
+    dirs_today = None
+    if scenario.is_judged_against_today and result.log_dirs is not None:
+        dirs_today = held_today(snapshot, result.log_dirs, dict(scenario.replaced))
     problem = move_problem(
         snapshot,
         load,
         brokers=brokers,
         after=result.diff.after,
         throttle=Throttle(
-            bytes_per_second=result.scenario.throttle_bytes_per_second,
+            bytes_per_second=scenario.throttle_bytes_per_second,
             is_automatic=settings.is_throttle_automatic,
             headroom_ratio=settings.headroom_ratio,
         ),
-        disk_limit_ratio=result.scenario.disk_limit_ratio,
+        disk_limit_ratio=scenario.disk_limit_ratio,
         settings=settings.waves,
         disk_bytes_per_second=None if disk is None else np.full(len(brokers), disk),
         log_dirs=result.log_dirs,
         log_dir_after=result.log_dir_after,
+        tolerated_bytes=baseline(scenario, brokers, result.loads.bytes_before),
+        tolerated_log_dir_bytes=dirs_today,
     )
     return plan_waves(problem)
 
 
-_ALL_AT_ONCE = frozenset({"disk_on_the_way", "throttle"})
-"""Constraints that a move breaks when all of it starts at once; waves are judged by what they refuse instead."""
-_REFUSED = {"disk": "disk_on_the_way", "log_dir": "log_dir_on_the_way"}
+_REFUSED = {DISK.name: DISK_ON_THE_WAY.name, LOG_DIR: "log_dir_on_the_way"}
 
 
 def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> PlacementResult:
@@ -110,7 +115,7 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
     """
     if schedule is None:
         return result
-    kept = [excuse for excuse in result.excuses if excuse.constraint not in _ALL_AT_ONCE]
+    kept = [excuse for excuse in result.excuses if excuse.constraint not in ALL_AT_ONCE]
     told = {excuse.constraint for excuse in kept}
     refused = [
         Excuse(
@@ -126,11 +131,11 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
     ]
     endless = [_endless(result, schedule)] if schedule.never_ends else []
     excuses = (*kept, *refused, *endless)
-    return dataclasses.replace(result, fits=not excuses, excuses=excuses)
+    return dataclasses.replace(result, excuses=excuses)
 
 
 def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
-    known = next((excuse for excuse in result.excuses if excuse.constraint == "throttle"), None)
+    known = next((excuse for excuse in result.excuses if excuse.constraint == THROTTLE), None)
     if known is not None:
         return known
     wave = next(wave for wave in schedule.waves if wave.end_seconds[1] is None)
@@ -138,7 +143,7 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
     return Excuse(
         reason=f"wave {wave.number} of {len(schedule.waves)} never ends with a throttle of {shown_throttle(given)}: "
         f"broker {wave.bottleneck_broker} needs more than {shown_throttle(needed)} for what is produced meanwhile",
-        constraint="throttle",
+        constraint=THROTTLE,
         where=f"broker {wave.bottleneck_broker}, {wave.bottleneck_direction}",
         needed=needed,
         available=given,
@@ -158,19 +163,3 @@ def scheduled(
     """Plan the waves of a result that is worth it, and judge it by them; arguments are those of :func:`schedule_of`."""
     schedule = schedule_of(snapshot, load, result, settings) if is_scheduled(result) else None
     return judged_in_waves(result, schedule), schedule
-
-
-def move_settings_to_json(settings: MoveSettings) -> dict[str, Any]:
-    """Give plain data."""
-    return {**dataclasses.asdict(settings), "waves": {**dataclasses.asdict(settings.waves), "orders": _names(settings)}}
-
-
-def _names(settings: MoveSettings) -> list[str]:
-    return [str(order) for order in settings.waves.orders]
-
-
-def move_settings_from_json(data: Mapping[str, Any]) -> MoveSettings:
-    """Undo :func:`move_settings_to_json`."""
-    waves = dict(data["waves"])
-    orders = tuple(Order(name) for name in waves.pop("orders"))
-    return MoveSettings(**{**data, "waves": WaveSettings(**waves, orders=orders)})

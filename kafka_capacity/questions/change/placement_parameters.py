@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
 from kafka_capacity.proposal.broker_changes import BrokerChanges
+from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_maxima
 from kafka_capacity.proposal.grid import GridRequest
 from kafka_capacity.proposal.pins import RACK_PREFIX, pins_of
 
@@ -223,5 +224,5 @@ class PlacementParameters(BaseModel):
             ),
             partition_counts=tuple(sorted(self.partition_counts.items())),
             pins=pins_of(self.pinned_topics),
-            most_replicas_per_broker=self.most_replicas_per_broker,
+            broker_maxima=asked_maxima(self.model_dump(include=set(BROKER_MAXIMA))),
         )

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.objects.tables import Tables
+from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.growing import new_partitions
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import PlacementResult
@@ -65,9 +66,13 @@ SCENARIOS = pa.schema(
         pa.field("fits", pa.bool_(), nullable=False),
         pa.field("excuses", pa.string(), nullable=False),
         *(pa.field(name, kind) for name, kind in _METRIC_TYPES.items()),
+        pa.field("standing", pa.string()),
     ]
 )
-"""One row a scenario; ``excuses`` is a JSON list; the metrics are null when Kafka would refuse the placement."""
+"""One row a scenario; ``excuses`` and ``standing`` are JSON lists; the metrics are null when Kafka would refuse.
+
+``standing`` is what was broken before as well and is no worse after the change; it is null in plans of before.
+"""
 
 MOVES = pa.schema(
     [
@@ -138,12 +143,13 @@ NEW_PARTITIONS = pa.schema(
         pa.field("count_after", pa.int32(), nullable=False),
         pa.field("moved_keys_ratio", pa.float64(), nullable=False),
         pa.field("command", pa.string(), nullable=False),
+        pa.field("replicas", pa.list_(pa.list_(pa.int32()))),
     ]
 )
 """One row a topic that gets more partitions before anything moves.
 
 ``moved_keys_ratio`` is the share of records with keys that go to another partition from then on; ``command`` makes the
-partitions where the placement wants them.
+partitions where the placement wants them, which ``replicas`` lists; an older plan does not.
 """
 
 PLAN_TABLES: Tables = {
@@ -171,10 +177,15 @@ def scenario_table(result: PlacementResult) -> pa.Table:
         "disk_limit_ratio": scenario.disk_limit_ratio,
         "seed": scenario.seed,
         "fits": result.fits,
-        "excuses": json.dumps([excuse.as_dict() for excuse in result.excuses], sort_keys=True, ensure_ascii=False),
+        "excuses": _as_json(result.excuses),
+        "standing": _as_json(result.standing),
         **(dataclasses.asdict(result.metrics) if result.metrics is not None else dict.fromkeys(_METRIC_TYPES)),
     }
     return pa.Table.from_pylist([row], schema=SCENARIOS)
+
+
+def _as_json(excuses: Sequence[Excuse]) -> str:
+    return json.dumps([excuse.as_dict() for excuse in excuses], sort_keys=True, ensure_ascii=False)
 
 
 def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
@@ -244,6 +255,7 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
             "count_after": one.count_after,
             "moved_keys_ratio": one.moved_keys_ratio,
             "command": one.command(),
+            "replicas": [list(brokers) for brokers in one.replicas],
         }
         for one in new_partitions(result.grown)
     ]
@@ -268,26 +280,3 @@ def result_tables(
         "new_partitions": new_partitions_table(result),
         **schedule_tables(result.scenario.scenario_id, schedule),
     }
-
-
-def target_matrix(partitions: Partitions, before: np.ndarray, moves: pa.Table) -> np.ndarray:
-    """Apply the moves of one scenario to an assignment: int32[P, W] with the whole target.
-
-    Args:
-        partitions: of the snapshot that the moves were made for.
-        before: int32[P, W].
-        moves: rows of ``moves`` of one scenario only.
-    """
-    names = {name: index for index, name in enumerate(partitions.topics)}
-    lists = moves.column("replicas_after").to_pylist()
-    width = max(before.shape[1], max((len(replicas) for replicas in lists), default=0))
-    after = np.full((len(before), width), -1, dtype=np.int32)
-    after[:, : before.shape[1]] = before
-    starts = np.searchsorted(partitions.topic, np.arange(len(partitions.topics)))
-    for topic, number, replicas in zip(
-        moves.column("topic").to_pylist(), moves.column("partition").to_pylist(), lists, strict=True
-    ):
-        row = int(starts[names[topic]]) + number
-        after[row] = -1
-        after[row, : len(replicas)] = replicas
-    return after

@@ -7,6 +7,7 @@ Rules:
       the coordinator misses them. Where nobody has been seen at the limit, those that are left may have to do what they
       would have to do in the group of today, but no more: fewer members than today must be proven to be enough.
     * While restarting: the lag stays within the objective during a rolling restart.
+    * In every other event that is simulated the lag stays within the objective, too.
     * Behind today: a group that is behind by more than the objective catches up in the time allowed, at mean rates.
 
 Counts are pointless where the fullest member has as many partitions as with fewer: for one topic, where ⌈P ÷ n⌉ stays.
@@ -23,9 +24,11 @@ import numpy as np
 from kafka_capacity.kafka.rebalance.lag import lag_over_time
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
-from kafka_capacity.questions.consumers.events import Capacity, lag_of, start_lag_seconds, worst_course
+from kafka_capacity.questions.consumers.events import Capacity, lag_of, start_lag_seconds, worst_trace
+from kafka_capacity.questions.consumers.names import event_phrase
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
-from kafka_capacity.text.wording import shown_rate, shown_time
+from kafka_capacity.text import format_duration
+from kafka_capacity.text.wording import shown_rate
 
 _NO_EVENT = Interruptions(
     partition=np.empty(0, np.int64),
@@ -33,8 +36,11 @@ _NO_EVENT = Interruptions(
     start_seconds=np.empty(0),
     before=np.empty(0, np.int64),
     after=np.empty(0, np.int64),
-    is_revoked=np.empty(0, np.bool_),
+    left_seconds=np.empty(0),
 )
+
+
+_SCALING = frozenset({Event.SCALE, Event.SCALE_ONE_BY_ONE})
 
 
 def partition_counts(rest: Rest) -> np.ndarray:
@@ -43,12 +49,12 @@ def partition_counts(rest: Rest) -> np.ndarray:
 
 
 def with_count(scenario: GroupScenario, count: int) -> GroupScenario:
-    """Give the same scenario with another member count."""
+    """Return the same scenario with another member count."""
     return dataclasses.replace(scenario, member_count=count)
 
 
 def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> float:
-    """Tell when what waits today is gone at mean rates; infinite for never."""
+    """Return when what waits today is gone at mean rates; infinite for never."""
     if not facts.start_lag_bytes.any():
         return 0.0
     return lag_over_time(
@@ -116,19 +122,21 @@ class _Search:
         at_peak, why = self._at_peak()
         if at_peak is None:
             return SmallestCounts(at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=why)
-        restarting, why_restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))
+        restarting, why_restarting = None, None
+        if Event.ROLLING_RESTART in self._scenario.events:
+            restarting, why_restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))
         # Where members are known to do no more, it takes as many more as may fail to carry the load without them.
         spare = self._failures if math.isfinite(self._limit) else 0
         failing, why_failing = self._first(max(at_peak + spare, self._failures + 1), self._survives)
         for_all, why = None, why_failing or why_restarting
-        if restarting is not None and failing is not None:
-            for_all, why = self._first(max(restarting, failing), self._does_all)
+        if why is None:
+            for_all, why = self._first(max(restarting or 1, failing or 1), self._does_all)
         return SmallestCounts(
             at_peak=at_peak, after_failures=failing, while_restarting=restarting, for_all=for_all, why_none=why
         )
 
     def _as_today(self, proven: float) -> float:
-        """Give what members may have to do once some have failed: what is proven, or what today's would have to."""
+        """Return what members may have to do once some have failed: what is proven, or what today's would have to."""
         left = len(self._facts.members) - self._failures
         return max(proven, self._busiest(left)) if left > 0 and math.isfinite(proven) else proven
 
@@ -188,7 +196,7 @@ class _Search:
         return count, None
 
     def _lags(self, count: int, event: Event) -> _Shortfall | None:
-        """Tell why an event makes a group of this count lag too much, ``None`` if it does not."""
+        """Return why an event makes a group of this count lag too much, ``None`` if it does not."""
         key = (count, event)
         if key not in self._lagging:
             self._lagging[key] = self._lags_anew(count, event)
@@ -196,22 +204,23 @@ class _Search:
 
     def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
         slo = self._scenario.lag_slo_seconds
-        course, pauses = worst_course(self._simulation(count), event)
-        lag = lag_of(course, self._facts.peak_bytes_per_second, self._limit)
+        trace, pauses = worst_trace(self._simulation(count), event)
+        lag = lag_of(trace, self._facts.peak_bytes_per_second, self._limit)
         if lag.max_lag_seconds <= slo:
             return None
         longest = float(pauses.max(initial=0.0))
-        what = f"a {str(event).replace('-', ' ')} in a group of {count:,}"
-        # With one member there is nobody to take over, which more members mend.
-        if longest > slo and count > 1 and math.isfinite(longest):
+        what = f"{event_phrase(event)} in a group of {count:,}"
+        # With one member there is nobody to take over; and which members a scaling stops depends on the count.
+        is_help_possible = count == 1 or event in _SCALING
+        if longest > slo and not is_help_possible and math.isfinite(longest):
             return _Shortfall(
-                f"{what} leaves a partition unread for {shown_time(longest)}, which no count mends, and "
-                f"{shown_time(slo)} of lag are allowed",
+                f"{what} a partition is not read for {format_duration(longest)}, whatever the number of members, and "
+                f"{format_duration(slo)} of lag is allowed",
                 is_beyond_help=True,
             )
         return _Shortfall(
-            f"in {what} partition {self._facts.partition_name(lag.max_lag_row)} falls behind by "
-            f"{shown_time(lag.max_lag_seconds)} at peak, and {shown_time(slo)} are allowed"
+            f"{what} partition {self._facts.partition_name(lag.max_lag_row)} falls behind by "
+            f"{format_duration(lag.max_lag_seconds)} at peak, and {format_duration(slo)} is allowed"
         )
 
     def _survives(self, count: int) -> _Shortfall | None:
@@ -223,12 +232,14 @@ class _Search:
                 f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, and one "
                 f"member processes {shown_rate(self._tolerated)}"
             )
-        return self._lags(count, Event.CRASH) if self._failures else None
+        return self._lags(count, Event.CRASH) if Event.CRASH in self._scenario.events else None
 
     def _does_all(self, count: int) -> _Shortfall | None:
         if self._busiest(count) > self._capacity * (1 + 1e-9):
             return _Shortfall(f"with {count:,} members the busiest gets {shown_rate(self._busiest(count))} at peak")
-        shortfall = self._survives(count) or self._lags(count, Event.ROLLING_RESTART)
+        shortfall = self._survives(count)
+        for event in self._scenario.events:
+            shortfall = shortfall or self._lags(count, event)
         if shortfall is not None:
             return shortfall
         if start_lag_seconds(self._facts) <= self._scenario.lag_slo_seconds:
@@ -238,6 +249,6 @@ class _Search:
         if needed <= limit:
             return None
         return _Shortfall(
-            f"with {count:,} members what waits today is gone in {shown_time(needed)}, and {shown_time(limit)} are "
-            "allowed"
+            f"with {count:,} members what waits today is caught up in {format_duration(needed)}, and "
+            f"{format_duration(limit)} is allowed"
         )

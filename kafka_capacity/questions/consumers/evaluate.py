@@ -14,7 +14,7 @@ from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import GroupFacts
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.questions.consumers.advice import advise
+from kafka_capacity.questions.consumers.choice import choose
 from kafka_capacity.questions.consumers.grid import (
     GroupGridRequest,
     GroupUnit,
@@ -35,7 +35,7 @@ from kafka_capacity.questions.consumers.tables import (
 
 DETAILS_FOR_ALL_UP_TO = 200
 """Up to so many scenarios every one brings its timeline and its members; beyond, of each group only the scenarios of
-today and the one that the advice speaks of."""
+today and the one in focus."""
 
 _NOT_ASKED = SmallestCounts(at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=None)
 
@@ -117,17 +117,17 @@ def simulate_groups(inputs: GroupInputs, run: Callable[[Sequence[GroupWork]], It
 
 
 def units_to_detail(inputs: GroupInputs, tables: Tables) -> list[GroupUnit]:
-    """List the scenarios of today and those that the advice speaks of, as pieces of work."""
+    """List the scenarios of today and those in focus, as pieces of work."""
     positions = {facts.group_id: position for position, facts in enumerate(inputs.groups)}
     found: dict[GroupUnit, None] = {}
-    for advice in advise(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist()):
-        for row in (advice.today, advice.spoken_of):
+    for choice in choose(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist()):
+        for row in (choice.today, choice.focus):
             if row is not None:
                 variant = GroupVariant(
                     protocol=GroupProtocol(row["protocol"]), assignor=row["assignor"], is_static=row["is_static"]
                 )
                 unit = GroupUnit(
-                    position=positions[advice.group_id], variant=variant, member_counts=(row["member_count"],)
+                    position=positions[choice.group_id], variant=variant, member_counts=(row["member_count"],)
                 )
                 found[unit] = None
     return list(found)

@@ -1,15 +1,16 @@
-"""One event of a group scenario, from its course under several draws of the clocks to its figures."""
+"""One event of a group scenario, from its trace under several draws of the clocks to its figures."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
-from kafka_capacity.kafka.rebalance.model import NOBODY, Course, Event, GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from kafka_capacity.questions.consumers.scenario import EventOutcome, LagCurve
 
@@ -17,12 +18,6 @@ DRAWS = 5
 """How often the clocks are drawn: pauses are pooled over all draws, all else is of the one that pauses longest."""
 DRAWS_OF_MANY_REBALANCES = 2
 """The same for events of a rebalance or more a member, which draw the clocks again and again by themselves."""
-
-JUDGED_EVENTS = frozenset(
-    {Event.SCALE, Event.SCALE_ONE_BY_ONE, Event.ROLLING_RESTART, Event.CRASH, Event.CRASH_RESTART}
-)
-"""Events whose lag must stay within the objective. How long a slow member and new partitions wait is set by
-``max.poll.interval.ms`` and ``metadata.max.age.ms`` whatever the count, so these are shown and not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,66 +45,70 @@ class Capacity:
 
 
 def start_lag_seconds(facts: GroupFacts) -> float:
-    """Tell how far the furthest partition is behind today, at its mean rate; 0 where nothing is produced."""
+    """Return the highest lag of a partition today, at its mean rate; 0 where nothing is produced."""
     pace = np.where(facts.mean_bytes_per_second > 0, facts.mean_bytes_per_second, np.inf)
     return float((facts.start_lag_bytes / pace).max(initial=0.0))
 
 
-def worst_course(simulation: GroupSimulation, event: Event) -> tuple[Course, NDArray[np.float64]]:
+def traces_of(simulation: GroupSimulation, event: Event) -> list[EventTrace]:
     """Let an event happen under several draws of the clocks.
-
-    Returns:
-        The course with the longest pause, and the pauses of all, in seconds.
 
     Raises:
         AssignmentError: Kafka would throw.
     """
     has_many = event in {Event.ROLLING_RESTART, Event.SCALE_ONE_BY_ONE}
     draws = range(DRAWS_OF_MANY_REBALANCES if has_many else DRAWS)
-    courses = [simulation.course(event, draw=draw) for draw in draws]
-    pauses = [course.interruptions.pause_seconds for course in courses]
-    worst = max(draws, key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
-    return courses[worst], np.concatenate(pauses)
+    return [simulation.trace(event, draw=draw) for draw in draws]
+
+
+def worst_of(traces: Sequence[EventTrace]) -> tuple[EventTrace, NDArray[np.float64]]:
+    """Return the trace with the longest pause, the first of several, and the pauses of all, in seconds."""
+    pauses = [trace.interruptions.pause_seconds for trace in traces]
+    worst = max(range(len(traces)), key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
+    return traces[worst], np.concatenate(pauses)
+
+
+def worst_trace(simulation: GroupSimulation, event: Event) -> tuple[EventTrace, NDArray[np.float64]]:
+    """Return the trace of an event with the longest pause, and the pauses of all its draws, in seconds.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return worst_of(traces_of(simulation, event))
 
 
 def has_rates(facts: GroupFacts) -> bool:
-    """Tell whether anything is known of what is produced for a group."""
+    """Return whether anything is known of what is produced for a group."""
     return bool(facts.peak_bytes_per_second.any())
 
 
-def judged_events(scenario: GroupScenario) -> frozenset[Event]:
-    """List the events that the lag objective is held against: failures only where some must be survived."""
-    spared = frozenset() if scenario.failure_count else {Event.CRASH, Event.CRASH_RESTART}
-    return JUDGED_EVENTS - spared
-
-
-def rates_of(course: Course, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the rate of every partition: one that was split shares its rate with those that came of it: float64[P']."""
-    pieces = np.bincount(course.sibling, minlength=len(bytes_per_second))
-    return np.asarray((bytes_per_second / np.maximum(pieces, 1))[course.sibling], dtype=np.float64)
+def rates_of(trace: EventTrace, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rate of every partition, float64[P']: one that was split shares it with those that came of it."""
+    pieces = np.bincount(trace.sibling, minlength=len(bytes_per_second))
+    return np.asarray((bytes_per_second / np.maximum(pieces, 1))[trace.sibling], dtype=np.float64)
 
 
 def lag_of(
-    course: Course, bytes_per_second: NDArray[np.float64], capacity: float, *, has_curve: bool = False
+    trace: EventTrace, bytes_per_second: NDArray[np.float64], capacity: float, *, has_curve: bool = False
 ) -> LagOverTime:
-    """Follow the lag through a course, of a group that has caught up before: what waits today is a matter of its own.
+    """Follow the lag through a trace, of a group that has caught up before: what waits today is a matter of its own.
 
     Where nothing is known of rates a partition is behind by as long as it is not read; bytes then mean nothing.
 
     Args:
-        course: of an event.
+        trace: of an event.
         bytes_per_second: float64[P], what is produced to its partitions.
         capacity: of a member, bytes per second.
         has_curve: whether its curve is followed to the end.
     """
-    rate = rates_of(course, bytes_per_second)
+    rate = rates_of(trace, bytes_per_second)
     return lag_over_time(
         rate=rate if rate.any() else np.ones(len(rate)),
-        start_lag_bytes=np.zeros(len(course.sibling)),
+        start_lag_bytes=np.zeros(len(trace.sibling)),
         capacity=capacity,
-        first_owner=course.first_owner,
-        last_owner=course.last_owner,
-        interruptions=course.interruptions,
+        first_owner=trace.first_owner,
+        last_owner=trace.last_owner,
+        interruptions=trace.interruptions,
         has_tail=has_curve,
     )
 
@@ -121,45 +120,45 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         AssignmentError: Kafka would throw.
     """
     facts, scenario = simulation.facts, simulation.scenario
-    course, pauses = worst_course(simulation, event)
+    traces = traces_of(simulation, event)
+    trace, pauses = worst_of(traces)
     capacity = Capacity.of(facts, scenario)
-    peak = lag_of(course, facts.peak_bytes_per_second, capacity.limit, has_curve=True)
+    peak = lag_of(trace, facts.peak_bytes_per_second, capacity.limit, has_curve=True)
     catch_up = (
-        peak if capacity.limit == capacity.proven else lag_of(course, facts.peak_bytes_per_second, capacity.proven)
+        peak if capacity.limit == capacity.proven else lag_of(trace, facts.peak_bytes_per_second, capacity.proven)
     )
-    mean = lag_of(course, facts.mean_bytes_per_second, capacity.proven)
-    found = course.interruptions
-    rate = rates_of(course, facts.peak_bytes_per_second)
-    duplicates, duplicates_high = _duplicates(course, event, facts, scenario, rate)
-    moved, returned = _moved_and_returned(course)
+    found = trace.interruptions
+    rate = rates_of(trace, facts.peak_bytes_per_second)
+    duplicates, duplicates_high = _duplicates(trace, event, facts, scenario, rate)
+    moved, returned = _moved_and_returned(trace)
     is_scale = event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}
     before = len(facts.members) if is_scale else scenario.member_count
     return EventOutcome(
         event=event,
         members_before=before,
         members_after=scenario.member_count if is_scale else before - _gone(event, scenario),
-        rebalances=course.rebalances,
+        rebalances=trace.rebalances,
         partition_pauses=len(found),
         paused_partitions=len(np.unique(found.partition)),
         revoked=int(found.is_revoked.sum()),
         paused_partition_seconds=_finite(float(found.pause_seconds.sum())),
         moved=moved,
         returned=returned,
-        pause_median_seconds=_quantile(pauses, 0.5),
-        pause_p95_seconds=_quantile(pauses, 0.95),
+        pause_median_seconds=_finite(_quantile(pauses, 0.5)),
+        pause_p95_seconds=_finite(_quantile(pauses, 0.95)),
         pause_max_seconds=_finite(float(pauses.max(initial=0.0))),
+        first_record_seconds=_finite(max(first_record_seconds(one.interruptions) for one in traces)),
         duplicate_records=duplicates,
         duplicate_records_high=duplicates_high,
         lag_max_seconds=_finite(peak.max_lag_seconds),
-        lag_max_partition=_name(course, facts, peak.max_lag_row),
+        lag_max_partition=_name(trace, facts, peak.max_lag_row),
         lag_max_bytes=_finite(float(peak.lag_bytes.max())) if has_rates(facts) else None,
         catch_up_seconds=_finite(catch_up.catch_up_seconds) if has_rates(facts) else None,
-        keeps_up=_keeps_up(course, rate, capacity),
-        catch_up_mean_seconds=_finite(mean.catch_up_seconds) if has_rates(facts) else None,
-        catch_up_partition=_name(course, facts, catch_up.catch_up_row),
-        disk_read_bytes=_disk_reads(course, facts, rate, peak, capacity.proven),
-        duration_seconds=course.end_seconds,
-        is_settled=course.is_settled,
+        keeps_up=_keeps_up(trace, rate, capacity),
+        catch_up_partition=_name(trace, facts, catch_up.catch_up_row),
+        disk_read_bytes=_disk_reads(trace, facts, rate, peak, capacity.proven),
+        duration_seconds=trace.end_seconds,
+        is_settled=trace.is_settled,
         curve=LagCurve(
             time_seconds=peak.time_seconds,
             lag_bytes=peak.lag_bytes if has_rates(facts) else np.full(len(peak.lag_bytes), np.nan),
@@ -169,17 +168,17 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
     )
 
 
-def _loads_after(course: Course, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+def _loads_after(trace: EventTrace, rate: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum what everybody reads in the end, by number: float64[M]."""
-    is_read = course.last_owner != NOBODY
-    sums = np.bincount(course.last_owner[is_read], weights=rate[is_read], minlength=len(course.member_ids))
+    is_read = trace.last_owner != NOBODY
+    sums = np.bincount(trace.last_owner[is_read], weights=rate[is_read], minlength=len(trace.member_ids))
     return sums.astype(np.float64)
 
 
-def _keeps_up(course: Course, rate: NDArray[np.float64], capacity: Capacity) -> bool | None:
-    """Tell whether the members that are left can do what they are to do, ``None`` for not known."""
-    busiest = _loads_after(course, rate).max(initial=0.0)
-    if (rate[course.last_owner == NOBODY] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
+def _keeps_up(trace: EventTrace, rate: NDArray[np.float64], capacity: Capacity) -> bool | None:
+    """Return whether the members that are left can do what they are to do, ``None`` for not known."""
+    busiest = _loads_after(trace, rate).max(initial=0.0)
+    if (rate[trace.last_owner == NOBODY] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
         return False
     return True if busiest <= capacity.proven * (1 + 1e-9) and math.isfinite(capacity.proven) else None
 
@@ -195,60 +194,76 @@ def _gone(event: Event, scenario: GroupScenario) -> int:
 
 
 def _quantile(pauses: NDArray[np.float64], q: float) -> float:
-    """Give a quantile that was really seen: of pauses that never end there is nothing in between."""
+    """Return a quantile that was really seen: of pauses that never end there is nothing in between."""
     return float(np.quantile(pauses, q, method="lower")) if len(pauses) else 0.0
 
 
-def _moved_and_returned(course: Course) -> tuple[int, int]:
-    identity = np.concatenate([course.identity, [NOBODY]])
-    first, last = identity[course.first_owner], identity[course.last_owner]
+def _moved_and_returned(trace: EventTrace) -> tuple[int, int]:
+    identity = np.concatenate([trace.identity, [NOBODY]])
+    first, last = identity[trace.first_owner], identity[trace.last_owner]
     stopped = np.zeros(len(first), dtype=np.bool_)
-    stopped[course.interruptions.partition] = True
+    stopped[trace.interruptions.partition] = True
     return int((first != last).sum()), int((stopped & (first == last) & (first != NOBODY)).sum())
 
 
+def first_record_seconds(found: Interruptions) -> float:
+    """Return the longest time from when the member that reads a partition goes away until it is read again.
+
+    Who is stopped on its way to start has read nothing: interruptions that touch are one.
+    """
+    if not len(found):
+        return 0.0
+    order = np.lexsort((found.stop_seconds, found.partition))
+    partition, stop, start = (one[order] for one in (found.partition, found.stop_seconds, found.start_seconds))
+    is_first = np.concatenate([[True], (partition[1:] != partition[:-1]) | (stop[1:] > start[:-1])])
+    last_of_each = np.concatenate([np.flatnonzero(is_first)[1:], [len(order)]]) - 1
+    read_again = start[last_of_each][np.cumsum(is_first) - 1]
+    waits = read_again - found.left_seconds[order]
+    return float(waits[~np.isnan(waits)].max(initial=0.0))
+
+
 def _duplicates(
-    course: Course, event: Event, facts: GroupFacts, scenario: GroupScenario, rate: NDArray[np.float64]
+    trace: EventTrace, event: Event, facts: GroupFacts, scenario: GroupScenario, rate: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Tell how many records are read twice: on average, and at most."""
+    """Return how many records are read twice: on average, and at most."""
     settings = scenario.settings
     if event is Event.SLOW_MEMBER:
         # Whoever is thrown out over a batch cannot commit it: all of it is read again.
-        batch = float(settings.max_poll_records) if course.rebalances else 0.0
+        batch = float(settings.max_poll_records) if trace.rebalances else 0.0
         return batch, batch
-    most = float(rate[course.unclean].sum()) * settings.auto_commit_interval_seconds / facts.record_bytes
+    most = float(rate[trace.unclean].sum()) * settings.auto_commit_interval_seconds / facts.record_bytes
     return most / 2, most
 
 
 def _disk_reads(
-    course: Course, facts: GroupFacts, rate: NDArray[np.float64], lag: LagOverTime, capacity: float
+    trace: EventTrace, facts: GroupFacts, rate: NDArray[np.float64], lag: LagOverTime, capacity: float
 ) -> float | None:
-    """Tell how much of the catch-up is no longer in the page cache.
+    """Return how much of the catch-up is no longer in the page cache.
 
     What waits beyond the window is read from disk, and so is what comes while the reader is still that far behind: it
     closes in on the window with what its reader has to spare.
     """
     has_lag = lag.peak_lag_bytes > 0
-    window = facts.cache_window_seconds[course.sibling]
+    window = facts.cache_window_seconds[trace.sibling]
     if np.isnan(window[has_lag]).any():
         return None
     beyond = np.where(has_lag, np.maximum(lag.peak_lag_bytes - rate * np.nan_to_num(window), 0.0), 0.0)
     rows = np.flatnonzero(beyond)
     if not len(rows):
         return 0.0
-    owner = course.last_owner
+    owner = trace.last_owner
     if math.isinf(capacity) or (owner[rows] == NOBODY).any():
         return None
-    load = _loads_after(course, rate)[owner[rows]]
+    load = _loads_after(trace, rate)[owner[rows]]
     if (load >= capacity).any():
         return None
     return float((beyond[rows] * capacity / (capacity - load)).sum())
 
 
-def _name(course: Course, facts: GroupFacts, row: int) -> str | None:
+def _name(trace: EventTrace, facts: GroupFacts, row: int) -> str | None:
     if row == NOBODY:
         return None
     if row < len(facts):
         return facts.partition_name(row)
-    origin = int(course.sibling[row])
+    origin = int(trace.sibling[row])
     return f"{facts.topics[int(facts.topic[origin])].name}-new (from {int(facts.partition[origin])})"

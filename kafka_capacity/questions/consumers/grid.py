@@ -12,11 +12,9 @@ of them, so that they spread evenly whatever the groups.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
@@ -88,43 +86,13 @@ class GroupUnit:
     member_counts: tuple[int, ...]
 
 
-def group_request_to_json(request: GroupGridRequest) -> dict[str, Any]:
-    """Give a request as plain data."""
-    return {
-        **{field.name: getattr(request, field.name) for field in dataclasses.fields(request)},
-        "groups": list(request.groups),
-        "member_counts": list(request.member_counts),
-        "assignors": list(request.assignors),
-        "protocols": [str(protocol) for protocol in request.protocols],
-        "static_membership": str(request.static_membership),
-        "events": [str(event) for event in request.events],
-        "settings": dataclasses.asdict(request.settings),
-    }
-
-
-def group_request_from_json(data: dict[str, Any]) -> GroupGridRequest:
-    """Undo :func:`group_request_to_json`."""
-    return GroupGridRequest(
-        **{
-            **data,
-            "groups": tuple(data["groups"]),
-            "member_counts": tuple(data["member_counts"]),
-            "assignors": tuple(data["assignors"]),
-            "protocols": tuple(GroupProtocol(name) for name in data["protocols"]),
-            "static_membership": StaticMembership(data["static_membership"]),
-            "events": tuple(Event(name) for name in data["events"]),
-            "settings": GroupSettings(**data["settings"]),
-        }
-    )
-
-
 def todays_variant(facts: GroupFacts) -> GroupVariant:
-    """Give the group as it is; a group counts as static when all its members are."""
+    """Return the group as it is; a group counts as static when all its members are."""
     return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=facts.is_static)
 
 
 def has_known_assignor(facts: GroupFacts) -> bool:
-    """Tell whether the group can be tried as it is: a group may use an assignor of its users' own."""
+    """Return whether the group can be tried as it is: a group may use an assignor of its users' own."""
     return facts.assignor in assignor_names(facts.protocol)
 
 

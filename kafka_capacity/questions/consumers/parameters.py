@@ -33,6 +33,8 @@ SETTING_FIELDS = (
     "slow_seconds",
 )
 """The parameters that are fields of :class:`GroupSettings`."""
+USUAL_EVENTS = tuple(event for event in Event if event not in {Event.SLOW_MEMBER, Event.MORE_PARTITIONS})
+"""What the lag objective is held against where nothing else is asked for: what the number of members decides."""
 
 GroupName = Annotated[str, Field(min_length=1, max_length=1000)]
 ConsumerCount = Annotated[int, Field(ge=1, le=1_000)]
@@ -84,10 +86,12 @@ class GroupParameters(BaseModel):
         json_schema_extra=_in(GROUPS_SECTION),
     )
     group_events: tuple[Event, ...] = Field(
-        default=tuple(Event),
+        default=USUAL_EVENTS,
         title="Events to simulate",
-        description="What happens to the members: each is simulated on its own, at the group's peak rates. "
-        "slow-member and more-partitions are shown, and not held against the lag objective.",
+        description="What happens to the members: each is simulated on its own, at the group's peak rates, and each is "
+        "held against the lag objective. How long a slow member and new partitions wait is set by "
+        "max.poll.interval.ms and metadata.max.age.ms, whatever the number of members: add slow-member and "
+        "more-partitions where the objective covers them.",
         json_schema_extra=_in(
             GROUPS_SECTION, minItems=1, items={"type": "string", "enum": [str(event) for event in Event]}
         ),
@@ -116,7 +120,7 @@ class GroupParameters(BaseModel):
         le=100,
         title="Members that may fail",
         description="How many members of a group may fail at once, for good, without breaking the lag objective. "
-        "0: failures are shown and not judged.",
+        "0: nobody is lost for good.",
         json_schema_extra=_in(GROUPS_SECTION),
     )
     member_capacity_bytes_per_second: float | None = Field(
@@ -250,7 +254,7 @@ class GroupParameters(BaseModel):
         return value
 
     def group_grid(self, *, seed: int) -> GroupGridRequest:
-        """Give what spans the grid of group scenarios.
+        """Return what spans the grid of group scenarios.
 
         Args:
             seed: of every random draw.

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.rebalance.model import Event, GroupScenario
 from kafka_capacity.proposal.excuse import Excuse
+
+
+class Verdict(StrEnum):
+    """What is known of a scenario: what is not known is never called fitting."""
+
+    FITS = "fits"
+    DOES_NOT_FIT = "does-not-fit"
+    NOT_JUDGED = "not-judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -18,7 +27,7 @@ class LagCurve:
     Attributes:
         time_seconds: float64[T], after the event's start, ascending; the first is 0.
         lag_bytes: float64[T], of the whole group.
-        lag_seconds: float64[T], of the partition that is furthest behind: its waiting bytes ÷ its rate.
+        lag_seconds: float64[T], of the partition with the highest lag: its waiting bytes ÷ its rate.
         paused_partitions: int64[T], how many are not read from then on.
     """
 
@@ -44,9 +53,13 @@ class EventOutcome:
         paused_partition_seconds: the sum of all pauses.
         moved: partitions that are read by another member in the end; a member that was restarted is no other.
         returned: partitions that stopped and are read in the end by the member that read them, restarted or not.
-        pause_median_seconds: of the pauses, over several draws of the clocks; 0 where there are none.
+        pause_median_seconds: of the pauses, over several draws of the clocks; 0 where there are none, ``None`` for one
+            that does not end.
         pause_p95_seconds: the same.
         pause_max_seconds: the same; ``None`` for a pause that does not end.
+        first_record_seconds: how long, for the worst partition of all draws, from the moment the member that reads it
+            goes away until the first record of it is read again, by that member or another: rebalances, sessions and
+            the first fetch are part of it. 0 where nobody goes away, ``None`` where it is never read again.
         duplicate_records: read twice on average, since somebody left without committing.
         duplicate_records_high: at most.
         lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for without end. Where the
@@ -57,7 +70,6 @@ class EventOutcome:
             decides. It is an upper bound where the capacity is no limit; ``None`` for never, or for not known.
         keeps_up: whether members can do what they are to do after the event at peak; ``None`` where they would have to
             do more than they have been seen to.
-        catch_up_mean_seconds: the same at mean rates.
         catch_up_partition: the slowest partition; ``None`` where nothing lags.
         disk_read_bytes: what the catch-up reads from disk since it fell out of the page cache; ``None`` where the
             caches are not known.
@@ -76,9 +88,10 @@ class EventOutcome:
     paused_partition_seconds: float | None
     moved: int
     returned: int
-    pause_median_seconds: float
-    pause_p95_seconds: float
+    pause_median_seconds: float | None
+    pause_p95_seconds: float | None
     pause_max_seconds: float | None
+    first_record_seconds: float | None
     duplicate_records: float
     duplicate_records_high: float
     lag_max_seconds: float | None
@@ -86,7 +99,6 @@ class EventOutcome:
     lag_max_bytes: float | None
     catch_up_seconds: float | None
     keeps_up: bool | None
-    catch_up_mean_seconds: float | None
     catch_up_partition: str | None
     disk_read_bytes: float | None
     duration_seconds: float
@@ -102,9 +114,11 @@ class SmallestCounts:
         at_peak: every member can process what it is to read in the group's peak hour: it is no more than the capacity,
             given or seen.
         after_failures: the same once ``failure_count`` members are gone for good, and the lag stays within the
-            objective meanwhile.
-        while_restarting: the lag stays within the objective during a rolling restart at peak.
-        for_all: all three, and a group that is behind today catches up in time.
+            objective in a crash, where that is simulated.
+        while_restarting: the lag stays within the objective during a rolling restart at peak; ``None`` also where that
+            is not simulated.
+        for_all: all three, the lag stays within the objective in every other event that is simulated, and a group that
+            is behind today catches up in time.
         why_none: why there is none for all, a sentence with numbers; ``None`` where there is one.
     """
 
@@ -122,8 +136,8 @@ class GroupMetrics:
     Attributes:
         partition_count: of the subscribed topics.
         idle_members: names of members that get nothing.
-        fewest_partitions: of any member.
-        most_partitions: of any member.
+        min_partitions: of any member.
+        max_partitions: of any member.
         busiest_member_id: who reads most in the peak hour.
         busiest_member_bytes_per_second: at peak.
         mean_member_bytes_per_second: at peak.
@@ -137,14 +151,14 @@ class GroupMetrics:
         same_as_count: the smallest count with as few partitions on the fullest member: more than that are pointless.
         skew_topics: topics whose first partitions ``range`` piles up on the same members, where it bites; else empty.
         start_lag_bytes: what waits today.
-        start_lag_seconds: how far the furthest partition is behind today, at its mean rate.
+        start_lag_seconds: the highest lag of a partition today, at its mean rate.
         catch_up_now_seconds: when that is gone with these members at mean rates; ``None`` for never.
     """
 
     partition_count: int
     idle_members: tuple[str, ...]
-    fewest_partitions: int
-    most_partitions: int
+    min_partitions: int
+    max_partitions: int
     busiest_member_id: str
     busiest_member_bytes_per_second: float
     mean_member_bytes_per_second: float
@@ -191,9 +205,9 @@ class GroupResult:
     Attributes:
         scenario: what was asked.
         is_today: whether it is the group as it is: count, protocol, assignor and static membership.
-        fits: whether every constraint holds.
-        excuses: those that do not, constraints ``assignment``, ``member_capacity``, ``lag_now``, ``lag_slo`` and
+        excuses: the constraints that do not hold: ``assignment``, ``member_capacity``, ``lag_now``, ``lag_slo`` and
             ``settling``.
+        not_judged: what is not known, so that nobody can tell whether it fits; ``None`` where all is known.
         metrics: ``None`` when Kafka would throw.
         smallest: counts that will do; ``None`` in the same case.
         events: in the order asked for; empty in the same case.
@@ -202,9 +216,16 @@ class GroupResult:
 
     scenario: GroupScenario
     is_today: bool
-    fits: bool
     excuses: tuple[Excuse, ...]
+    not_judged: str | None
     metrics: GroupMetrics | None
     smallest: SmallestCounts | None
     events: tuple[EventOutcome, ...]
     members: tuple[MemberChange, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it fits: what breaks a constraint does not, whatever else is not known."""
+        if self.excuses:
+            return Verdict.DOES_NOT_FIT
+        return Verdict.FITS if self.not_judged is None else Verdict.NOT_JUDGED

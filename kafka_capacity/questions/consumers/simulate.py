@@ -17,7 +17,8 @@ from kafka_capacity.questions.consumers.counts import (
     same_as_count,
     smallest_counts,
 )
-from kafka_capacity.questions.consumers.events import Capacity, evaluate_event, judged_events, start_lag_seconds
+from kafka_capacity.questions.consumers.events import Capacity, evaluate_event, has_rates, start_lag_seconds
+from kafka_capacity.questions.consumers.names import event_phrase
 from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,
     GroupMetrics,
@@ -25,7 +26,8 @@ from kafka_capacity.questions.consumers.scenario import (
     MemberChange,
     SmallestCounts,
 )
-from kafka_capacity.text.wording import shown_rate, shown_time
+from kafka_capacity.text import format_duration
+from kafka_capacity.text.wording import shown_rate
 
 __all__ = ["evaluate_group", "is_today", "smallest_counts"]
 
@@ -34,7 +36,7 @@ SKEW_BITES_FROM = 2
 
 
 def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
-    """Tell whether a scenario is the group as it is."""
+    """Return whether a scenario is the group as it is."""
     return (scenario.member_count, scenario.protocol, scenario.assignor, scenario.is_static) == (
         len(facts.members),
         facts.protocol,
@@ -71,19 +73,18 @@ def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: Smalles
         return GroupResult(
             scenario=scenario,
             is_today=is_today(facts, scenario),
-            fits=False,
             excuses=(excuse,),
+            not_judged=None,
             metrics=None,
             smallest=None,
             events=(),
             members=(),
         )
-    excuses = _excuses(facts, scenario, metrics, events)
     return GroupResult(
         scenario=scenario,
         is_today=is_today(facts, scenario),
-        fits=not excuses,
-        excuses=excuses,
+        excuses=_excuses(facts, scenario, metrics, events),
+        not_judged=_not_judged(facts, metrics),
         metrics=metrics,
         smallest=smallest,
         events=events,
@@ -104,8 +105,8 @@ def _metrics(simulation: GroupSimulation) -> GroupMetrics:
     return GroupMetrics(
         partition_count=len(facts),
         idle_members=tuple(name for name, count in zip(names, counts.tolist(), strict=True) if not count),
-        fewest_partitions=int(counts.min()),
-        most_partitions=int(counts.max()),
+        min_partitions=int(counts.min()),
+        max_partitions=int(counts.max()),
         busiest_member_id=names[busiest],
         busiest_member_bytes_per_second=float(loads[busiest]),
         mean_member_bytes_per_second=float(loads.mean()),
@@ -159,15 +160,26 @@ def _excuses(
     return tuple(found)
 
 
+def _not_judged(facts: GroupFacts, metrics: GroupMetrics) -> str | None:
+    """Return what must be known to call a scenario fitting, and is not."""
+    if not has_rates(facts):
+        return "what is produced to its partitions is not known: there is no rate history"
+    if metrics.capacity_bytes_per_second is None:
+        return "what a member can process is not known; give member_capacity_bytes_per_second"
+    return None
+
+
 def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) -> list[Excuse]:
     needed = metrics.catch_up_now_seconds
     is_late = needed is None or needed > scenario.catch_up_limit_seconds
     if metrics.start_lag_seconds <= scenario.lag_slo_seconds or not is_late:
         return []
-    gone = "never gone at mean rates" if needed is None else f"gone in {shown_time(needed)} at mean rates"
+    gone = (
+        "never caught up at mean rates" if needed is None else f"caught up in {format_duration(needed)} at mean rates"
+    )
     reason = (
-        f"the group is {shown_time(metrics.start_lag_seconds)} behind today, which is {gone}; "
-        f"{shown_time(scenario.catch_up_limit_seconds)} are allowed"
+        f"the group is {format_duration(metrics.start_lag_seconds)} behind today, {gone}; "
+        f"{format_duration(scenario.catch_up_limit_seconds)} is allowed"
     )
     return [
         Excuse(
@@ -182,12 +194,12 @@ def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) 
 
 
 def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: EventOutcome) -> list[Excuse]:
-    name = str(outcome.event).replace("-", " ")
+    when = event_phrase(outcome.event)
     found = []
     if not outcome.is_settled:
         found.append(
             Excuse(
-                reason=f"the group does not come to rest in a {name}: the assignor keeps taking partitions back",
+                reason=f"the group does not come to rest {when}: the assignor keeps taking partitions back",
                 constraint="settling",
                 where=str(outcome.event),
                 needed=math.nan,
@@ -196,16 +208,12 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
             )
         )
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
-    if (
-        outcome.event in judged_events(scenario)
-        and lag > scenario.lag_slo_seconds
-        and not (math.isinf(lag) and _is_overloaded(metrics))
-    ):
-        far = "falls behind without end" if math.isinf(lag) else f"falls {shown_time(lag)} behind"
+    if lag > scenario.lag_slo_seconds and not (math.isinf(lag) and _is_overloaded(metrics)):
+        far = "falls behind without end" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
         found.append(
             Excuse(
-                reason=f"in a {name} at peak partition {outcome.lag_max_partition} {far}, and "
-                f"{shown_time(scenario.lag_slo_seconds)} are allowed",
+                reason=f"{when} at peak partition {outcome.lag_max_partition} {far}, and "
+                f"{format_duration(scenario.lag_slo_seconds)} is allowed",
                 constraint="lag_slo",
                 where=str(outcome.event),
                 needed=lag,
@@ -217,7 +225,7 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
 
 
 def _is_overloaded(metrics: GroupMetrics) -> bool:
-    """Tell whether a member has too much to do with no event at all, which is said once."""
+    """Return whether a member has too much to do with no event at all, which is said once."""
     return metrics.is_capacity_limit and metrics.load_ratio is not None and metrics.load_ratio > 1 + 1e-9
 
 

@@ -2,57 +2,73 @@
 
 ``group_facts`` says what is known of each group, ``group_scenarios`` what was asked and whether it fits,
 ``group_churn`` what each event does; ``group_timeline`` and ``group_members`` hold the details, of some scenarios only.
+
+The columns are the fields of the dataclasses of ``scenario.py``: a field that is added there is a column here.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+import math
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.kafka.rebalance.model import GroupFacts
+from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.objects.tables import Tables
-from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.consumers.scenario import GroupResult, SmallestCounts
+from kafka_capacity.questions.consumers.scenario import (
+    EventOutcome,
+    GroupMetrics,
+    GroupResult,
+    MemberChange,
+    SmallestCounts,
+    Verdict,
+)
 
 SMALLEST = "smallest_"
 """What the columns of :class:`SmallestCounts` begin with."""
 
-_SETTING_NAMES = tuple(field.name for field in dataclasses.fields(GroupSettings))
-_WHOLE_SETTINGS = frozenset({"max_poll_records"})
-
-_METRIC_TYPES: dict[str, pa.DataType] = {
-    "partition_count": pa.int64(),
-    "idle_members": pa.list_(pa.string()),
-    "fewest_partitions": pa.int64(),
-    "most_partitions": pa.int64(),
-    "busiest_member_id": pa.string(),
-    "busiest_member_bytes_per_second": pa.float64(),
-    "mean_member_bytes_per_second": pa.float64(),
-    "group_peak_bytes_per_second": pa.float64(),
-    "group_mean_bytes_per_second": pa.float64(),
-    "capacity_bytes_per_second": pa.float64(),
-    "is_capacity_given": pa.bool_(),
-    "is_capacity_limit": pa.bool_(),
-    "load_ratio": pa.float64(),
-    "same_as_count": pa.int64(),
-    "skew_topics": pa.list_(pa.string()),
-    "start_lag_bytes": pa.float64(),
-    "start_lag_seconds": pa.float64(),
-    "catch_up_now_seconds": pa.float64(),
+_TYPES: Mapping[Any, pa.DataType] = {
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    str: pa.string(),
+    tuple: pa.list_(pa.string()),
 }
 
-_SMALLEST_TYPES: dict[str, pa.DataType] = {
-    "at_peak": pa.int64(),
-    "after_failures": pa.int64(),
-    "while_restarting": pa.int64(),
-    "for_all": pa.int64(),
-    "why_none": pa.string(),
-}
+
+def _columns(kind: type, *, prefix: str = "", without: Iterable[str] = (), is_nullable: bool = False) -> list[pa.Field]:
+    """Return the columns of a dataclass, in its order.
+
+    Args:
+        kind: the dataclass.
+        prefix: what the names of its columns begin with.
+        without: fields that are no columns.
+        is_nullable: whether all may be null, such as figures of a scenario that Kafka refuses.
+    """
+    left_out, hints = frozenset(without), typing.get_type_hints(kind)
+    found = []
+    for field in dataclasses.fields(kind):
+        if field.name in left_out:
+            continue
+        hint, may_be_none = hints[field.name], is_nullable
+        if isinstance(hint, types.UnionType):
+            may_be_none = True
+            hint = next(one for one in typing.get_args(hint) if one is not types.NoneType)
+        hint = typing.get_origin(hint) or hint
+        base = str if isinstance(hint, type) and issubclass(hint, StrEnum) else hint
+        found.append(pa.field(prefix + field.name, _TYPES[base], nullable=may_be_none))
+    return found
+
+
+_SCENARIO_ID = pa.field("scenario_id", pa.string(), nullable=False)
 
 GROUP_FACTS = pa.schema(
     [
@@ -77,69 +93,27 @@ GROUP_FACTS = pa.schema(
 
 GROUP_SCENARIOS = pa.schema(
     [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("group_id", pa.string(), nullable=False),
-        pa.field("member_count", pa.int64(), nullable=False),
-        pa.field("protocol", pa.string(), nullable=False),
-        pa.field("assignor", pa.string(), nullable=False),
-        pa.field("is_static", pa.bool_(), nullable=False),
-        pa.field("events", pa.list_(pa.string()), nullable=False),
-        pa.field("member_capacity_bytes_per_second", pa.float64()),
-        pa.field("lag_slo_seconds", pa.float64(), nullable=False),
-        pa.field("catch_up_limit_seconds", pa.float64(), nullable=False),
-        pa.field("failure_count", pa.int64(), nullable=False),
-        pa.field("partitions_factor", pa.int64(), nullable=False),
-        *(
-            pa.field(name, pa.int64() if name in _WHOLE_SETTINGS else pa.float64(), nullable=False)
-            for name in _SETTING_NAMES
-        ),
+        *_columns(GroupScenario, without=("settings", "seed")),
+        *_columns(GroupSettings),
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("is_today", pa.bool_(), nullable=False),
-        pa.field("fits", pa.bool_(), nullable=False),
+        pa.field("verdict", pa.string(), nullable=False),
+        pa.field("not_judged", pa.string()),
         pa.field("excuses", pa.string(), nullable=False),
-        *(pa.field(name, kind) for name, kind in _METRIC_TYPES.items()),
-        *(pa.field(SMALLEST + name, kind) for name, kind in _SMALLEST_TYPES.items()),
+        *_columns(GroupMetrics, is_nullable=True),
+        *_columns(SmallestCounts, prefix=SMALLEST, is_nullable=True),
     ]
 )
-"""One row a scenario: inputs (the timeouts of :class:`GroupSettings` among them), ``excuses`` as a JSON list (figures
-without end are null in it), metrics, and the smallest counts that will do; the last two are null when Kafka would
-throw."""
+"""One row a scenario: inputs (the timeouts of :class:`GroupSettings` among them), the verdict, what is not known where
+it is ``not-judged``, ``excuses`` as a JSON list (figures without end are null in it), metrics, and the smallest counts
+that will do; the last two are null when Kafka would throw."""
 
-GROUP_CHURN = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("event", pa.string(), nullable=False),
-        pa.field("members_before", pa.int64(), nullable=False),
-        pa.field("members_after", pa.int64(), nullable=False),
-        pa.field("rebalances", pa.int64(), nullable=False),
-        pa.field("partition_pauses", pa.int64(), nullable=False),
-        pa.field("paused_partitions", pa.int64(), nullable=False),
-        pa.field("paused_partition_seconds", pa.float64()),
-        pa.field("revoked", pa.int64(), nullable=False),
-        pa.field("moved", pa.int64(), nullable=False),
-        pa.field("returned", pa.int64(), nullable=False),
-        pa.field("pause_median_seconds", pa.float64()),
-        pa.field("pause_p95_seconds", pa.float64()),
-        pa.field("pause_max_seconds", pa.float64()),
-        pa.field("duplicate_records", pa.float64(), nullable=False),
-        pa.field("duplicate_records_high", pa.float64(), nullable=False),
-        pa.field("lag_max_seconds", pa.float64()),
-        pa.field("lag_max_partition", pa.string()),
-        pa.field("lag_max_bytes", pa.float64()),
-        pa.field("catch_up_seconds", pa.float64()),
-        pa.field("keeps_up", pa.bool_()),
-        pa.field("catch_up_mean_seconds", pa.float64()),
-        pa.field("catch_up_partition", pa.string()),
-        pa.field("disk_read_bytes", pa.float64()),
-        pa.field("duration_seconds", pa.float64()),
-        pa.field("is_settled", pa.bool_(), nullable=False),
-    ]
-)
+GROUP_CHURN = pa.schema([_SCENARIO_ID, *_columns(EventOutcome, without=("curve",))])
 """One row an event of a scenario; a time is null where it has no end, ``disk_read_bytes`` where it is not known."""
 
 GROUP_TIMELINE = pa.schema(
     [
-        pa.field("scenario_id", pa.string(), nullable=False),
+        _SCENARIO_ID,
         pa.field("event", pa.string(), nullable=False),
         pa.field("time_seconds", pa.float64(), nullable=False),
         pa.field("lag_bytes", pa.float64()),
@@ -149,18 +123,7 @@ GROUP_TIMELINE = pa.schema(
 )
 """One row a point of the lag curve of an event, null where it has no end."""
 
-GROUP_MEMBERS = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("member_id", pa.string(), nullable=False),
-        pa.field("is_new", pa.bool_(), nullable=False),
-        pa.field("is_gone", pa.bool_(), nullable=False),
-        pa.field("partitions_before", pa.list_(pa.string()), nullable=False),
-        pa.field("partitions_after", pa.list_(pa.string()), nullable=False),
-        pa.field("peak_before_bytes_per_second", pa.float64(), nullable=False),
-        pa.field("peak_after_bytes_per_second", pa.float64(), nullable=False),
-    ]
-)
+GROUP_MEMBERS = pa.schema([_SCENARIO_ID, *_columns(MemberChange)])
 """One row a member before and after the change from today to the scenario."""
 
 GROUP_TABLES: Tables = {
@@ -173,8 +136,27 @@ GROUP_TABLES: Tables = {
 """Every table about groups: its schema and what it is sorted by."""
 
 
+def stored_rows(tables: Mapping[str, pa.Table], name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table about groups as this version names its columns; none where there is no such table.
+
+    A figure that an earlier version did not work out is missing, since null says of many that they have no end.
+    """
+    return [_as_named_now(row) for row in tables[name].to_pylist()] if name in tables else []
+
+
+_EARLIER_NAMES = {"fewest_partitions": "min_partitions", "most_partitions": "max_partitions"}
+
+
+def _as_named_now(row: Mapping[str, Any]) -> dict[str, Any]:
+    named = {_EARLIER_NAMES.get(name, name): value for name, value in row.items()}
+    if "fits" in named:
+        verdict = Verdict.FITS if named.pop("fits") else Verdict.DOES_NOT_FIT
+        named |= {"verdict": str(verdict), "not_judged": None}
+    return named
+
+
 def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
-    """Give the rows of ``group_facts``, sorted by the group's name."""
+    """Return the rows of ``group_facts``, sorted by the group's name."""
     rows = [
         {
             "group_id": facts.group_id,
@@ -198,59 +180,53 @@ def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=GROUP_FACTS)
 
 
+def _values(result: object, *, prefix: str = "") -> dict[str, Any]:
+    """Return the fields of a dataclass as cells; nothing for what is not there."""
+    if not dataclasses.is_dataclass(result):
+        return {}
+    return {prefix + field.name: _cell(getattr(result, field.name)) for field in dataclasses.fields(result)}
+
+
+def _cell(value: object) -> object:
+    """Return null for what has no end or is not known, everything else as plain data."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return [str(one) for one in value] if isinstance(value, tuple) else value
+
+
 def group_scenario_table(result: GroupResult) -> pa.Table:
-    """Give the one row of ``group_scenarios``."""
-    scenario = result.scenario
+    """Return the one row of ``group_scenarios``."""
+    excuses = [{name: _cell(value) for name, value in excuse.as_dict().items()} for excuse in result.excuses]
     row = {
-        "scenario_id": scenario.scenario_id,
-        "group_id": scenario.group_id,
-        "member_count": scenario.member_count,
-        "protocol": str(scenario.protocol),
-        "assignor": scenario.assignor,
-        "is_static": scenario.is_static,
-        "events": [str(event) for event in scenario.events],
-        "member_capacity_bytes_per_second": scenario.member_capacity_bytes_per_second,
-        "lag_slo_seconds": scenario.lag_slo_seconds,
-        "catch_up_limit_seconds": scenario.catch_up_limit_seconds,
-        "failure_count": scenario.failure_count,
-        "partitions_factor": scenario.partitions_factor,
-        **dataclasses.asdict(scenario.settings),
-        "seed": scenario.seed,
+        **_values(result.scenario),
+        **_values(result.scenario.settings),
         "is_today": result.is_today,
-        "fits": result.fits,
-        "excuses": json.dumps([_plain(excuse) for excuse in result.excuses], sort_keys=True, ensure_ascii=False),
-        **{name: _finite(getattr(result.metrics, name, None)) for name in _METRIC_TYPES},
-        **{
-            SMALLEST + field.name: getattr(result.smallest, field.name) if result.smallest is not None else None
-            for field in dataclasses.fields(SmallestCounts)
-        },
+        "verdict": str(result.verdict),
+        "not_judged": result.not_judged,
+        "excuses": json.dumps(excuses, sort_keys=True, ensure_ascii=False),
+        **_values(result.metrics),
+        **_values(result.smallest, prefix=SMALLEST),
     }
     return pa.Table.from_pylist([row], schema=GROUP_SCENARIOS)
 
 
-def _plain(excuse: Excuse) -> dict[str, object]:
-    return {name: _finite(value) for name, value in excuse.as_dict().items()}
-
-
 def group_churn_table(result: GroupResult) -> pa.Table:
-    """Give the rows of ``group_churn`` of one result."""
-    rows = [
-        {
-            "scenario_id": result.scenario.scenario_id,
-            **{name: _finite(getattr(outcome, name)) for name in GROUP_CHURN.names if name != "scenario_id"},
-        }
-        for outcome in result.events
-    ]
-    return pa.Table.from_pylist(rows, schema=GROUP_CHURN)
+    """Return the rows of ``group_churn`` of one result."""
+    return _table_of(result, result.events, GROUP_CHURN)
 
 
-def _finite(value: object) -> object:
-    """Give null for what has no end or is not known, everything else as it is."""
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+def group_members_table(result: GroupResult) -> pa.Table:
+    """Return the rows of ``group_members`` of one result."""
+    return _table_of(result, result.members, GROUP_MEMBERS)
+
+
+def _table_of(result: GroupResult, rows: Iterable[object], schema: pa.Schema) -> pa.Table:
+    scenario_id = result.scenario.scenario_id
+    return pa.Table.from_pylist([{"scenario_id": scenario_id, **_values(row)} for row in rows], schema=schema)
 
 
 def group_timeline_table(result: GroupResult) -> pa.Table:
-    """Give the rows of ``group_timeline`` of one result."""
+    """Return the rows of ``group_timeline`` of one result."""
 
     def finite(values: np.ndarray) -> pa.Array:
         return pa.array(values, pa.float64(), mask=~np.isfinite(values))
@@ -271,20 +247,8 @@ def group_timeline_table(result: GroupResult) -> pa.Table:
     return pa.concat_tables(tables) if tables else GROUP_TIMELINE.empty_table()
 
 
-def group_members_table(result: GroupResult) -> pa.Table:
-    """Give the rows of ``group_members`` of one result."""
-    rows = [
-        {
-            "scenario_id": result.scenario.scenario_id,
-            **{name: getattr(change, name) for name in GROUP_MEMBERS.names if name != "scenario_id"},
-        }
-        for change in result.members
-    ]
-    return pa.Table.from_pylist(rows, schema=GROUP_MEMBERS)
-
-
 def group_result_tables(result: GroupResult, *, has_details: bool) -> dict[str, pa.Table]:
-    """Give the tables of one result; without ``has_details`` the timeline and the members stay empty."""
+    """Return the tables of one result; without ``has_details`` the timeline and the members stay empty."""
     return {
         "group_scenarios": group_scenario_table(result),
         "group_churn": group_churn_table(result),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.proposal.constraints.registry import standing_sentence
 from kafka_capacity.report.asked import asked_sentence
 from kafka_capacity.report.options import Option, PlanView
 from kafka_capacity.report.sections import section
@@ -110,7 +111,7 @@ def _throttles(view: PlanView) -> dict[str, Any]:
 
 
 def _verdict(view: PlanView, option: Option) -> str:
-    return "recommended" if option is view.recommended else ("fits" if option.fits else "no_fit")
+    return "recommended" if option is view.recommended else option.verdict
 
 
 def _row(view: PlanView, option: Option) -> dict[str, Any]:
@@ -140,6 +141,9 @@ def _note(option: Option) -> str | None:
     if option.excuses:
         reason, more = str(option.excuses[0]["reason"]), len(option.excuses) - 1
         return reason[:1].upper() + reason[1:] + (f" (and {more:,} more)" if more else "") + "."
+    if option.standing:
+        sentence = standing_sentence(option.standing)
+        return f"{sentence[:1].upper()}{sentence[1:]}."
     figures = option.figures
     if not option.is_refused and figures["seeds_tried"] > 1:
         return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.questions.consumers.decide import MAX_NAMED, GroupDecision
 from kafka_capacity.report.group_caveats import common_caveats, group_caveats
 from kafka_capacity.report.group_chart import lag_chart
 from kafka_capacity.report.group_details import (
@@ -14,15 +15,7 @@ from kafka_capacity.report.group_details import (
     overview_table,
     variants_table,
 )
-from kafka_capacity.report.group_words import (
-    at_risk_line,
-    count_sentences,
-    disk_sentence,
-    pause_sentence,
-    skew_sentence,
-    summary,
-)
-from kafka_capacity.report.groups import SECTION, GroupsView, GroupView
+from kafka_capacity.report.groups import SECTION, GroupsView
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import column, table
@@ -36,64 +29,68 @@ MAX_SKIPPED = 100
 
 @section(SECTION, title="Consumer groups", order=25)
 def build(view: PlanView) -> dict[str, Any] | None:
-    """Give the overview and a part for each group; nothing where a plan has no groups."""
+    """Return the overview and a part for each group; nothing where a plan has no groups."""
     groups = view.groups
     if groups is None:
         return None
-    wanted = [group for group in groups.groups if group.advice.is_at_risk or group.advice.is_change]
+    decided = groups.decision.groups
+    wanted = [group for group in decided if group.choice.is_at_risk or group.choice.is_change]
     full = wanted[:MAX_FULL]
-    folded = [group for group in groups.groups[:MAX_DETAILED] if group not in full]
+    folded = [group for group in decided[:MAX_DETAILED] if group not in full]
     anchors = {group.group_id: f"group-{place}" for place, group in enumerate([*full, *folded], start=1)}
     rests_on = common_caveats(groups)
-    parts = {group.group_id: _full(group, anchors[group.group_id]) for group in full}
+    parts = [_full(groups, group, anchors[group.group_id]) for group in full]
     return {
-        "summary": summary(groups),
-        "at_risk": at_risk_line(groups),
-        "overview": overview_table(groups, anchors) if groups.groups else None,
+        "summary": groups.decision.summary,
+        "at_risk": groups.decision.at_risk,
+        "figures": [_figures(group) for group in full if group.risk is not None][:MAX_NAMED],
+        "overview": overview_table(groups, anchors) if decided else None,
         "serious": [one for one in rests_on if one["severity"] == "serious"],
         "notes": [one for one in rests_on if one["severity"] != "serious"],
-        "full": list(parts.values()),
-        "folded": [_folded(group, anchors[group.group_id]) for group in folded],
-        "left_out": len(groups.groups) - len(full) - len(folded),
+        "full": parts,
+        "folded": [_folded(groups, group, anchors[group.group_id]) for group in folded],
+        "left_out": len(decided) - len(full) - len(folded),
         "unfolded_left_out": len(wanted) - len(full),
-        "charts": [part["chart"] for part in parts.values() if part["chart"] is not None],
+        "charts": [part["chart"] for part in parts if part["chart"] is not None],
         "skipped": _skipped(groups),
     }
 
 
-def _full(group: GroupView, anchor: str) -> dict[str, Any]:
-    """Give everything about one group."""
+def _figures(group: GroupDecision) -> dict[str, Any]:
+    """Return the key figures of a group, for the mail."""
     return {
-        **_common(group, anchor),
-        "chart": lag_chart(group, f"{anchor}-lag"),
-        "events": events_table(group),
-        "members": members_table(group, limit=MAX_MEMBERS),
+        "group": group.group_id,
+        "figures": [{"label": one.label, "value": list(one.value), "format": one.kind} for one in group.figures],
     }
 
 
-def _folded(group: GroupView, anchor: str) -> dict[str, Any]:
-    """Give the gist of one group."""
+def _full(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]:
+    """Return everything about one group."""
     return {
         **_common(group, anchor),
-        "members": members_table(group, limit=MAX_MEMBERS_FOLDED),
+        "chart": lag_chart(view, group.choice, f"{anchor}-lag"),
+        "events": events_table(group.choice),
+        "members": members_table(view, group.choice, limit=MAX_MEMBERS),
     }
 
 
-def _common(group: GroupView, anchor: str) -> dict[str, Any]:
-    sentences = [
-        pause_sentence(group),
-        *count_sentences(group),
-        *dict.fromkeys(skew_sentence(row) for row in group.shown),
-        disk_sentence(group),
-    ]
+def _folded(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]:
+    """Return the gist of one group."""
+    return {
+        **_common(group, anchor),
+        "members": members_table(view, group.choice, limit=MAX_MEMBERS_FOLDED),
+    }
+
+
+def _common(group: GroupDecision, anchor: str) -> dict[str, Any]:
     return {
         "anchor": anchor,
         "group": group.group_id,
-        "verdict": str(group.verdict),
-        "reason": group.advice.reason,
-        "sentences": [sentence for sentence in sentences if sentence],
-        "caveats": group_caveats(group),
-        "variants": variants_table(group),
+        "verdict": str(group.status),
+        "reason": group.advice,
+        "sentences": list(group.known),
+        "caveats": group_caveats(group.choice),
+        "variants": variants_table(group.choice),
     }
 
 

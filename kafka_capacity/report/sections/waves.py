@@ -89,7 +89,7 @@ def _added(view: PlanView) -> list[dict[str, Any]]:
     rows = view.inputs.tables["new_partitions"].to_pylist() if "new_partitions" in view.inputs.tables else []
     return [
         {
-            **row,
+            **{name: value for name, value in row.items() if name != "replicas"},
             "text": f"{row['topic']}: {row['count_before']:,} to {row['count_after']:,} partitions; "
             f"{format_percent(row['moved_keys_ratio'])} of all keys change partition, if producers set keys.",
         }

@@ -5,7 +5,7 @@ the band reaches from the shortest to the longest of the longest pauses. How lon
 from the event: how fast a JVM starts is no matter of the group. Two things widen the band:
 
 * Soon after a rebalance the heartbeats of a classic group fall together. Unless they were scattered before the event,
-  courses with heartbeats in phase count as well.
+  traces with heartbeats in phase count as well.
 * The second round of a cooperative join may find its members on their way already, and then takes no heartbeat: a
   joining member that asks for its part just then is sent to join again at once.
 """
@@ -84,11 +84,11 @@ def _courses(
     spell = scenario.settings.restart_seconds + scenario.settings.settle_seconds
     for is_in_phase in phases:
         for draw in range(DRAWS):
-            course = simulation.course(kind, draw=draw, is_in_phase=is_in_phase)
-            found = course.interruptions
+            trace = simulation.trace(kind, draw=draw, is_in_phase=is_in_phase)
+            found = trace.interruptions
             if kind is not Event.ROLLING_RESTART:
                 longest.append(float(found.pause_seconds.max(initial=0.0)))
-                rebalances.add(course.rebalances)
+                rebalances.add(trace.rebalances)
                 continue
             for number in range(len(facts.members)):
                 is_now = (found.stop_seconds >= number * spell) & (found.stop_seconds < (number + 1) * spell)

@@ -8,8 +8,8 @@ from tests.builders import cluster, topic
 NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
 
 FEWEST_AS_NOW = ("--broker-counts", "6", "--placer", "fewest-bytes")
-MOVES = {"moves.json", "moves-rollback.json"}
-FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json", "runbook.md", *MOVES}
+KAFKAS = {"moves.json", "rollback.json", "target.json", "reassignment.json"}
+FILES = {"plan.json", "timing.json", "runbook.md", *KAFKAS}
 
 
 def names(folder):

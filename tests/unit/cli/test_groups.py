@@ -6,7 +6,6 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from kafka_capacity.cli.group_table import in_ranges
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import PlanRequest
@@ -33,7 +32,7 @@ def planned(run, folder, *arguments):
 def test_a_group_is_shown_with_its_variants_events_and_members(run, clicks):
     done = run("groups", "--snapshot", clicks, *QUICK)
     assert done.exit_code == 0, done.output
-    for words in ("roundrobin (today", "cooperative-sticky", "rolling-restart", "who reads what", "advice: "):
+    for words in ("roundrobin (today", "cooperative-sticky", "Rolling restart", "who reads what", "advice: "):
         assert words in done.stdout
     assert f"{GROUP}: 3 members, 16 partitions" in done.stdout
 
@@ -154,8 +153,3 @@ def test_the_snapshot_is_given_once(run, clicks):
 
 def test_a_cluster_without_groups_is_none(run, snapshot):
     assert planned(run, snapshot)["groups"] == []
-
-
-def test_partitions_are_written_in_ranges():
-    assert in_ranges(["a-b-0", "a-b-1", "a-b-3", "c-7"]) == "a-b 0–1 3, c 7"
-    assert in_ranges([]) == ""

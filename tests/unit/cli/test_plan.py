@@ -4,9 +4,10 @@ import dataclasses
 
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
+from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal import PlacementMetrics, evaluate_placement
-from kafka_capacity.proposal.grid import scenario_from_json
-from kafka_capacity.text import format_percent
+from kafka_capacity.proposal.gap import gap_text
+from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FILES, NINE, all_names, names, read
 
@@ -18,10 +19,11 @@ def test_one_option_gives_these_files(planned):
 def test_the_plan_holds_what_the_evaluation_says(planned, snapshot):
     plan = read(planned / "plan.json")
     found = read_plan_input(str(snapshot))
-    asked = {key: plan[key] for key in ("scenario_id", "target", "placer", "replication_factor", "rack_rule", "seed")}
-    asked |= {key: plan[key] for key in ("throttle_bytes_per_second", "balance", "tolerance_ratio", "disk_limit_ratio")}
-    result = evaluate_placement(found.snapshot, found.load, scenario_from_json(asked))
+    request = parse_plan_request({"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"]})
+    (scenario,) = placement_grid(found.snapshot.brokers, request.grid())
+    result = evaluate_placement(found.snapshot, found.load, scenario)
 
+    assert scenario_to_json(scenario).items() <= plan.items()
     assert plan["fits"] is True
     assert plan["excuses"] == []
     assert {f.name for f in dataclasses.fields(PlacementMetrics)} <= set(plan)
@@ -32,29 +34,30 @@ def test_the_plan_holds_what_the_evaluation_says(planned, snapshot):
     assert [row["is_new"] for row in plan["brokers"]] == [False] * 6 + [True] * 3
 
 
-def test_the_reassignment_is_the_whole_target_and_the_rollback_the_whole_cluster(planned, snapshot):
+def test_the_target_is_the_whole_assignment_and_the_reassignment_the_same(planned, snapshot):
     found = read_plan_input(str(snapshot)).snapshot
-    target, back = read(planned / "reassignment.json"), read(planned / "rollback.json")
+    target = read(planned / "target.json")["partitions"]
+    before = [[b for b in row if b >= 0] for row in found.replicas.tolist()]
 
-    assert len(target["partitions"]) == len(back["partitions"]) == 16
-    assert [p["replicas"] for p in back["partitions"]] == [
-        [b for b in row if b >= 0] for row in found.replicas.tolist()
-    ]
-    moved = sum(
-        len(set(after["replicas"]) - set(before["replicas"]))
-        for after, before in zip(target["partitions"], back["partitions"], strict=True)
-    )
+    assert len(target) == 16
+    moved = sum(len(set(row["replicas"]) - set(old)) for row, old in zip(target, before, strict=True))
     assert moved == read(planned / "plan.json")["moved_replicas"] > 0
+    assert (planned / "reassignment.json").read_bytes() == (planned / "target.json").read_bytes()
 
 
-def test_what_is_to_be_executed_has_the_changed_partitions_only(planned):
-    target, back = read(planned / "reassignment.json")["partitions"], read(planned / "rollback.json")["partitions"]
-    moves, undo = read(planned / "moves.json"), read(planned / "moves-rollback.json")
-    changed = [(a, b) for a, b in zip(target, back, strict=True) if a["replicas"] != b["replicas"]]
+def test_what_is_to_be_executed_and_the_way_back_have_the_changed_partitions_only(planned, snapshot):
+    found = read_plan_input(str(snapshot)).snapshot
+    target = read(planned / "target.json")["partitions"]
+    moves, back = read(planned / "moves.json"), read(planned / "rollback.json")
+    before = [
+        {**row, "replicas": [b for b in old if b >= 0]}
+        for row, old in zip(target, found.replicas.tolist(), strict=True)
+    ]
+    changed = [(a, b) for a, b in zip(target, before, strict=True) if a["replicas"] != b["replicas"]]
 
     assert 0 < len(changed) < len(target)
     assert moves == {"version": 1, "partitions": [after for after, _ in changed]}
-    assert undo == {"version": 1, "partitions": [before for _, before in changed]}
+    assert back == {"version": 1, "partitions": [before for _, before in changed]}
     assert len(changed) == read(planned / "plan.json")["changed_partitions"]
 
 
@@ -182,4 +185,4 @@ def test_figures_of_the_table_are_those_of_the_plan(planned, run, snapshot, brok
     assert cells[3] == f"{plan['moved_replicas']} of {plan['total_replicas']}"
     assert cells[4] == f"{plan['moved_bytes'] / 2**30:.1f} GiB"
     assert "it fits" in done.stdout
-    assert cells[6] == format_percent(plan["gap_ratio"])
+    assert cells[6] == (gap_text(plan["moved_bytes"], plan["lower_bound_bytes"]) or "")

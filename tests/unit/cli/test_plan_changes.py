@@ -7,10 +7,13 @@ import pytest
 from kafka_capacity.cli import planning
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.plan.publish import plan_files
+from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
+from kafka_capacity.plan.released_files import option_files
+from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal import evaluate_placement
-from kafka_capacity.proposal.grid import scenario_from_json, scenario_to_json
-from kafka_capacity.questions.change.tables import moves_table
+from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
+from kafka_capacity.proposal.log_dirs import joining_dirs
+from kafka_capacity.questions.change.tables import result_tables
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.cli.plan_folders import read
 
@@ -137,20 +140,23 @@ def test_log_dirs_and_new_partitions_are_released_as_they_are_planned_here(run, 
     assert done.exit_code == 0, done.output
     named = {place for row in read(out / "moves.json")["partitions"] for place in row["log_dirs"]}
     assert named == {"any", "/data0", "/data1"}
-    plan, found = read(out / "plan.json"), read_plan_input(str(jbod))
-    result = evaluate_placement(found.snapshot, found.load, asked_of(plan))
-    released = plan_files(moves_table(result, found.snapshot))
-    assert released["reassignment.json"] == (out / "moves.json").read_bytes()
-    assert released["rollback.json"] == (out / "moves-rollback.json").read_bytes()
-
-
-def asked_of(plan):
-    """The scenario that a plan.json tells of."""
-    fields = ("scenario_id", "target", "placer", "replication_factor", "throttle_bytes_per_second", "rack_rule")
-    more = ("balance", "tolerance_ratio", "disk_limit_ratio", "seed", "pins", "most_replicas_per_broker", "replaced")
-    asked = scenario_from_json({name: plan[name] for name in (*fields, *more, "partition_counts")})
-    assert set(scenario_to_json(asked)) <= set(plan)
-    return asked
+    found = read_plan_input(str(jbod))
+    request = {
+        "cluster": "payments",
+        "broker_counts": [9],
+        "placers": ["fewest-bytes"],
+        "partition_counts": {"audit": 9},
+    }
+    (scenario,) = placement_grid(found.snapshot.brokers, parse_plan_request(request).grid())
+    assert scenario_to_json(scenario).items() <= read(out / "plan.json").items()
+    result = evaluate_placement(found.snapshot, found.load, scenario)
+    tables = result_tables(result, found.snapshot, has_moves=True)
+    released = option_files(tables, scenario.scenario_id, (found.snapshot.partitions, found.snapshot.replicas))
+    start = result.start(found.snapshot)
+    _, to, paths = joining_dirs(result, found.snapshot)
+    whole = reassignment_json(start.partitions, result.diff.after, log_dirs=to, paths=paths)
+    assert whole == (out / "target.json").read_bytes()
+    assert {name: (out / name).read_bytes() for name in released} == released
 
 
 def test_the_report_shows_the_fullest_log_dirs_on_the_way(run, jbod, tmp_path):

@@ -9,7 +9,7 @@ from kafka_capacity.cli import planning
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.simulation import inventory_facts
 from tests.builders import cluster, rows_of, with_rows
-from tests.unit.cli.plan_folders import FEWEST_AS_NOW, FILES, MOVES, NINE, all_names, read
+from tests.unit.cli.plan_folders import FEWEST_AS_NOW, FILES, KAFKAS, NINE, all_names, read
 
 
 def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, snapshot, broker_list):
@@ -19,7 +19,7 @@ def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, s
     plan = read(planned / "plan.json")
 
     assert done.exit_code == 0
-    assert all_names(planned) == FILES - MOVES - {"reassignment.json", "runbook.md"}
+    assert all_names(planned) == FILES - KAFKAS - {"runbook.md"}
     assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
     assert plan["excuses"][0]["constraint"] == "placement"
     assert "refused" in done.stdout

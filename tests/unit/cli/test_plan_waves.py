@@ -30,7 +30,7 @@ def test_all_waves_in_order_are_the_target_and_back_in_order_the_start(run, snap
     assert plan["schedule"]["wave_count"] == len(waves) > 2
     for name in waves:
         lists |= replica_lists(tmp_path / "waves" / name)
-    assert lists == replica_lists(tmp_path / "reassignment.json")
+    assert lists == replica_lists(tmp_path / "moves.json")
     for name in reversed(waves):
         lists |= replica_lists(tmp_path / "waves" / name.replace(".json", "-rollback.json"))
     assert lists == replica_lists(tmp_path / "rollback.json")

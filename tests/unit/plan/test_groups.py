@@ -19,7 +19,7 @@ from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
-from kafka_capacity.questions.consumers.advice import advise
+from kafka_capacity.questions.consumers.choice import choose
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
@@ -74,8 +74,8 @@ def test_of_a_large_grid_today_and_the_recommended_bring_the_same_details(pinned
         assert parquet_bytes(some[name]) == parquet_bytes(everything[name])
     wanted = {
         row["scenario_id"]
-        for advice in advise(some["group_scenarios"].to_pylist(), some["group_churn"].to_pylist())
-        for row in (advice.today, advice.spoken_of)
+        for choice in choose(some["group_scenarios"].to_pylist(), some["group_churn"].to_pylist())
+        for row in (choice.today, choice.focus)
     }
     for name in ("group_timeline", "group_members"):
         kept = [row for row in everything[name].to_pylist() if row["scenario_id"] in wanted]

@@ -7,6 +7,9 @@ import json
 import pyarrow.compute as pc
 import pytest
 
+from kafka_capacity.cli.plan_files import plan_files
+from kafka_capacity.cli.planning import make_plan
+from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.store import LocalStore
@@ -19,6 +22,8 @@ from tests.builders import cluster, topic
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "most_moves_per_broker": 2}
+INVENTORY = cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)])
+KAFKAS = {"moves.json", "rollback.json", "target.json", "reassignment.json"}
 MOVE_TABLE_NAMES = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
 
 
@@ -29,7 +34,7 @@ def store(tmp_path):
 
 def planned(store, *, without=(), inventory=None, **request):
     """Plan and publish; ``without`` leaves tables out, as older programs did."""
-    stage(inventory or cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)]), store)
+    stage(inventory or INVENTORY, store)
     pinned = pin_plan(store, parse_plan_request({**REQUEST, **request}), run_date=TODAY)
     simulate_plan(store, read_plan_inputs(store, pinned.request_key))
     if without:
@@ -62,7 +67,7 @@ def replica_lists(content):
 def test_all_waves_in_order_are_the_whole_move_and_back_the_start(released):
     store, pinned, manifest, addresses = released
     files = folder_of(store, pinned)
-    start, target = replica_lists(files["rollback.json"]), replica_lists(files["reassignment.json"])
+    start, target = replica_lists(files["rollback.json"]), replica_lists(files["moves.json"])
     waves = sorted(name for name in files if name.startswith("waves/") and name.endswith(("copy.json", "reorder.json")))
 
     assert len(waves) == len(read_table(store, manifest, "waves")) > 2
@@ -73,7 +78,11 @@ def test_all_waves_in_order_are_the_whole_move_and_back_the_start(released):
     for name in reversed(waves):
         lists |= replica_lists(files[name.replace(".json", "-rollback.json")])
     assert lists == start
-    names = ("reassignment.json", "rollback.json", "waves/", "runbook.md")
+    whole = replica_lists(files["target.json"])
+    assert len(whole) == 16
+    assert {name: whole[name] for name in target} == target
+    assert files["reassignment.json"] == files["target.json"]
+    names = ("moves.json", "rollback.json", "target.json", "reassignment.json", "waves/", "runbook.md")
     assert addresses == [store.uri(f"{pinned.report_prefix}reassignment/{name}") for name in names]
 
 
@@ -119,14 +128,42 @@ def test_a_plan_without_waves_is_read_reported_and_released_as_before(store):
     assert {
         name for name, table in read_plan_tables(store, manifest).items() if name in MOVE_TABLE_NAMES and table
     } == set()
-    assert set(folder_of(store, pinned)) == {"reassignment.json", "rollback.json", "manifest.json"}
+    assert set(folder_of(store, pinned)) == {*KAFKAS, "manifest.json"}
 
 
-def test_where_nothing_changes_nothing_is_released(store):
+def test_where_nothing_changes_there_is_nothing_to_execute(store):
     pinned, _ = planned(store, broker_counts=[6], tolerance_ratio=1.0)
+    release_plan_files(store, pinned)
+    files = folder_of(store, pinned)
 
-    assert release_plan_files(store, pinned) == []
-    assert set(folder_of(store, pinned)) == {"manifest.json"}
+    assert set(files) == {*KAFKAS, "manifest.json"}
+    assert replica_lists(files["moves.json"]) == replica_lists(files["rollback.json"]) == {}
+    assert len(replica_lists(files["target.json"])) == 16
+
+
+CHANGES = {"broker_counts": [9], "partition_counts": {"orders": 18}, "removed_brokers": [2], "replication_factor": 2}
+
+
+@pytest.mark.parametrize("request_", [{}, CHANGES, {"broker_counts": [6], "tolerance_ratio": 1.0}])
+def test_the_command_line_writes_the_same_files_with_the_same_bytes(store, tmp_path, request_):
+    pinned, _ = planned(store, **request_)
+    release_plan_files(store, pinned)
+    released = folder_of(store, pinned)
+    del released["manifest.json"]
+
+    write_snapshot_files(INVENTORY, tmp_path / "snapshot")
+    given = {name: value for name, value in {**REQUEST, **request_}.items() if name != "cluster"}
+    _, folders = plan_files(make_plan(str(tmp_path / "snapshot"), given, None, lambda what, *, steps=None: None))
+    written = {name: data for name, data in folders[""].items() if name != "plan.json"}
+    assert written == released
+
+
+def test_without_the_pinned_inventory_the_whole_target_is_left_out(store):
+    pinned, _ = planned(store)
+    stage(cluster(topics=[topic("other")]), store)
+    release_plan_files(store, pinned)
+
+    assert KAFKAS - set(folder_of(store, pinned)) == {"target.json", "reassignment.json"}
 
 
 def test_parameters_of_the_move_are_in_the_schedule(store):

@@ -28,7 +28,7 @@ def test_waves_follow_each_other_with_their_times():
 def test_what_stays_is_said_with_its_reason():
     text = runbook([[1, 2], [1, 2]], [[1, 3], [1, 4]], leader=[-1, 1])
 
-    assert "1 partition is in no wave and stays where it is, though `reassignment.json` has it" in text
+    assert "1 partition is in no wave and stays where it is, though `moves.json` and `target.json` have it" in text
     assert "- 1 partition (orders-0): there is no leader to copy from" in text
 
 

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.store import LocalStore
@@ -18,9 +19,10 @@ from kafka_capacity.plan.plan_dataset import SHARES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.simulation import simulation_inputs
 from kafka_capacity.proposal import evaluate_placement
-from kafka_capacity.proposal.grid import scenario_to_json
+from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.questions.change.evaluate import evaluate_tables
-from kafka_capacity.questions.change.tables import PLAN_TABLES, target_matrix
+from kafka_capacity.questions.change.stored_target import stored_target
+from kafka_capacity.questions.change.tables import PLAN_TABLES
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 from tests.sized_plans import write_shares
 
@@ -31,6 +33,16 @@ REQUEST = {"cluster": "payments", "broker_counts": [6, 9], "placers": ["fewest-b
 @pytest.fixture
 def store(tmp_path):
     return LocalStore(tmp_path / "objects")
+
+
+NO_REQUEST = json.dumps(
+    {
+        "pinned": {"cluster": "c", "ds": DS, "inventory_sha256": "", "plan_id": ""},
+        "request": {"cluster": ""},
+        "code_version": "",
+        "model_version": "",
+    }
+).encode()
 
 
 def inventory(**options):
@@ -103,7 +115,7 @@ def test_the_tables_hold_what_was_evaluated(planned):
     for scenario in inputs.scenarios:
         result = evaluate_placement(simulation.snapshot, simulation.load, scenario)
         moves = tables["moves"].filter(pc.equal(tables["moves"]["scenario_id"], scenario.scenario_id))
-        after = target_matrix(simulation.snapshot.partitions, simulation.snapshot.replicas, moves)
+        _, after, _, _ = stored_target(simulation.snapshot.partitions, simulation.snapshot.replicas, moves)
         assert after.tolist() == result.diff.after.tolist()
         assert sum(moves.column("moved_bytes").to_pylist()) == result.metrics.moved_bytes
         loads = tables["broker_load"].filter(pc.equal(tables["broker_load"]["scenario_id"], scenario.scenario_id))
@@ -131,18 +143,49 @@ def test_an_inventory_staged_again_in_between_is_a_clear_error(store):
     assert message.endswith("start the run again")
 
 
-def test_a_scenario_comes_back_from_the_pinned_request_as_it_was(store):
+FULL_REQUEST = {
+    **REQUEST,
+    "throttles_bytes_per_second": [1e7, 2e7],
+    "pinned_topics": {"audit": [1, 2, "rack:a"]},
+    "replaced_brokers": {"3": 13},
+    "partition_counts": {"orders": 12},
+    "longest_wave_hours": 1.5,
+    "wave_order": "smallest-first",
+    "group_protocols": ["consumer"],
+    "session_timeout_seconds": 30.0,
+    "seed": 7,
+}
+
+
+def test_what_a_request_stands_for_is_derived_from_it_when_it_is_read(store):
+    stage(inventory(), store)
+    asked = parse_plan_request(FULL_REQUEST)
+    pinned = pin_plan(store, asked, run_date=TODAY)
+    document = json.loads(store.read_bytes(pinned.request_key))
+    observed = build_snapshot(inventory()).brokers
+
+    inputs = read_plan_inputs(store, pinned.request_key)
+    expected = placement_grid(observed, asked.grid())
+    assert [scenario_to_json(one) for one in inputs.scenarios] == [scenario_to_json(one) for one in expected]
+    assert inputs.move == asked.move_settings()
+    assert inputs.group_grid == asked.group_grid(seed=7)
+    assert inputs.pinned == pinned
+    assert not {"recipients", "is_approval_required", "ds"} & set(inputs.request)
+    assert set(document) == {"pinned", "request", "own_shapes", "scores", "code_version", "model_version"}
+
+
+def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):
     stage(inventory(), store)
     pinned = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
     document = json.loads(store.read_bytes(pinned.request_key))
+    before = [one.scenario_id for one in read_plan_inputs(store, pinned.request_key).scenarios]
+    older = {**document, "scenarios": [{"scenario_id": "x"}], "move": {}, "group_grid": {}}
+    store.write_bytes(pinned.request_key, json.dumps(older).encode())
 
-    inputs = read_plan_inputs(store, pinned.request_key)
-    assert [scenario_to_json(scenario) for scenario in inputs.scenarios] == document["scenarios"]
-    assert inputs.pinned == pinned
-    assert not {"recipients", "is_approval_required", "ds"} & set(inputs.request)
+    assert [one.scenario_id for one in read_plan_inputs(store, pinned.request_key).scenarios] == before
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"pinned": {"cluster": "c"}}'])
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"pinned": {"cluster": "c"}}', NO_REQUEST])
 def test_a_request_that_is_none_is_our_error(store, body):
     store.write_bytes("request.json", body)
 

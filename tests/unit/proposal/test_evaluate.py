@@ -311,16 +311,18 @@ def test_a_refusal_is_taken_over_too():
 def test_another_rack_rule_is_named_where_it_would_do_and_only_there():
     # Racks of 2, 2 and 1 brokers: the lone one must hold all twelve, of which it may hold ten.
     snapshot, load = observed(brokers=5)
-    strict = evaluate_placement(snapshot, load, scenario(5, most_replicas_per_broker=10))
+    strict = evaluate_placement(snapshot, load, scenario(5, broker_maxima=(("replica_count", 10),)))
     looser = evaluate_placement(
-        snapshot, load, scenario(5, most_replicas_per_broker=10, rack_rule=RackRule.TWO_RACKS, tolerance_ratio=0.2)
+        snapshot,
+        load,
+        scenario(5, broker_maxima=(("replica_count", 10),), rack_rule=RackRule.TWO_RACKS, tolerance_ratio=0.2),
     )
 
     assert strict.excuses[0].reason.endswith("; so would the rack rule two-racks instead of strict")
     assert looser.fits
     for other in (
-        scenario(5, most_replicas_per_broker=7),  # 36 replicas, room for 35
-        scenario(5, most_replicas_per_broker=10, placer="striped"),
-        scenario(5, most_replicas_per_broker=7, rack_rule=RackRule.TWO_RACKS),
+        scenario(5, broker_maxima=(("replica_count", 7),)),  # 36 replicas, room for 35
+        scenario(5, broker_maxima=(("replica_count", 10),), placer="striped"),
+        scenario(5, broker_maxima=(("replica_count", 7),), rack_rule=RackRule.TWO_RACKS),
     ):
         assert not any("two-racks instead" in one.reason for one in evaluate_placement(snapshot, load, other).excuses)

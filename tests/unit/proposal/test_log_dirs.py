@@ -9,7 +9,7 @@ import pytest
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.placement import RackRule
 from kafka_capacity.kafka.reassignment.kafka_json import wave_files
-from kafka_capacity.plan.publish import plan_files
+from kafka_capacity.plan.released_files import move_files
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.log_dirs import log_dir_facts, target_log_dirs
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
@@ -139,8 +139,8 @@ def test_the_released_files_name_the_directories_both_ways():
     topics = [topic(f"t{n}", replicas=[[1]], size_bytes=30 * GIB) for n in range(4)]
     snapshot, load = jbod(topics, brokers=1)
     result = evaluate_placement(snapshot, load, asked(2))
-    files = plan_files(moves_table(result, snapshot))
-    there = [(row["replicas"], row["log_dirs"]) for row in json.loads(files["reassignment.json"])["partitions"]]
+    files = move_files(moves_table(result, snapshot))
+    there = [(row["replicas"], row["log_dirs"]) for row in json.loads(files["moves.json"])["partitions"]]
     back = [(row["replicas"], row["log_dirs"]) for row in json.loads(files["rollback.json"])["partitions"]]
 
     assert sorted(there) == [([2], ["/data0"]), ([2], ["/data1"])]
@@ -153,7 +153,7 @@ def test_one_directory_a_broker_is_left_to_the_broker():
     result = evaluate_placement(snapshot, partition_load(raw, snapshot), scenario(9))
 
     assert result.log_dir_after is None
-    rows = json.loads(plan_files(moves_table(result, snapshot))["reassignment.json"])["partitions"]
+    rows = json.loads(move_files(moves_table(result, snapshot))["moves.json"])["partitions"]
     assert {place for row in rows for place in row["log_dirs"]} == {"any"}
 
 

@@ -109,14 +109,16 @@ def test_a_topic_pinned_into_one_rack_stays_put_and_breaks_the_rack_rule_openly(
 
 
 def test_the_limit_of_replicas_is_kept_where_it_can_be():
-    result = evaluate_placement(*observed(brokers=3, racks=3, partitions=10), scenario(6, most_replicas_per_broker=5))
+    result = evaluate_placement(
+        *observed(brokers=3, racks=3, partitions=10), scenario(6, broker_maxima=(("replica_count", 5),))
+    )
 
     assert result.fits
     assert result.loads.replicas_after.tolist() == [5] * 6
 
 
 def test_a_limit_of_replicas_that_cannot_be_kept_says_what_would_do():
-    result = evaluate_placement(*observed(), scenario(6, most_replicas_per_broker=5))
+    result = evaluate_placement(*observed(), scenario(6, broker_maxima=(("replica_count", 5),)))
 
     assert [excuse.constraint for excuse in result.excuses] == ["replica_count"] * 6
     assert result.excuses[0].reason == (
@@ -124,13 +126,13 @@ def test_a_limit_of_replicas_that_cannot_be_kept_says_what_would_do():
         "rack a, 1 in rack b, 1 in rack c), or a limit of 6 would do"
     )
     # Every rack has a replica of each partition, so two brokers more leave the third rack as full as it was.
-    fits = [evaluate_placement(*observed(), scenario(n, most_replicas_per_broker=5)).fits for n in (8, 9)]
+    fits = [evaluate_placement(*observed(), scenario(n, broker_maxima=(("replica_count", 5),))).fits for n in (8, 9)]
     assert fits == [False, True]
 
 
 def test_a_topic_pinned_to_too_few_brokers_is_named():
     pins = pins_of({"orders": [1, 2, 4]})
-    asked = scenario(6, pins=pins, rack_rule=RackRule.OFF, replication_factor=2, most_replicas_per_broker=5)
+    asked = scenario(6, pins=pins, rack_rule=RackRule.OFF, replication_factor=2, broker_maxima=(("replica_count", 5),))
     result = evaluate_placement(*observed(), asked)
 
     assert "it takes at least 2 more brokers of this size that topic orders may be on, or" in result.excuses[0].reason
@@ -151,7 +153,7 @@ def test_tiny_pinned_clusters_copy_as_little_as_trying_everything(seed):
         pins=pins_of({name: [int(b) for b in ids] for name, ids in allowed.items()}),
         tolerance_ratio=1.0,
         rack_rule=RackRule.OFF,
-        most_replicas_per_broker=3,
+        broker_maxima=(("replica_count", 3),),
     )
     result = evaluate_placement(snapshot, partition_load(raw, snapshot), asked)
     upper = 2.0 * 2.0 * sizes.sum() / 4

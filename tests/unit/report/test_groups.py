@@ -29,7 +29,7 @@ from tests.report.group_plans import (
 from tests.report.plans import ClusterSpec, make_inputs
 
 SMALL = ClusterSpec(partitions=4)
-ORDERS = "falls 4 min 12 s behind in a crash, allowed 2 min, caught up after 12 min 36 s"
+ORDERS = "max lag 4 min 12 s in a crash, allowed 2 min, caught up after 12 min 36 s"
 
 
 def report_of(groups, **more):
@@ -95,7 +95,7 @@ def test_where_no_group_is_at_risk_nothing_is_said():
         (
             "lag_now",
             {"start_lag_seconds": 3600.0, "catch_up_now_seconds": None},
-            "is 1 h behind today, never gone, allowed 4 h",
+            "is 1 h behind today, never caught up, allowed 4 h",
         ),
         ("settling", {}, "the assignor keeps taking partitions back"),
     ],
@@ -117,7 +117,7 @@ def test_when_the_worst_lag_is_gone_is_said_where_it_is_known(catch_up, keeps_up
     rows = [row | {"catch_up_seconds": catch_up, "keeps_up": keeps_up} for row in churn.to_pylist()]
     tables["group_churn"] = pa.Table.from_pylist(rows, schema=churn.schema)
     line = section_of(tables)["at_risk"]
-    assert line.endswith(f"a (falls 4 min 12 s behind in a crash, allowed 2 min{ending}).")
+    assert line.endswith(f"a (max lag 4 min 12 s in a crash, allowed 2 min{ending}).")
 
 
 def test_a_lag_without_end_is_said_so():
@@ -157,9 +157,18 @@ def test_the_overview_has_today_and_what_is_recommended(section):
     assert section["overview"]["note"].endswith("The lag allowed is 2 min.")
 
 
+def test_the_time_to_the_first_record_is_on_the_page_and_in_the_figures_of_the_mail(section):
+    label = "Time to first record after a rolling restart"
+    assert label in [column["label"] for column in section["overview"]["columns"]]
+    assert "first_record" in part_of(section, "orders-etl")["events"]["rows"][0]
+    figures = {one["label"]: one["value"] for one in section["figures"][-1]["figures"]}
+    assert section["figures"][-1]["group"] == "orders-etl"
+    assert figures == {"Max lag": [252.0, 48.0], label: [3.0, 3.0]}
+
+
 def test_ways_to_share_are_side_by_side_at_todays_count(section):
     table = part_of(section, "orders-etl")["variants"]
-    assert table["caption"] == "Ways to share the partitions of orders-etl, each in a rolling restart of 6 members"
+    assert table["caption"] == "Ways to share the partitions of orders-etl among 6 members"
     today, switched = table["rows"]
     assert [today[key] for key in ("variant", "behaviour", "verdict", "rebalances", "revoked", "pauses")] == [
         "range (today)",
@@ -198,7 +207,8 @@ def test_lag_of_today_comes_before_all_else():
     made = with_metrics(made, start_lag_seconds=7200.0, catch_up_now_seconds=600.0)
     sentences = part_of(section_of(group_tables([made])), "a")["sentences"]
     assert sentences[1] == (
-        "It is 2 h behind already, gone in 10 min at mean rates; events are those of the group once it has caught up."
+        "It is 2 h behind already, caught up in 10 min at mean rates; events are those of the group once it has "
+        "caught up."
     )
     assert sentences[2].startswith("The smallest count that will do with range is 2 (")
 
@@ -278,7 +288,7 @@ def test_only_the_first_groups_are_shown_in_full():
 
 
 def test_the_worst_come_first():
-    groups = view_plan(make_inputs(SMALL, groups=named_groups())).groups
+    groups = view_plan(make_inputs(SMALL, groups=named_groups())).groups.decision
     assert [group.group_id for group in groups.groups] == [
         "archive",
         "reports",
@@ -301,10 +311,10 @@ def test_skipped_groups_are_listed_with_their_reason():
 
 def test_the_curve_sets_today_beside_what_is_recommended(section):
     chart = part_of(section, "orders-etl")["chart"]
-    assert chart["title"] == "How far orders-etl falls behind in a crash"
+    assert chart["title"] == "Lag of orders-etl in a crash"
     assert chart["note"] == (
-        "Today (6 members, range): at most 4 min 12 s behind, orders-0. Recommended (6 members, cooperative-sticky, "
-        "static): at most 48 s behind, orders-0. The straight dashed line is what is allowed."
+        "Today (6 members, range): max lag 4 min 12 s, orders-0. Recommended (6 members, cooperative-sticky, "
+        "static): max lag 48 s, orders-0. The straight dashed line is what is allowed."
     )
     assert chart["params"] == {
         "time_unit": "min",

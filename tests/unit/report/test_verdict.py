@@ -61,6 +61,26 @@ def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():
     assert " too much; it takes " in verdict["reasons"][1]
 
 
+def test_what_is_no_worse_than_today_does_not_fit_in_any_word():
+    def full(row):
+        row["standing"] = json.dumps([{"constraint": "disk", "broker_id": broker} for broker in (3, 8)])
+
+    inputs = changed_rows(make_inputs(broker_counts=(6,), placers=("fewest-bytes",)), full)
+    verdict = verdict_of(inputs)
+    assert verdict["status"] == "no_worse"
+    assert verdict["headline"].startswith("6 brokers are no worse than today")
+    assert verdict["reasons"][0] == "No worse than today: brokers 3 and 8 were over the disk limit before."
+    assert verdict["subject"] == "[kafka-capacity] payments: 6 brokers are no worse than today (2026-11-20)"
+
+
+def test_an_option_within_its_limits_goes_before_one_that_is_no_worse_than_today():
+    def full(row):
+        row["standing"] = json.dumps([{"constraint": "disk", "broker_id": 3}] * (row["target_broker_count"] == 6))
+
+    inputs = changed_rows(make_inputs(broker_counts=(6, 9), placers=("fewest-bytes",)), full)
+    assert verdict_of(inputs)["recommended_scenario_id"] == "009-brokers.fewest-bytes"
+
+
 def test_nothing_fits():
     spec = ClusterSpec(disk_capacity_bytes=50 * GIB)
     verdict = verdict_of(make_inputs(spec, broker_counts=(7, 8), placers=("fewest-bytes",)))

@@ -14,14 +14,14 @@ from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 SETTINGS = GroupSettings(poll_seconds=0.5, round_trip_seconds=0.2)
 
 
-def course(event, *, assignor="range", members=4, then=None, partitions=12, draw=0, settings=SETTINGS, **changes):
+def trace(event, *, assignor="range", members=4, then=None, partitions=12, draw=0, settings=SETTINGS, **changes):
     facts = plain_group({"orders": partitions}, members=members, assignor=assignor)
     scenario = plain_scenario(facts, member_count=then or members, settings=settings, **changes)
-    return GroupSimulation(facts, scenario).course(event, draw=draw)
+    return GroupSimulation(facts, scenario).trace(event, draw=draw)
 
 
 def test_an_eager_scale_out_stops_every_partition_once():
-    found = course(Event.SCALE, then=6)
+    found = trace(Event.SCALE, then=6)
     assert found.rebalances == 1
     assert sorted(found.interruptions.partition.tolist()) == list(range(12))
     assert found.interruptions.is_revoked.all()
@@ -31,7 +31,7 @@ def test_an_eager_scale_out_stops_every_partition_once():
 
 
 def test_a_cooperative_scale_out_stops_only_what_moves_and_takes_a_second_round():
-    found = course(Event.SCALE, assignor="cooperative-sticky", then=6)
+    found = trace(Event.SCALE, assignor="cooperative-sticky", then=6)
     moved = np.flatnonzero(found.first_owner != found.last_owner)
     assert found.rebalances == 2
     assert found.interruptions.partition.tolist() == moved.tolist()
@@ -41,24 +41,24 @@ def test_a_cooperative_scale_out_stops_only_what_moves_and_takes_a_second_round(
 
 
 def test_a_leave_needs_one_round_even_if_cooperative():
-    found = course(Event.SCALE, assignor="cooperative-sticky", then=3)
+    found = trace(Event.SCALE, assignor="cooperative-sticky", then=3)
     assert found.rebalances == 1
     assert not found.interruptions.is_revoked.any()
     assert set(found.interruptions.before.tolist()) == {3}
 
 
 def test_one_by_one_is_a_rebalance_each():
-    assert course(Event.SCALE_ONE_BY_ONE, then=7).rebalances == 3
-    assert course(Event.SCALE, then=7).rebalances == 1
+    assert trace(Event.SCALE_ONE_BY_ONE, then=7).rebalances == 3
+    assert trace(Event.SCALE, then=7).rebalances == 1
 
 
 @pytest.mark.parametrize(("assignor", "rebalances"), [("range", 8), ("sticky", 8), ("cooperative-sticky", 12)])
 def test_a_rolling_restart_of_dynamic_members_is_a_leave_and_a_join_each(assignor, rebalances):
-    assert course(Event.ROLLING_RESTART, assignor=assignor).rebalances == rebalances
+    assert trace(Event.ROLLING_RESTART, assignor=assignor).rebalances == rebalances
 
 
 def test_a_rolling_restart_of_static_members_is_no_rebalance():
-    found = course(Event.ROLLING_RESTART, is_static=True)
+    found = trace(Event.ROLLING_RESTART, is_static=True)
     assert found.rebalances == 0
     assert not found.interruptions.is_revoked.any()
     assert found.interruptions.pause_seconds == pytest.approx(np.full(12, 20.2))
@@ -67,13 +67,13 @@ def test_a_rolling_restart_of_static_members_is_no_rebalance():
 
 def test_static_members_that_are_away_too_long_are_missed_and_come_back_anew():
     slow = dataclasses.replace(SETTINGS, restart_seconds=60.0, settle_seconds=30.0)
-    found = course(Event.ROLLING_RESTART, is_static=True, settings=slow)
+    found = trace(Event.ROLLING_RESTART, is_static=True, settings=slow)
     assert found.rebalances == 8
     assert (found.last_owner >= 0).all()
 
 
 def test_static_members_that_go_for_good_are_missed_a_session_later():
-    found = course(Event.SCALE, is_static=True, then=3)
+    found = trace(Event.SCALE, is_static=True, then=3)
     gone = found.interruptions.before == 3
     assert found.rebalances == 1
     assert found.interruptions.pause_seconds[gone].min() >= 45.0 - 3.0
@@ -81,7 +81,7 @@ def test_static_members_that_go_for_good_are_missed_a_session_later():
 
 
 def test_a_crash_is_noticed_when_the_session_ends():
-    found = course(Event.CRASH)
+    found = trace(Event.CRASH)
     dead = ~found.interruptions.is_revoked
     assert found.rebalances == 1
     assert found.unclean.tolist() == found.interruptions.partition[dead].tolist()
@@ -90,35 +90,35 @@ def test_a_crash_is_noticed_when_the_session_ends():
 
 
 def test_a_crashed_member_that_comes_back_under_another_id_stops_an_eager_group_until_the_session_ends():
-    found = course(Event.CRASH_RESTART)
+    found = trace(Event.CRASH_RESTART)
     others = found.interruptions.is_revoked
     assert found.rebalances == 1
     # They joined around 20 s, when the new member came, and wait for the dead one until 42 to 45 s.
     assert found.interruptions.pause_seconds[others].min() >= 42.0 - 20.0 - 3.5
-    assert course(Event.CRASH_RESTART, assignor="cooperative-sticky").interruptions.is_revoked.sum() == 0
+    assert trace(Event.CRASH_RESTART, assignor="cooperative-sticky").interruptions.is_revoked.sum() == 0
 
 
 def test_a_crashed_static_member_comes_back_to_what_it_had():
-    found = course(Event.CRASH_RESTART, is_static=True)
+    found = trace(Event.CRASH_RESTART, is_static=True)
     assert found.rebalances == 0
     assert found.interruptions.pause_seconds == pytest.approx(np.full(3, 20.2))
 
 
 def test_a_rebalance_waits_no_longer_than_the_poll_interval():
     short = dataclasses.replace(SETTINGS, max_poll_interval_seconds=10.0, session_timeout_seconds=45.0)
-    found = course(Event.CRASH_RESTART, settings=short)
+    found = trace(Event.CRASH_RESTART, settings=short)
     assert found.interruptions.start_seconds.max() == pytest.approx(20.0 + 10.0 + 0.2)
 
 
 def test_a_slow_member_is_thrown_out_and_joins_again():
-    found = course(Event.SLOW_MEMBER)
+    found = trace(Event.SLOW_MEMBER)
     assert found.rebalances == 2
     assert found.interruptions.pause_seconds.max() >= 300.0
-    assert course(Event.SLOW_MEMBER, settings=dataclasses.replace(SETTINGS, slow_seconds=200.0)).rebalances == 0
+    assert trace(Event.SLOW_MEMBER, settings=dataclasses.replace(SETTINGS, slow_seconds=200.0)).rebalances == 0
 
 
 def test_new_partitions_wait_for_the_metadata_of_the_leader():
-    found = course(Event.MORE_PARTITIONS, draw=None)
+    found = trace(Event.MORE_PARTITIONS, draw=None)
     new = found.interruptions.partition >= 12
     assert len(found.last_owner) == 24
     assert (found.last_owner >= 0).all()
@@ -126,7 +126,7 @@ def test_new_partitions_wait_for_the_metadata_of_the_leader():
 
 
 def test_the_only_member_waits_for_others_when_it_comes_back():
-    found = course(Event.ROLLING_RESTART, members=1, partitions=2, draw=None)
+    found = trace(Event.ROLLING_RESTART, members=1, partitions=2, draw=None)
     assert found.rebalances == 1
     assert found.interruptions.pause_seconds == pytest.approx([20.0 + 3.0 + 0.2] * 2)
 
@@ -158,11 +158,11 @@ def test_members_to_come_have_ids_like_those_of_today():
 
 
 def test_the_same_draw_gives_the_same_course():
-    one, two = (course(Event.ROLLING_RESTART, draw=3) for _ in range(2))
+    one, two = (trace(Event.ROLLING_RESTART, draw=3) for _ in range(2))
     assert one.interruptions.start_seconds.tolist() == two.interruptions.start_seconds.tolist()
     assert (
         one.interruptions.start_seconds.tolist()
-        != course(Event.ROLLING_RESTART, draw=4).interruptions.start_seconds.tolist()
+        != trace(Event.ROLLING_RESTART, draw=4).interruptions.start_seconds.tolist()
     )
 
 
@@ -178,7 +178,7 @@ def test_who_leaves_before_it_would_have_joined_is_waited_for_until_it_leaves():
         restart_seconds=60.0, settle_seconds=1.0, session_timeout_seconds=45.0, max_poll_interval_seconds=30.0
     )
     simulation = GroupSimulation(group, plain_scenario(group, settings=settings))
-    stops = simulation.course(Event.ROLLING_RESTART, draw=0).interruptions
+    stops = simulation.trace(Event.ROLLING_RESTART, draw=0).interruptions
     # The first member is back after 60 s; the second would join at its next heartbeat, and is restarted at 61 s.
     second = stops.stop_seconds == 61.0
     assert second.sum() == 5

@@ -18,7 +18,7 @@ def stopped(*rows):
         start_seconds=table[:, 2],
         before=table[:, 3].astype(np.int64),
         after=table[:, 4].astype(np.int64),
-        is_revoked=np.ones(len(table), dtype=np.bool_),
+        left_seconds=np.full(len(table), np.nan),
     )
 
 

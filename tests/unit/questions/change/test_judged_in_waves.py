@@ -9,8 +9,11 @@ from kafka_capacity.questions.change.move_schedule import judged_in_waves
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    fits: bool
     excuses: tuple
+
+    @property
+    def fits(self):
+        return not self.excuses
 
 
 def excuse(constraint):
@@ -31,7 +34,7 @@ def schedule(*, refusals=(), never_ends=False):
 
 
 def test_what_only_breaks_when_all_starts_at_once_is_no_excuse():
-    result = Result(fits=False, excuses=(excuse("disk_on_the_way"), excuse("throttle")))
+    result = Result(excuses=(excuse("disk_on_the_way"), excuse("throttle")))
     assert judged_in_waves(result, schedule()).fits
     kept = judged_in_waves(dataclasses.replace(result, excuses=(excuse("disk"), excuse("throttle"))), schedule())
     assert [one.constraint for one in kept.excuses] == ["disk"]
@@ -46,19 +49,19 @@ def test_what_fits_into_no_wave_is_an_excuse_with_its_numbers():
         available=1e9,
         unit="bytes",
     )
-    judged = judged_in_waves(Result(fits=True, excuses=()), schedule(refusals=(refusal,)))
+    judged = judged_in_waves(Result(excuses=()), schedule(refusals=(refusal,)))
     assert not judged.fits
     assert [(one.constraint, one.needed, one.available) for one in judged.excuses] == [("disk_on_the_way", 2e9, 1e9)]
 
 
 def test_a_refusal_of_what_is_told_already_is_not_told_twice():
     refusal = SimpleNamespace(reason="x", constraint="leader", where="x", needed=1.0, available=0.0, unit="partitions")
-    judged = judged_in_waves(Result(fits=False, excuses=(excuse("leader"),)), schedule(refusals=(refusal,)))
+    judged = judged_in_waves(Result(excuses=(excuse("leader"),)), schedule(refusals=(refusal,)))
     assert [one.reason for one in judged.excuses] == ["leader"]
 
 
 def test_a_wave_that_never_ends_is_an_excuse():
-    judged = judged_in_waves(Result(fits=True, excuses=()), schedule(never_ends=True))
+    judged = judged_in_waves(Result(excuses=()), schedule(never_ends=True))
     assert [one.constraint for one in judged.excuses] == ["throttle"]
     assert judged.excuses[0].reason == (
         "wave 1 of 1 never ends with a throttle of 2.0 MB/s: broker 4 needs more than 3.0 MB/s for what is produced "
@@ -67,5 +70,5 @@ def test_a_wave_that_never_ends_is_an_excuse():
 
 
 def test_without_a_schedule_nothing_changes():
-    result = Result(fits=False, excuses=(excuse("throttle"),))
+    result = Result(excuses=(excuse("throttle"),))
     assert judged_in_waves(result, None) is result

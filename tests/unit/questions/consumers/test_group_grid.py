@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
@@ -14,8 +12,6 @@ from kafka_capacity.questions.consumers.grid import (
     GroupUnit,
     GroupVariant,
     StaticMembership,
-    group_request_from_json,
-    group_request_to_json,
     group_units,
     group_variants,
     scenario_id,
@@ -108,11 +104,6 @@ def test_a_protocol_alone_is_tried_with_todays_assignor_and_the_usual_one():
         ("classic", "range", False),
         ("classic", "cooperative-sticky", False),
     ]
-
-
-def test_a_request_comes_back_from_json():
-    asked = request(groups=("a b",), member_counts=(3, 5), protocols=(CONSUMER,), member_capacity_bytes_per_second=1e6)
-    assert group_request_from_json(json.loads(json.dumps(group_request_to_json(asked)))) == asked
 
 
 def test_names_stay_apart_whatever_groups_and_assignors_are_called():

@@ -12,7 +12,13 @@ from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.objects.dataset import parquet_bytes
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.questions.consumers.scenario import EventOutcome, GroupMetrics, MemberChange, SmallestCounts
-from kafka_capacity.questions.consumers.tables import GROUP_TABLES, SMALLEST, group_facts_table, group_result_tables
+from kafka_capacity.questions.consumers.tables import (
+    GROUP_TABLES,
+    SMALLEST,
+    group_facts_table,
+    group_result_tables,
+    stored_rows,
+)
 from tests.made_up_groups import facts, refused, result
 
 
@@ -46,6 +52,15 @@ def test_the_tables_have_every_figure_of_the_model(table, kind, left_out, prefix
     columns = GROUP_TABLES[table][0].names
     assert names <= set(columns)
     assert len(columns) == len(set(columns))
+
+
+def test_columns_of_the_version_before_are_read_under_their_names_of_now():
+    tables = group_result_tables(result(), has_details=False)
+    now = {"min_partitions": "fewest_partitions", "max_partitions": "most_partitions"}
+    old = tables["group_scenarios"].rename_columns(
+        [now.get(name, name) for name in tables["group_scenarios"].schema.names]
+    )
+    assert stored_rows({"group_scenarios": old}, "group_scenarios") == tables["group_scenarios"].to_pylist()
 
 
 def test_what_has_no_end_is_null():

@@ -48,7 +48,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class MemberEvent:
     """One thing that happens.
 
     Attributes:
@@ -74,15 +74,15 @@ class Phases:
     rng: np.random.Generator | None
     is_in_phase: bool = False
 
-    def wait(self, most_seconds: float) -> float:
+    def wait(self, max_seconds: float) -> float:
         """Draw how long something takes that takes at most so long."""
-        return most_seconds if self.rng is None else float(self.rng.uniform(0.0, most_seconds))
+        return max_seconds if self.rng is None else float(self.rng.uniform(0.0, max_seconds))
 
-    def waits(self, most_seconds: float, count: int) -> np.ndarray:
+    def waits(self, max_seconds: float, count: int) -> np.ndarray:
         """Draw ``count`` of them: float64[count]."""
         if self.rng is None:
-            return np.full(count, most_seconds)
-        return self.rng.uniform(0.0, most_seconds, count)
+            return np.full(count, max_seconds)
+        return self.rng.uniform(0.0, max_seconds, count)
 
     def elapsed(self, of_seconds: float) -> float:
         """Draw how much of a round has passed already."""
@@ -172,14 +172,14 @@ class Roster:
         return str(uuid.UUID(bytes=self._rng.bytes(16), version=4))
 
 
-def happenings(
+def member_events(
     event: Event,
     scenario: GroupScenario,
     roster: Roster,
     numbers: Sequence[int],
     busiest: Sequence[int],
     phases: Phases,
-) -> list[Happening]:
+) -> list[MemberEvent]:
     """List what happens during an event, by time.
 
     Args:
@@ -190,14 +190,14 @@ def happenings(
         busiest: the same, who reads most first.
         phases: the clocks.
     """
-    found: list[Happening] = []
+    found: list[MemberEvent] = []
     settings = scenario.settings
     script = _Script(scenario, roster, phases, found)
     if event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}:
         gap = settings.settle_seconds if event is Event.SCALE_ONE_BY_ONE else 0.0
         missing = scenario.member_count - len(numbers)
         for step in range(missing):
-            found.append(Happening(time_seconds=step * gap, kind=Kind.JOIN, member=roster.add()))
+            found.append(MemberEvent(time_seconds=step * gap, kind=Kind.JOIN, member=roster.add()))
         for step, member in enumerate(roster.order(numbers)[::-1][: max(0, -missing)]):
             script.stop(member, step * gap)
     elif event is Event.ROLLING_RESTART:
@@ -211,15 +211,15 @@ def happenings(
         script.hang(busiest[0])
     else:
         notice = 0.0 if scenario.protocol is GroupProtocol.CONSUMER else phases.wait(settings.metadata_max_age_seconds)
-        found.append(Happening(time_seconds=0.0, kind=Kind.GROW))
-        found.append(Happening(time_seconds=notice, kind=Kind.NOTICE))
+        found.append(MemberEvent(time_seconds=0.0, kind=Kind.GROW))
+        found.append(MemberEvent(time_seconds=notice, kind=Kind.NOTICE))
     return sorted(found, key=lambda one: one.time_seconds)
 
 
 class _Script:
     """Writes down what a member goes through."""
 
-    def __init__(self, scenario: GroupScenario, roster: Roster, phases: Phases, found: list[Happening]) -> None:
+    def __init__(self, scenario: GroupScenario, roster: Roster, phases: Phases, found: list[MemberEvent]) -> None:
         self._settings: GroupSettings = scenario.settings
         self._is_server = scenario.protocol is GroupProtocol.CONSUMER
         self._roster = roster
@@ -273,7 +273,7 @@ class _Script:
         self._add(back, Kind.JOIN, self._roster.add(like=member))
 
     def _until_missed(self, *, has_committed: bool = False) -> float:
-        """Tell how long the coordinator waits for somebody who says nothing.
+        """Return how long the coordinator waits for somebody who says nothing.
 
         The session runs from the last heartbeat, or in a classic group from a commit, as on closing.
         """
@@ -287,4 +287,4 @@ class _Script:
         return session - interval + self._phases.wait(interval)
 
     def _add(self, time_seconds: float, kind: Kind, member: int) -> None:
-        self._found.append(Happening(time_seconds=time_seconds, kind=kind, member=member))
+        self._found.append(MemberEvent(time_seconds=time_seconds, kind=kind, member=member))

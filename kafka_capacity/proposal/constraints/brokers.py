@@ -1,0 +1,171 @@
+"""Limits of brokers: disks, replicas, networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.placement.relaxing import LimitState
+from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Proposal
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.growing import later_size_bytes
+from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
+
+_GIB = 1024.0**3
+_MIB = 1024.0**2
+
+
+def _gib(amount: float) -> str:
+    return f"{amount / _GIB:,.0f} GiB"
+
+
+def _mib_per_second(rate: float) -> str:
+    return f"{rate / _MIB:,.1f} MiB/s"
+
+
+def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
+    """Return how much each disk may hold: float64[B], NaN where that is not known."""
+    return brokers.disk_capacity_bytes * scenario.disk_limit_ratio
+
+
+def _held_bytes(proposal: Proposal) -> NDArray[np.float64]:
+    return proposal.loads.bytes_after.astype(np.float64)
+
+
+def _held_bytes_today(loads: BrokerLoads) -> NDArray[np.float64]:
+    return loads.bytes_before.astype(np.float64)
+
+
+def _higher_disk_limit(scenario: PlacementScenario, state: LimitState, worst: Excuse) -> str:
+    # Rounded up: what is named must do.
+    needed = float(np.ceil(scenario.disk_limit_ratio * state.highest_ratio * 100 - 1e-9) / 100)
+    if needed > 1.0:
+        return f"disks {state.rounded_ratio:.2f} times as large"
+    return f"a disk limit of {needed:.2f} instead of {scenario.disk_limit_ratio:.2f}"
+
+
+DISK = BrokerConstraint(
+    name="disk",
+    label="the disk limit",
+    unit="bytes",
+    limit=disk_limit_bytes,
+    after=_held_bytes,
+    before=_held_bytes_today,
+    sentence=lambda scenario, needed, available: (
+        f"would hold {_gib(needed)} but may be filled to {_gib(available)} "
+        f"({scenario.disk_limit_ratio:.0%} of its disk): {_gib(needed - available)} too much"
+    ),
+    figure=_gib,
+    placer_limit="disk_bytes",
+    higher=_higher_disk_limit,
+)
+
+
+def _held_later(proposal: Proposal) -> NDArray[np.float64] | None:
+    """Return what each broker holds once topics with new partitions are even, where that is more than at once."""
+    grown, after = proposal.grown, proposal.diff.after
+    if grown is None:
+        return None
+    rows, columns = np.nonzero(after >= 0)
+    later = proposal.loads.brokers.sum_at(after[rows, columns], later_size_bytes(grown)[rows])
+    return np.where(later > proposal.loads.bytes_after, later, -np.inf)
+
+
+DISK_LATER = BrokerConstraint(
+    name="disk_later",
+    label="the disk limit later",
+    unit="bytes",
+    limit=disk_limit_bytes,
+    after=_held_later,
+    before=_held_bytes_today,
+    sentence=lambda scenario, needed, available: (
+        f"would hold {_gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
+        f"filled to {_gib(available)} ({scenario.disk_limit_ratio:.0%} of its disk)"
+    ),
+    figure=_gib,
+)
+
+
+def _held_on_the_way(proposal: Proposal) -> NDArray[np.float64]:
+    """Return what disks hold while everything moves at once: the old copy stays until the new one is in sync."""
+    loads = proposal.loads
+    return np.where(loads.move_in_bytes > 0, loads.bytes_before + loads.move_in_bytes, 0).astype(np.float64)
+
+
+DISK_ON_THE_WAY = BrokerConstraint(
+    name="disk_on_the_way",
+    label="the disk on the way",
+    unit="bytes",
+    limit=lambda scenario, brokers: brokers.disk_capacity_bytes,
+    after=_held_on_the_way,
+    sentence=lambda scenario, needed, available: (
+        f"would hold {_gib(needed)} while old and new copies stand side by side, but its disk has {_gib(available)}"
+    ),
+    figure=_gib,
+)
+
+
+def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
+    def limit(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
+        return brokers.network_in_bytes_per_second if direction == "in" else brokers.network_out_bytes_per_second
+
+    return BrokerConstraint(
+        name=f"network_{direction}",
+        label=f"its network {direction}",
+        unit="bytes_per_second",
+        limit=limit,
+        after=lambda proposal: proposal.loads.peak_in_after if direction == "in" else proposal.loads.peak_out_after,
+        before=lambda loads: loads.peak_in_before if direction == "in" else loads.peak_out_before,
+        sentence=lambda scenario, needed, available: (
+            f"would carry {_mib_per_second(needed)} {direction} at peak but its network takes "
+            f"{_mib_per_second(available)}"
+        ),
+        figure=_mib_per_second,
+        placer_limit=f"network_{direction}_bytes_per_second",
+    )
+
+
+NETWORK_IN, NETWORK_OUT = _network("in"), _network("out")
+
+
+def _count_limit(
+    name: str,
+    noun: str,
+    parameter: str,
+    *,
+    after: Callable[[BrokerLoads], NDArray[np.int64]],
+    before: Callable[[BrokerLoads], NDArray[np.int64]],
+) -> BrokerConstraint:
+    """Make a constraint of a count that a request may limit for every broker."""
+
+    def limit(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
+        most = dict(scenario.broker_maxima).get(name)
+        return np.full(len(brokers), np.nan if most is None else float(most))
+
+    return BrokerConstraint(
+        name=name,
+        label=f"the limit of {noun}s",
+        unit=f"{noun}s",
+        limit=limit,
+        after=lambda proposal: after(proposal.loads).astype(np.float64),
+        before=lambda loads: before(loads).astype(np.float64),
+        sentence=lambda scenario, needed, available: f"would hold {needed:,.0f} {noun}s but may hold {available:,.0f}",
+        figure=lambda count: f"{count:,.0f}",
+        placer_limit=name,
+        higher=lambda scenario, state, worst: f"a limit of {worst.needed:,.0f}",
+        parameter=parameter,
+        noun=noun,
+    )
+
+
+REPLICA_COUNT = _count_limit(
+    "replica_count",
+    "replica",
+    "most_replicas_per_broker",
+    after=lambda loads: loads.replicas_after,
+    before=lambda loads: loads.replicas_before,
+)

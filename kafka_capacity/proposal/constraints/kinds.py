@@ -1,0 +1,216 @@
+"""The kinds of constraints, and what they look at."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.diff import AssignmentDiff
+from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
+from kafka_capacity.kafka.placement.log_dirs import LogDirPlacement
+from kafka_capacity.kafka.placement.problem import PlacementProblem
+from kafka_capacity.kafka.placement.relaxing import LimitState
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.growing import Grown
+from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proposal:
+    """A placement to be judged, and all that is known of it.
+
+    Attributes:
+        snapshot: the cluster as it is.
+        scenario: what is asked.
+        problem: that was solved for it.
+        diff: what changes.
+        loads: each broker before and after.
+        metrics: the figures of the scenario.
+        limits: how the brokers stand to their hard limits, for what it would take to keep them.
+        dirs: the log directories of observed and wanted brokers.
+        in_dirs: which of them the replicas are in; ``None`` where no broker has several.
+        grown: the cluster when the move begins, where partitions are added before.
+    """
+
+    snapshot: Snapshot
+    scenario: PlacementScenario
+    problem: PlacementProblem
+    diff: AssignmentDiff
+    loads: BrokerLoads
+    metrics: PlacementMetrics
+    limits: tuple[LimitState, ...]
+    dirs: LogDirs
+    in_dirs: LogDirPlacement | None
+    grown: Grown | None
+
+    @property
+    def start(self) -> Snapshot:
+        """The cluster when the move begins."""
+        return self.snapshot if self.grown is None else self.grown.snapshot
+
+
+Constraint = Callable[[Proposal], list[Excuse]]
+"""Lists where a placement breaks it, the worst first."""
+
+
+def where_of(brokers: Brokers, at: int) -> str:
+    """Name a broker and its rack, as excuses do."""
+    return f"broker {int(brokers.ids[at])} (rack {brokers.racks[at] or 'none'})"
+
+
+def baseline(
+    scenario: PlacementScenario, brokers: Brokers, before: NDArray[np.float64] | NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    """Return what each broker may be compared with: float64[B], 0 for new ones; ``None`` where nothing stands.
+
+    Args:
+        scenario: whether it is judged against today, and who replaces whom.
+        brokers: observed and proposed ones.
+        before: [B], what they carry today; who replaces a broker is compared with that one.
+    """
+    if not scenario.is_judged_against_today:
+        return None
+    known = before.astype(np.float64)
+    for old, new in scenario.replaced:
+        found = brokers.index_of(np.array([old, new], dtype=np.int32))
+        if (found >= 0).all():
+            known[found[1]] = known[found[0]]
+    return known
+
+
+def no_relaxation(scenario: PlacementScenario, state: LimitState, worst: Excuse) -> str | None:
+    """Leave the limit that would do unnamed: how many times as high says enough."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerConstraint:
+    """What brokers carry against what they may.
+
+    Attributes:
+        name: short, such as ``disk``; that of the :class:`LimitState`, too.
+        label: what is limited, after "over", such as "the disk limit".
+        unit: what is counted.
+        limit: float64[B], what each of some brokers may carry; not finite where there is no limit.
+        after: float64[B], what each carries after the change; ``None`` where the constraint says nothing of a proposal.
+        before: float64[B], what each carries today; ``None`` where no broker can be over it before.
+        sentence: says what a broker, named first, would need and has.
+        figure: writes an amount.
+        placer_limit: the field of :class:`~kafka_capacity.kafka.placement.problem.BrokerLimits` by which placers keep
+            it; ``None`` where they do not look at it.
+        higher: names the limit that would do, if it is better named than by how many times as high it is.
+        parameter: the field of a request with the limit, for those that are asked for; ``None`` for others.
+        noun: what is counted then, one of them.
+    """
+
+    name: str
+    label: str
+    unit: str
+    limit: Callable[[PlacementScenario, Brokers], NDArray[np.float64]]
+    after: Callable[[Proposal], NDArray[np.float64] | None]
+    before: Callable[[BrokerLoads], NDArray[np.float64]] | None = None
+    sentence: Callable[[PlacementScenario, float, float], str]
+    figure: Callable[[float], str]
+    placer_limit: str | None = None
+    higher: Callable[[PlacementScenario, LimitState, Excuse], str | None] = no_relaxation
+    parameter: str | None = None
+    noun: str = ""
+
+    def __call__(self, proposal: Proposal) -> list[Excuse]:
+        """List the brokers of the target that carry more than they may."""
+        needed = self.after(proposal)
+        if needed is None:
+            return []
+        loads, scenario = proposal.loads, proposal.scenario
+        available = self.limit(scenario, loads.brokers)
+        before = None if self.before is None else baseline(scenario, loads.brokers, self.before(loads))
+        is_over = ~loads.is_removed & np.isfinite(available) & (needed > available)
+        positions = np.nonzero(is_over)[0]
+        order = np.argsort(-(needed[positions] / np.maximum(available[positions], 1.0)), kind="stable")
+        found = [
+            self._excuse(scenario, loads.brokers, at, needed, available, before) for at in positions[order].tolist()
+        ]
+        return self._with_relaxation(scenario, found, proposal.limits)
+
+    def tolerated(self, scenario: PlacementScenario, loads: BrokerLoads) -> NDArray[np.float64]:
+        """Return what each broker may carry without being a reason against the change: float64[B]."""
+        limit = self.limit(scenario, loads.brokers)
+        before = None if self.before is None else baseline(scenario, loads.brokers, self.before(loads))
+        return limit if before is None else np.where(np.isnan(limit), limit, np.maximum(limit, before))
+
+    def _excuse(
+        self,
+        scenario: PlacementScenario,
+        brokers: Brokers,
+        at: int,
+        needed: NDArray[np.float64],
+        available: NDArray[np.float64],
+        before: NDArray[np.float64] | None,
+    ) -> Excuse:
+        where = where_of(brokers, at)
+        broker = int(brokers.ids[at])
+        today = None if before is None else float(before[at])
+        replaced = None if today is None else next((old for old, new in scenario.replaced if new == broker), None)
+        text = "" if today is None else f"; today it is {self.figure(today)}"
+        text += "" if replaced is None else f" on broker {replaced}, which it replaces"
+        return Excuse(
+            constraint=self.name,
+            where=where,
+            broker_id=broker,
+            needed=float(needed[at]),
+            available=float(available[at]),
+            unit=self.unit,
+            reason=f"{where} {self.sentence(scenario, float(needed[at]), float(available[at]))}{text}",
+            before=today,
+            replaced_broker_id=replaced,
+        )
+
+    def _with_relaxation(
+        self, scenario: PlacementScenario, found: list[Excuse], limits: tuple[LimitState, ...]
+    ) -> list[Excuse]:
+        """Add to the worst reason against the change what would do: brokers, or a higher limit."""
+        state = next((one for one in limits if one.constraint == self.name and one.is_passed), None)
+        at = next((place for place, excuse in enumerate(found) if not excuse.is_standing), None)
+        if state is None or at is None:
+            return found
+        text = state.relaxation(self.higher(scenario, state, found[at]))
+        told = dataclasses.replace(found[at], reason=f"{found[at].reason}; {text}")
+        return [*found[:at], told, *found[at + 1 :]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionConstraint:
+    """What no partition may be subject to.
+
+    Attributes:
+        name: short, such as ``pin``.
+        where: names the partitions.
+        count: how many are.
+        sentence: says so of that many.
+    """
+
+    name: str
+    where: str
+    count: Callable[[Proposal], int]
+    sentence: Callable[[PlacementScenario, int], str]
+
+    def __call__(self, proposal: Proposal) -> list[Excuse]:
+        """Give one excuse for all such partitions."""
+        count = self.count(proposal)
+        if not count:
+            return []
+        return [
+            Excuse(
+                constraint=self.name,
+                where=self.where,
+                needed=float(count),
+                available=0.0,
+                unit="partitions",
+                reason=self.sentence(proposal.scenario, count),
+            )
+        ]

@@ -1,0 +1,209 @@
+"""What is decided about consumer groups, once: verdict, advice, reasons and key figures, which every surface shows.
+
+Everything is read from rows of the plan's tables, so that what was stored and what was evaluated just now are decided
+alike::
+
+    for group in decide(scenarios, churn, facts).groups:
+        print(group.group_id, group.verdict, group.advice)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, Row, choose, excuses_of
+from kafka_capacity.questions.consumers.columns import GROUPS
+from kafka_capacity.questions.consumers.scenario import Verdict
+from kafka_capacity.questions.consumers.sentences import advice_of, known_of, risk_of, short
+from kafka_capacity.questions.consumers.tables import stored_rows
+from kafka_capacity.text import plural
+
+MAX_NAMED = 3
+"""Groups at risk that a line names; further ones are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFigure:
+    """A figure of a group, today and as recommended.
+
+    Attributes:
+        name: of its column.
+        label: what it is called.
+        kind: the name of its format.
+        definition: a sentence.
+        value: today's and the recommended one, ``None`` where there is none or nothing changes.
+    """
+
+    name: str
+    label: str
+    kind: str
+    definition: str
+    value: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDecision:
+    """What is decided about one group.
+
+    Attributes:
+        group_id: which.
+        verdict: of the group as it is; where that was not tried, of the nearest scenario that was.
+        status: what to do with it, in two words.
+        reasons: why it does not fit, or is not judged; empty where it fits.
+        today: the scenario of the group as it is; ``None`` where that was not tried.
+        recommended: the scenario to choose; ``None`` where nothing fits.
+        focus: the recommended scenario, else the nearest to fitting.
+        recommended_members: how many members to have; ``None`` where nothing fits.
+        advice: what to do and why, a sentence with numbers.
+        risk: what is wrong with the group as it is, in a few words; ``None`` where nothing is.
+        known: what else is to know, sentences.
+        figures: the key figures.
+        choice: the rows that all this was read from; no part of the plain data.
+    """
+
+    group_id: str
+    verdict: Verdict
+    status: GroupStatus
+    reasons: tuple[str, ...]
+    today: str | None
+    recommended: str | None
+    focus: str
+    recommended_members: int | None
+    advice: str
+    risk: str | None
+    known: tuple[str, ...]
+    figures: tuple[KeyFigure, ...]
+    choice: GroupChoice = field(repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, without the rows."""
+        plain = {each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.name != "choice"}
+        return {
+            **plain,
+            "verdict": str(self.verdict),
+            "status": str(self.status),
+            "reasons": list(self.reasons),
+            "known": list(self.known),
+            "figures": [{**dataclasses.asdict(figure), "value": list(figure.value)} for figure in self.figures],
+            "is_at_risk": self.choice.is_at_risk,
+            "is_change": self.choice.is_change,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsDecision:
+    """What is decided about all groups.
+
+    Attributes:
+        groups: those at risk first, the worst of them first; then those with a change to recommend, by what it saves.
+        summary: how many there are, and how many of each kind; empty without groups.
+        at_risk: which are at risk and how, a sentence; ``None`` where none is.
+    """
+
+    groups: tuple[GroupDecision, ...]
+    summary: str
+    at_risk: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "summary": self.summary,
+            "at_risk": self.at_risk,
+            "groups": [group.as_dict() for group in sorted(self.groups, key=lambda group: group.group_id)],
+        }
+
+
+def decide_tables(tables: Mapping[str, pa.Table]) -> GroupsDecision:
+    """Decide from the tables of a plan, of this version or the one before."""
+    return decide(*(stored_rows(tables, name) for name in ("group_scenarios", "group_churn", "group_facts")))
+
+
+def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> GroupsDecision:
+    """Decide about every group.
+
+    Args:
+        scenarios: rows of ``group_scenarios``.
+        churn: rows of ``group_churn``.
+        facts: rows of ``group_facts``.
+    """
+    groups = tuple(_decide(choice) for choice in sorted(choose(scenarios, churn, facts), key=_rank))
+    return GroupsDecision(groups=groups, summary=_summary(groups), at_risk=_at_risk_line(groups))
+
+
+def _decide(choice: GroupChoice) -> GroupDecision:
+    now, recommended = choice.now, choice.recommended
+    reasons = [str(excuse["reason"]) for excuse in excuses_of(now)] or [now["not_judged"]]
+    return GroupDecision(
+        group_id=choice.group_id,
+        verdict=Verdict(now["verdict"]),
+        status=choice.status,
+        reasons=tuple(reason for reason in reasons if reason),
+        today=None if choice.today is None else choice.today["scenario_id"],
+        recommended=None if recommended is None else recommended["scenario_id"],
+        focus=choice.focus["scenario_id"],
+        recommended_members=None if recommended is None else recommended["member_count"],
+        advice=advice_of(choice),
+        risk=risk_of(choice) if choice.is_at_risk else None,
+        known=known_of(choice),
+        figures=tuple(
+            KeyFigure(
+                name=column.name,
+                label=column.label,
+                kind=column.kind,
+                definition=column.definition,
+                value=tuple(column.value(choice)),
+            )
+            for column in GROUPS
+            if column.is_key
+        ),
+        choice=choice,
+    )
+
+
+def _rank(group: GroupChoice) -> tuple[Any, ...]:
+    """Put what matters first: who cannot keep up at all, how high max lag is, how many pauses a change saves."""
+    if group.is_at_risk:
+        if group.is_overloaded:
+            return 0, -math.inf, -group.now["load_ratio"], group.group_id
+        worst = group.worst(group.now)
+        seconds = 0.0 if worst is None else worst["lag_max_seconds"]
+        is_endless = seconds is None or group.now["partition_count"] is None
+        return 0, -math.inf if is_endless else -seconds / group.now["lag_slo_seconds"], 0.0, group.group_id
+    if group.is_change:
+        outcomes = [group.outcome(row, Event.ROLLING_RESTART) for row in (group.now, group.then)]
+        before, after = (0 if one is None else one["revoked"] for one in outcomes)
+        return 1, after - before, 0.0, group.group_id
+    return (2 if group.recommended is None else 3), 0, 0.0, group.group_id
+
+
+_KINDS = (
+    ((GroupStatus.AT_RISK, GroupStatus.AT_RISK_NO_FIT), "at risk as they are today"),
+    ((GroupStatus.BETTER,), "can do with fewer members or fewer pauses"),
+    ((GroupStatus.NO_FIT,), "without anything that fits"),
+    ((GroupStatus.NOT_JUDGED,), "not judged, since too little is known"),
+    ((GroupStatus.EMPTY,), "not tried as they are today"),
+    ((GroupStatus.FITS,), "best left as they are"),
+)
+
+
+def _summary(groups: tuple[GroupDecision, ...]) -> str:
+    counted = [(sum(group.status in kind for group in groups), words) for kind, words in _KINDS]
+    parts = [f"{count:,} {words}" for count, words in counted if count]
+    return f"{plural(len(groups), 'consumer group')}: {', '.join(parts)}." if parts else ""
+
+
+def _at_risk_line(groups: tuple[GroupDecision, ...]) -> str | None:
+    risky = [group for group in groups if group.risk is not None]
+    if not risky:
+        return None
+    named = [f"{short(group.group_id)} ({group.risk})" for group in risky[:MAX_NAMED]]
+    if len(risky) > MAX_NAMED:
+        named.append(f"and {len(risky) - MAX_NAMED:,} more")
+    return f"{len(risky):,} of {plural(len(groups), 'consumer group')} at risk: {', '.join(named)}."

@@ -1,0 +1,62 @@
+"""Names of events and variants, as every table and sentence has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.kafka.rebalance.model import Event
+
+_EVENTS = {
+    Event.SCALE: ("Scaling, at once", "while its count changes at once"),
+    Event.SCALE_ONE_BY_ONE: ("Scaling, one by one", "while its count changes one by one"),
+    Event.ROLLING_RESTART: ("Rolling restart", "in a rolling restart"),
+    Event.CRASH: ("Crash", "in a crash"),
+    Event.CRASH_RESTART: ("Crash and restart", "in a crash with a restart"),
+    Event.SLOW_MEMBER: ("Slow member", "with a slow member"),
+    Event.MORE_PARTITIONS: ("More partitions", "when partitions are added"),
+}
+_BEHAVIOURS = {
+    ("classic", "range"): "eager",
+    ("classic", "roundrobin"): "eager",
+    ("classic", "sticky"): "eager",
+    ("classic", "cooperative-sticky"): "cooperative",
+}
+_PROTOCOLS = {"consumer": "KIP-848"}
+
+
+def event_name(event: str) -> str:
+    """Return the name of an event, for a table."""
+    return _EVENTS[Event(event)][0]
+
+
+def event_phrase(event: str) -> str:
+    """Return when, in a sentence."""
+    return _EVENTS[Event(event)][1]
+
+
+def variant_name(row: Mapping[str, Any]) -> str:
+    """Name an assignor, with its protocol where that is not the classic one, and static membership.
+
+    >>> variant_name({"protocol": "classic", "assignor": "range", "is_static": True})
+    'range, static'
+    >>> variant_name({"protocol": "consumer", "assignor": "range", "is_static": False})
+    'range (KIP-848)'
+    """
+    return bare_name(row) + (", static" if row["is_static"] else "")
+
+
+def bare_name(row: Mapping[str, Any]) -> str:
+    """Name an assignor, with its protocol where that is not the classic one."""
+    protocol = "" if row["protocol"] == "classic" else f" ({_PROTOCOLS.get(row['protocol'], row['protocol'])})"
+    return f"{row['assignor']}{protocol}"
+
+
+def behaviour(row: Mapping[str, Any]) -> str:
+    """Name how a group rebalances.
+
+    >>> behaviour({"protocol": "classic", "assignor": "range"})
+    'eager'
+    """
+    protocol = row["protocol"]
+    return _BEHAVIOURS.get((protocol, row["assignor"])) or _PROTOCOLS.get(protocol, str(protocol))

@@ -1,0 +1,280 @@
+"""Consumer groups in sentences: what to do, what is wrong, what to know about a count. Every surface shows these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row, changes, excuses_of, why_not
+from kafka_capacity.questions.consumers.names import bare_name, event_phrase, variant_name
+from kafka_capacity.questions.consumers.scenario import Verdict
+from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
+from kafka_capacity.text.names import clipped
+
+MAX_IDLE = 6
+MAX_SKEWED = 4
+NAME_LENGTH = 60
+"""A longer name is cut in a sentence; tables and headings have it whole."""
+
+
+def short(name: str) -> str:
+    """Cut a long name for a sentence."""
+    return clipped(name, NAME_LENGTH)
+
+
+def sentence(reason: str) -> str:
+    """Turn a reason into a sentence."""
+    return f"{reason[:1].upper()}{reason[1:]}."
+
+
+def endless(seconds: float | None) -> float | str:
+    """Return a time of a simulated event, where null says that it has no end."""
+    return ENDLESS if seconds is None else seconds
+
+
+def catch_up(outcome: Row) -> float | str | None:
+    """Return how long catching up takes at peak; ``None`` where it would take more than anybody has been seen to do."""
+    seconds: float | None = outcome["catch_up_seconds"]
+    return None if seconds is None and outcome["keeps_up"] is None else endless(seconds)
+
+
+def advice_of(group: GroupChoice) -> str:
+    """Return what to do with a group and why, with the max lag of every event simulated held against the objective."""
+    name, today, recommended = group.group_id, group.today, group.recommended
+    if recommended is None:
+        if group.focus["verdict"] == Verdict.NOT_JUDGED and not group.is_at_risk:
+            return f"{name} cannot be judged: {why_not(group.focus)}"
+        return f"nothing that was tried fits {name}: {group.focus['smallest_why_none'] or why_not(group.focus)}"
+    within = _within(group, recommended)
+    fits = f"{_members(recommended)} with {variant_name(recommended)} {'fits' if _is_one(recommended) else 'fit'}"
+    if today is None:
+        return f"{fits} {name}{within}"
+    if recommended is today:
+        deploy = group.outcome(today, Event.ROLLING_RESTART)
+        pauses = "" if deploy is None else f", with {_counted_pauses(deploy)} per deploy{_unread(deploy)}"
+        return f"{name} can stay as it is: {fits}{pauses}{within}"
+    parts = [_count_part(name, today, recommended), _switch_part(name, today, recommended, group)]
+    return "; ".join(part for part in parts if part) + within
+
+
+def _within(group: GroupChoice, row: Row) -> str:
+    """Return the max lag of all events, what is allowed, and which events were not simulated and so say nothing."""
+    worst = group.worst(row)
+    if worst is None:
+        return ""
+    left_out = [str(event) for event in Event if event not in row["events"]]
+    unknown = f" (not simulated: {', '.join(left_out)})" if left_out else ""
+    when = f" {event_phrase(worst['event'])}" if worst["lag_max_partition"] else ""
+    allowed = format_duration(row["lag_slo_seconds"])
+    return f"; at worst max lag is {format_wait(endless(worst['lag_max_seconds']))}{when}, within {allowed}{unknown}"
+
+
+def _count_part(name: str, today: Row, recommended: Row) -> str:
+    now, then = today["member_count"], recommended["member_count"]
+    if then > now:
+        return f"{name} needs {_members(recommended)} instead of {now:,}: {why_not(today)}"
+    risk = [] if today["verdict"] == Verdict.FITS else [f"{name} is at risk as it is: {why_not(today)}"]
+    is_are = "is" if then == 1 else "are"
+    fewer = [f"{_members(recommended)} instead of {now:,} {is_are} enough for {name}"] if then < now else []
+    return "; ".join(risk + fewer)
+
+
+def _switch_part(name: str, today: Row, recommended: Row, group: GroupChoice) -> str:
+    if not changes(recommended, today):
+        return ""
+    if any(today[key] != recommended[key] for key in ("protocol", "assignor")):
+        membership = {(False, True): " with static members", (True, False): " without static members"}.get(
+            (today["is_static"], recommended["is_static"]), ""
+        )
+        switch = f"switching {name} from {bare_name(today)} to {bare_name(recommended)}{membership}"
+    else:
+        switch = f"making the members of {name} {'static' if recommended['is_static'] else 'dynamic'}"
+    before, after = (group.outcome(row, Event.ROLLING_RESTART) for row in (today, recommended))
+    if before is None or after is None:
+        return switch
+    if before["revoked"] == after["revoked"] and _unread(before) == _unread(after):
+        return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
+    then = f"{after['revoked']:,}{_unread(after)}"
+    return f"{switch} turns {_counted_pauses(before)} per deploy{_unread(before)} into {then}"
+
+
+def _is_one(row: Row) -> bool:
+    return bool(row["member_count"] == 1)
+
+
+def _members(row: Row) -> str:
+    return plural(row["member_count"], "member")
+
+
+def _counted_pauses(deploy: Row) -> str:
+    return plural(deploy["revoked"], "partition-pause") + " by rebalances"
+
+
+def _unread(deploy: Row) -> str:
+    """Return how much is left unread, all partitions and pauses together, those of a member that is away among them."""
+    seconds = deploy["paused_partition_seconds"]
+    total = "without end" if seconds is None else f"{seconds:,.0f} partition-seconds"
+    return f" ({total} unread, {format_wait(endless(deploy['pause_max_seconds']))} at most)"
+
+
+def risk_of(group: GroupChoice) -> str:
+    """Return what is wrong with a group as it is, with the figure: overload before lag, since lag follows from it."""
+    row = group.now
+    broken = {excuse["constraint"] for excuse in excuses_of(row)}
+    if "member_capacity" in broken and row["busiest_member_bytes_per_second"] is not None:
+        rate, capacity = (
+            format_rate(row[name]) for name in ("busiest_member_bytes_per_second", "capacity_bytes_per_second")
+        )
+        if row["is_capacity_given"]:
+            return f"one member gets {rate} at peak and can read {capacity}"
+        return f"one member gets {rate} at peak, the most managed so far is {capacity}"
+    worst = group.worst(row)
+    if "lag_slo" in broken and worst is not None:
+        when, allowed = event_phrase(worst["event"]), format_duration(row["lag_slo_seconds"])
+        if worst["lag_max_seconds"] is None:
+            return f"falls behind without end {when}, allowed {allowed}"
+        return f"max lag {format_duration(worst['lag_max_seconds'])} {when}, allowed {allowed}{_caught_up(worst)}"
+    if "lag_now" in broken:
+        limit = format_duration(row["catch_up_limit_seconds"])
+        return f"is {format_duration(row['start_lag_seconds'])} behind today, {_gone(row)}, allowed {limit}"
+    return why_not(row)
+
+
+def _caught_up(outcome: Row) -> str:
+    """Return when nothing of an event is left to read any more, where that is known."""
+    seconds = catch_up(outcome)
+    if seconds is None:
+        return ""
+    return ", never caught up" if seconds == ENDLESS else f", caught up after {format_wait(seconds)}"
+
+
+def known_of(group: GroupChoice) -> tuple[str, ...]:
+    """Return what else is to know about a group: pauses, today's lag, counts, skew, reads from disk."""
+    found = [
+        _pause_sentence(group),
+        *_count_sentences(group),
+        *dict.fromkeys(_skew_sentence(row) for row in group.shown),
+        _disk_sentence(group),
+    ]
+    return tuple(one for one in found if one)
+
+
+def _pause_sentence(group: GroupChoice) -> str | None:
+    """Return for how long a deploy leaves partitions unread, now and then; ``None`` where that was not simulated."""
+    outcomes = [group.outcome(row, Event.ROLLING_RESTART) for row in group.shown]
+    seconds = [None if one is None else one["paused_partition_seconds"] for one in outcomes]
+    now, then = seconds[0], seconds[-1]
+    if now is None or then is None:
+        return None
+    said = f"A deploy leaves partitions unread for {format_count(now)} partition-seconds in all"
+    if group.then is None:
+        return f"{said}."
+    why = ""
+    if then > now and group.then["is_static"]:
+        why = ": fewer pauses, but longer ones, since what a static member reads waits until it is back"
+    word = "recommended change" if group.then is group.recommended else "nearest scenario"
+    if format_count(now) == format_count(then):
+        return f"{said}, today and with the {word}."
+    return f"{said} today, and for {format_count(then)} with the {word}{why}."
+
+
+def _count_sentences(group: GroupChoice) -> list[str]:
+    """Return what is to know about today's lag and about counts: the pointless, who gets nothing, the smallest."""
+    lag_now = lag_now_sentence(group.now)
+    found = [lag_now] if lag_now else []
+    found += _pointless(row for row in group.shown if row is not group.recommended)
+    found += _idle(group)
+    row = group.focus
+    if row["smallest_for_all"] is not None:
+        found.append(_smallest(row))
+    elif row["smallest_why_none"] and group.recommended is not None:
+        found.append(f"No count will do with {variant_name(row)}: {row['smallest_why_none']}.")
+    return found
+
+
+def lag_now_sentence(row: Row) -> str | None:
+    """Return how far a group is behind before anything happens; ``None`` where that is within what is allowed."""
+    seconds = row["start_lag_seconds"]
+    if seconds is None or seconds <= row["lag_slo_seconds"]:
+        return None
+    return (
+        f"It is {format_duration(seconds)} behind already, {_gone(row)} at mean rates; events are those of the group "
+        "once it has caught up."
+    )
+
+
+def _gone(row: Row) -> str:
+    seconds = row["catch_up_now_seconds"]
+    return "never caught up" if seconds is None else f"caught up in {format_duration(seconds)}"
+
+
+def _pointless(rows: Iterable[Row]) -> list[str]:
+    found: dict[str, None] = {}
+    for row in rows:
+        same, count = row["same_as_count"], row["member_count"]
+        if same is not None and same < count:
+            span = f"{count:,} members" if count == same + 1 else f"{same + 1:,} to {count:,} members"
+            found[
+                f"{span} read no faster than {same:,} with {row['assignor']}: the fullest has as many partitions."
+            ] = None
+    return list(found)
+
+
+def _idle(group: GroupChoice) -> list[str]:
+    found = []
+    for row in group.shown:
+        idle = row["idle_members"] or ()
+        if idle:
+            named = ", ".join(short(name) for name in sorted(idle)[:MAX_IDLE])
+            more = f" and {len(idle) - MAX_IDLE:,} more" if len(idle) > MAX_IDLE else ""
+            verb = "gets" if len(idle) == 1 else "get"
+            found.append(f"{len(idle):,} of {_members(row)} {verb} nothing {_which(group, row)}: {named}{more}.")
+    return found
+
+
+def _which(group: GroupChoice, row: Row) -> str:
+    return "today" if row is group.today else f"with {variant_name(row)}"
+
+
+def _smallest(row: Row) -> str:
+    failures = row["failure_count"]
+    parts = [f"{row['smallest_at_peak']:,} at peak"] if row["smallest_at_peak"] is not None else []
+    if row["smallest_after_failures"] is not None and failures:
+        parts.append(f"{row['smallest_after_failures']:,} with {plural(failures, 'member')} gone")
+    if row["smallest_while_restarting"] is not None:
+        parts.append(f"{row['smallest_while_restarting']:,} in a rolling restart")
+    return (
+        f"The smallest count that will do with {variant_name(row)} is {row['smallest_for_all']:,} ({', '.join(parts)})."
+    )
+
+
+def _skew_sentence(row: Row) -> str | None:
+    """Return which topics ``range`` piles up on the same members; ``None`` where it does not matter."""
+    topics = row["skew_topics"] or ()
+    if not topics:
+        return None
+    named = ", ".join(short(topic) for topic in topics[:MAX_SKEWED])
+    more = f" and {len(topics) - MAX_SKEWED:,} more" if len(topics) > MAX_SKEWED else ""
+    return (
+        f"{row['assignor']} deals out each topic by itself, always from the first member on: the first members get one "
+        f"partition more of each of {named}{more}. The busiest reads "
+        f"{format_rate(row['busiest_member_bytes_per_second'])} at peak, the mean is "
+        f"{format_rate(row['mean_member_bytes_per_second'])}."
+    )
+
+
+def _disk_sentence(group: GroupChoice) -> str | None:
+    """Return what catching up reads from disk at worst; ``None`` where nothing or not known."""
+    outcomes = [
+        (row, outcome)
+        for row in group.shown
+        for outcome in group.churn[row["scenario_id"]].values()
+        if outcome["disk_read_bytes"]
+    ]
+    if not outcomes:
+        return None
+    row, worst = max(outcomes, key=lambda pair: (pair[1]["disk_read_bytes"], pair[1]["event"]))
+    return (
+        f"It falls out of the page cache: catching up reads up to {format_bytes(worst['disk_read_bytes'])} from disk "
+        f"{event_phrase(worst['event'])} ({_which(group, row)})."
+    )
