@@ -115,7 +115,7 @@ def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
 
     return BrokerConstraint(
         name=f"network_{direction}",
-        label=f"its network {direction}",
+        label=f"the {direction}bound network limit",
         unit="bytes_per_second",
         limit=limit,
         after=lambda proposal: proposal.loads.peak_in_after if direction == "in" else proposal.loads.peak_out_after,
@@ -168,4 +168,12 @@ REPLICA_COUNT = _count_limit(
     "most_replicas_per_broker",
     after=lambda loads: loads.replicas_after,
     before=lambda loads: loads.replicas_before,
+)
+
+LEADER_COUNT = _count_limit(
+    "leader_count",
+    "leader",
+    "max_leaders_per_broker",
+    after=lambda loads: loads.leaders_after,
+    before=lambda loads: loads.leaders_before,
 )
