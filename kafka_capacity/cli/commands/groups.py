@@ -19,7 +19,7 @@ _HELP = """Work out how many members consumer groups need, and what rebalances c
 
 Reads a native snapshot and simulates each group as it is, with other assignors and protocols, with static members, and
 with other member counts: the same evaluation as the scheduled plan's. Prints one row a group: members, assignor, the
-worst lag and the event that makes it, and how often partitions stop being read in a rolling restart, now → then. With
+max lag and the event that makes it, and how often partitions stop being read in a rolling restart, now → then. With
 --group it prints everything about those groups: all variants side by side, each event, and who reads what. A scenario
 fits where max lag stays within the objective in every event that is simulated (--events), members can do what they are
 to read at peak, and a group that is behind catches up in time. Where rates or capacities are not known, it is not

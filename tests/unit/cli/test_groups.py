@@ -37,6 +37,20 @@ def test_a_group_is_shown_with_its_variants_events_and_members(run, clicks):
     assert f"{GROUP}: 3 members, 16 partitions" in done.stdout
 
 
+@pytest.mark.parametrize(("events", "verdict"), [("scale,crash", "fits"), ("crash,slow-member", "does-not-fit")])
+def test_what_fits_keeps_the_objective_in_every_event_of_its_table(run, clicks, events, verdict):
+    asked = ("--group", GROUP, "--protocols", "classic", "--static", "as-is", "--lag-slo", 60, "--events", events)
+    (group,) = planned(run, clicks, *asked)["groups"]
+    assert group["verdict"] == verdict
+    for scenario in group["scenarios"]:
+        lags = [event["lag_max_seconds"] for event in scenario["events"]]
+        assert scenario["verdict"] == ("fits" if all(lag is not None and lag <= 60 for lag in lags) else "does-not-fit")
+    # The advice and the tables are printed as they are decided.
+    printed = run("groups", clicks, *asked).stdout
+    assert f"advice: {group['advice']}" in printed
+    assert ("at worst max lag is" in printed) == (verdict == "fits")
+
+
 def test_the_files_hold_what_is_printed_as_json(run, clicks, tmp_path):
     out = tmp_path / "groups"
     document = planned(run, clicks, *QUICK, "--out", out)
