@@ -90,12 +90,12 @@ def main() -> int:
         CONSOLE.print(f"error: --params: {args.params!r} is not JSON ({error}); write it as {{}}", markup=False)
         return 2
     try:
-        parse_plan_request({**params, "cluster": args.cluster})
+        request = parse_plan_request({**params, "cluster": args.cluster})
     except RequestError as error:
         CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
         return 2
     with running(args.state) as services:
-        return _run(services, args.cluster, params)
+        return _run(services, args.cluster, request.model_dump(mode="json", include=set(params)))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The command line itself: how commands are found, and how errors end.
 
-A module of :mod:`kafka_capacity.cli.commands` adds its command to :data:`app`; a new one needs no list to be edited.
-Such a module imports at its top only what its options are made of, and the rest where it is used: that keeps every
-command quick to start.
+A module of :mod:`kafka_capacity.cli.commands` adds its command to :data:`app`; a new one needs no list to be edited. A
+module is imported when its command is typed, and the list of commands shows the first lines of their modules, so that
+``--help`` waits for none of them. For the same reason a module imports at its top only what its options are made of.
 
 Exit status: 0 done, 1 an inventory has fatal findings, or the doctor found what it was told to fail on, 2 wrong input
 or broken files, 3 nothing fits (on demand).
@@ -10,47 +10,179 @@ or broken files, 3 nothing fits (on demand).
 
 from __future__ import annotations
 
+import ast
+import difflib
 import importlib
 import pkgutil
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer._click import exceptions as usage
+from typer.core import TyperCommand, TyperGroup
+from typer.models import CommandFunctionType
 
 from kafka_capacity import __version__
 from kafka_capacity.cli import commands
 from kafka_capacity.cli.console import say_error
 from kafka_capacity.cli.startup import own_the_process
-from kafka_capacity.errors import KafkaCapacityError
+from kafka_capacity.errors import KafkaCapacityError, RequestError
 
 EXIT_FATAL_FINDINGS = 1
 EXIT_ERROR = 2
 EXIT_NOTHING_FITS = 3
 
 
-class _ErrorsInOneLine(TyperGroup):
-    """Ends on our own errors, and on those of files, with their message and without a traceback."""
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    """End on wrong input, our own errors and those of files with a message and without a traceback."""
+    try:
+        yield
+        return
+    except usage.NoArgsIsHelpError:
+        raise
+    except usage.UsageError as error:
+        say_error(_complaint(error))
+    except KafkaCapacityError as error:
+        say_error(str(error))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        say_error(f"{place}{error.strerror or error}")
+    raise typer.Exit(EXIT_ERROR)
+
+
+def _complaint(error: usage.UsageError) -> str:
+    """Return what is wrong with what was typed in the words of all our errors: the option first."""
+    command = f"; {error.ctx.command_path} --help lists all" if error.ctx is not None else ""
+    if isinstance(error, usage.NoSuchOption):
+        near = f"; did you mean {' or '.join(sorted(error.possibilities))}?" if error.possibilities else command
+        return f"{error.option_name}: there is no such option{near}"
+    name = ""
+    if isinstance(error, usage.BadParameter) and error.param is not None:
+        name = f"{(error.param.opts or [str(error.param.name)])[0]}: "
+    if isinstance(error, usage.MissingParameter):
+        return f"{name}is missing; give it"
+    what = str(error.message).rstrip(".")
+    return name + what[:1].lower() + what[1:]
+
+
+class _Command(TyperCommand):
+    """A command whose help lists options by the sections of the form, each by its primary name."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                is_option = param.param_type_name == "option"
+                section = (getattr(param, "rich_help_panel", None) or "Options") if is_option else "Arguments"
+                name = _primary(param, ctx) if is_option else record[0]
+                sections.setdefault(section, []).append((name, record[1]))
+        for section, records in sections.items():
+            formatter.write(f"\n{section}:\n")
+            for name, text in records:
+                _write_record(formatter, name, text)
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        del ctx
+        for paragraph in (self.help or "").split("\n\n"):
+            lines = textwrap.wrap(
+                paragraph, formatter.width, **_WHOLE_WORDS, initial_indent="  ", subsequent_indent="  "
+            )
+            formatter.write("\n" + "\n".join(lines) + "\n")
+
+
+_WHOLE_WORDS: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
+_NAME_COLUMN = 30
+
+
+def _write_record(formatter: Any, name: str, text: str) -> None:
+    """Write an option and what it does, which stands below a name that is too long."""
+    lines = textwrap.wrap(text, formatter.width - _NAME_COLUMN, **_WHOLE_WORDS)
+    if len(name) > _NAME_COLUMN - 4:
+        formatter.write(f"  {name}\n")
+        name = ""
+    pad = " " * _NAME_COLUMN
+    formatter.write(f"  {name}".ljust(_NAME_COLUMN) + f"\n{pad}".join(lines) + "\n")
+
+
+def _primary(param: Any, ctx: Any) -> str:
+    """Return the short name of an option, its first long one, and what stands for its value."""
+    shown = [*(one for one in param.opts if not one.startswith("--")), next(o for o in param.opts if o[:2] == "--")]
+    if param.is_flag:
+        return ", ".join(shown) + (f" / {param.secondary_opts[0]}" if param.secondary_opts else "")
+    return f"{', '.join(shown)} {param.display_type_rich(ctx=ctx)}"
+
+
+class _Group(TyperGroup):
+    """Commands with the whole first sentence of each."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.first_line(name)) for name in self.list_commands(ctx)])
+
+    def first_line(self, name: str) -> str:
+        """Return what is said of a command in the list of all."""
+        return (self.commands[name].help or "").partition(".")[0]
+
+
+class _Commands(_Group):
+    """The commands by the names of their modules, each imported when it is typed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return sorted({name.partition("_")[0] for name in _modules()})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands and cmd_name in self.list_commands(ctx):
+            _import(cmd_name)
+            self.commands.update(typer.main.get_group(app).commands)
+        return super().get_command(ctx, cmd_name)
+
+    def first_line(self, name: str) -> str:
+        """Return what the first line of a command's module says of it, without importing the module."""
+        source = (Path(commands.__path__[0]) / f"{name}.py").read_text(encoding="utf-8")
+        line = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0].partition(": ")[2].rstrip(".")
+        return line[:1].upper() + line[1:]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], known, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
+            raise RequestError(f"{args[0]}: there is no such command; {remedy}")
+        return super().resolve_command(ctx, args)
+
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        with _errors_in_one_line():
+            return super().make_context(*given, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _errors_in_one_line():
             return super().invoke(ctx)
-        except KafkaCapacityError as error:
-            say_error(str(error))
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            say_error(f"{place}{error.strerror or error}")
-        raise typer.Exit(EXIT_ERROR)
 
 
-app = typer.Typer(
+class Application(typer.Typer):
+    """Commands with plain help, which fits any width and is there at once."""
+
+    def __init__(self, **more: Any) -> None:
+        plain = {"no_args_is_help": True, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+        super().__init__(**{"cls": _Group, "add_completion": False, **plain, **more})
+
+    def command(self, name: str | None = None, **more: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """Add a command, as :meth:`typer.Typer.command` does."""
+        return super().command(name, cls=_Command, **more)
+
+
+app = Application(
     name="kafka-capacity",
-    cls=_ErrorsInOneLine,
+    cls=_Commands,
     help="Plan the capacity of Kafka clusters: what a change moves, how long it takes, whether it fits.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
 )
 
 
@@ -69,15 +201,26 @@ def _all_commands(
     del version  # its callback has done the work
 
 
+def _modules() -> list[str]:
+    return sorted(found.name for found in pkgutil.iter_modules(commands.__path__))
+
+
+def _import(command: str) -> None:
+    """Import the modules of a command; further ones of a group begin with its name."""
+    for name in _modules():
+        if name.partition("_")[0] == command:
+            importlib.import_module(f"{commands.__name__}.{name}")
+
+
 def load_commands() -> typer.Typer:
-    """Import every module of commands, in the order of their names, and give the whole application."""
-    for module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda found: found.name):
-        importlib.import_module(f"{commands.__name__}.{module.name}")
+    """Import every module of commands, in the order of their names, and return the whole application."""
+    for name in _modules():
+        importlib.import_module(f"{commands.__name__}.{name}")
     return app
 
 
 def main() -> NoReturn:
     """Run the command line and end the process."""
     own_the_process()
-    load_commands()()
+    app(prog_name="kafka-capacity")
     raise SystemExit(0)

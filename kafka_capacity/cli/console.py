@@ -5,7 +5,9 @@ Names come from clusters and may hold anything: they are never taken for markup,
 
 from __future__ import annotations
 
+import os
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -38,20 +40,69 @@ def _console(*, is_error: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if is_error else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+    asked = os.environ.get("COLUMNS", "")
+    width = int(asked) if asked.isdecimal() and int(asked) else WIDTH_WITHOUT_TERMINAL
+    return Console(file=stream, width=None if stream.isatty() else width, highlight=False)
 
 
 def print_table(title: str, columns: Sequence[tuple[str, Align]], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on standard output; no cell is taken for markup."""
+    """Print a table on standard output; no cell is taken for markup.
+
+    No word is ever broken: where the columns are too narrow for their longest words, rows stand one below the other.
+    """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
-    for heading, align in columns:
-        table.add_column(heading, justify=align, overflow="fold")
+    console = _console()
+    cells = [[plain(cell) for cell in row] for row in rows]
+    widths = column_widths([heading for heading, _ in columns], cells, console.width)
+    console.print(Text(plain(title), style="bold"), soft_wrap=True)
+    if widths is None:
+        print_lines(stacked_lines([heading for heading, _ in columns], cells, console.width))
+        return
+    table = Table()
+    for (heading, align), width in zip(columns, widths, strict=True):
+        table.add_column(heading, justify=align, overflow="fold", width=width)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def column_widths(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """Return how wide the columns of a table are, ``None`` where their longest words do not fit side by side.
+
+    >>> column_widths(["name", "what it is"], [["a", "one two three"]], 24)
+    [4, 13]
+    >>> column_widths(["name", "what it is"], [["a", "one two three"]], 19)
+    [4, 8]
+    >>> column_widths(["name", "what it is"], [["a", "one two three"]], 12) is None
+    True
+    """
+    from rich.cells import cell_len
+
+    columns = list(zip(headings, *rows, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    least = [max(cell_len(word) for cell in column for word in (cell.split() or [""])) for column in columns]
+    room = width - 3 * len(columns) - 1
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        at = max(range(len(widths)), key=lambda place: (widths[place] > least[place], widths[place]))
+        widths[at] -= 1
+    return widths
+
+
+def stacked_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Return the rows of a table one below the other, each cell beside its heading; empty cells are left out."""
+    indent = max(map(len, headings)) + 4
+    lines: list[str] = []
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    _console().print(table)
+        for heading, cell in zip(headings, row, strict=True):
+            if cell:
+                wrapped = textwrap.wrap(cell, max(width - indent, 20), break_on_hyphens=False, break_long_words=False)
+                lines += [f"  {heading}".ljust(indent) + wrapped[0], *(" " * indent + more for more in wrapped[1:])]
+        lines.append("")
+    return lines
 
 
 def print_lines(lines: Sequence[str]) -> None:

@@ -56,8 +56,8 @@ def print_durability(durable: Durable, *, most_rows: int) -> None:
     )
     more = f", the worst {most_rows:,} of {len(rows):,}" if len(rows) > most_rows else ""
     most = asked.most_failures
-    print_table(f"what could be lost{more}", _TOPICS, [_row(rows[place], most) for place in order[:most_rows]])
     print_lines(_placements(durable))
+    print_table(f"what could be lost{more}", _TOPICS, [_row(rows[place], most) for place in order[:most_rows]])
     for topic in durable.explained:
         print_lines(["", *_explanation(durable, result.topics.index(topic))])
 

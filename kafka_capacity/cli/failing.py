@@ -33,7 +33,7 @@ class FailureOptions:
     Attributes:
         brokers: sets of brokers and racks, ``1,2,rack:a`` each.
         racks: sets of racks, ``a,b`` each.
-        has_pairs: whether every pair is looked at.
+        kinds: of sets that are looked at beside those.
         rules: of the controller.
         most_sets: at most so many of a kind.
         throttle_bytes_per_second: of the copies.
@@ -42,7 +42,7 @@ class FailureOptions:
 
     brokers: Sequence[str]
     racks: Sequence[str]
-    has_pairs: bool
+    kinds: tuple[SetKind, ...]
     rules: ElectionRules
     most_sets: int
     throttle_bytes_per_second: float
@@ -79,7 +79,7 @@ def lose_brokers(snapshot: str, options: FailureOptions, begin: Steps) -> Failed
     begin("adding up the hours")
     inputs = failure_inputs(found)
     begin("losing brokers")
-    with named_as_options({"brokers": "--brokers"}):
+    with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)
     return Failed(found=found, result=result)
 
@@ -91,17 +91,16 @@ def failure_inputs(found: PlanInput, **given: Any) -> FailureInputs:
 
 
 def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:
-    with named_as_options({"racks": "--brokers"}):  # where a rack may stand among brokers
+    with named_as_options({"racks": "--lost-together"}):  # where a rack may stand among brokers
         given = [_given_set(brokers, text) for text in options.brokers]
     with named_as_options({"racks": "--racks"}):
         given += [
             _given_set(brokers, ",".join(f"{RACK_PREFIX}{rack}" for rack in split_names(text)), option="--racks")
             for text in options.racks
         ]
-    kinds = () if given else (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER)
     return FailureScenario(
         scenario_id="given" if given else "every-loss",
-        kinds=(*kinds, SetKind.PAIR) if options.has_pairs else kinds,
+        kinds=options.kinds,
         given=tuple(given),
         rules=options.rules,
         most_sets=options.most_sets,
@@ -110,7 +109,7 @@ def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:
     )
 
 
-def _given_set(brokers: Brokers, text: str, *, option: str = "--brokers") -> tuple[int, ...]:
+def _given_set(brokers: Brokers, text: str, *, option: str = "--lost-together") -> tuple[int, ...]:
     try:
         one = lost_together(text)
     except RequestError as error:

@@ -144,7 +144,7 @@ def _notes(failed: Failed) -> list[str]:
     lines = [
         f"of {left.possible:,} sets of the kind {left.kind}, {left.chosen:,} were looked at"
         + (": half of them those that share the most partitions, the rest drawn" if left.kind is SetKind.PAIR else "")
-        + f" (seed {result.scenario.seed}); --most-sets raises the limit"
+        + f" (seed {result.scenario.seed}); --max-losses raises the limit"
         for left in result.left_out
     ]
     if result.peak_basis is PeakBasis.UNKNOWN:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
+
+from kafka_capacity.errors import RequestError
 
 SnapshotFormat = Annotated[Literal["parquet", "json"], typer.Option("--format", help="Of the tables of the snapshot.")]
 OutFolder = Annotated[
@@ -15,6 +21,40 @@ ClusterName = Annotated[str, typer.Option("--cluster", help="How to name the clu
 Day = Annotated[
     str | None,
     typer.Option("--ds", metavar="YYYY-MM-DD", help="The day that the snapshot stands for. Default: today, UTC."),
+]
+BrokersFile = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        metavar="B2.json",
+        help='The whole list of brokers wanted, [{"id": 1, "rack": "a"}, …] with optional disk_capacity_bytes and '
+        "network_in/out_bytes_per_second: one that is not listed is removed, one that is new does not exist yet. "
+        "What is left out stays as observed; a new broker has the median capacities. Instead of --broker-counts.",
+    ),
+]
+ShapesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--shapes-file",
+        exists=True,
+        dir_okay=False,
+        metavar="SHAPES.json",
+        help="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
+        "ones of the same name.",
+    ),
+]
+CpuSamples = Annotated[
+    Path | None,
+    typer.Option(
+        "--cpu-samples",
+        exists=True,
+        dir_okay=False,
+        metavar="SAMPLES.csv",
+        help="What your brokers use: the columns cores_used, leader_in_bytes_per_second, "
+        "follower_in_bytes_per_second and out_bytes_per_second, one row a broker and moment. Fitted and used "
+        "where they explain enough; the output says so.",
+    ),
 ]
 
 
@@ -29,3 +69,54 @@ def day_or_today(ds: str | None) -> str:
     from kafka_capacity.objects.keys import check_ds
 
     return check_ds(ds) if ds is not None else datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command whose parameter ``snapshot`` is typed first, or as ``--snapshot``.
+
+    Args:
+        is_needed: whether it is refused to leave it out; it is ``None`` then.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in (("first", _FIRST), ("named", _NAMED))
+        ]
+
+        def called(*, first: str | None, named: str | None, **typed: Any) -> None:
+            found = [place for place in (first, named) if place is not None]
+            if len(found) > 1:
+                raise RequestError("--snapshot: is given twice; give the folder of the snapshot once")
+            if is_needed and not found:
+                raise RequestError("--snapshot: is missing; give the folder of a native snapshot, or an s3:// address")
+            command(snapshot=found[0] if found else None, **typed)
+
+        return with_parameters(command, "snapshot", added, called)
+
+    return decorate
+
+
+_PLACE = "The folder of a native snapshot, or an s3:// address."
+_FIRST = Annotated[str | None, typer.Argument(metavar="SNAPSHOT", help=_PLACE, show_default=False)]
+_NAMED = Annotated[str | None, typer.Option("--snapshot", metavar="DIR", help="The same as SNAPSHOT.")]
+
+
+def with_parameters(
+    command: Callable[..., None], place: str, added: Sequence[inspect.Parameter], called: Callable[..., None]
+) -> Callable[..., None]:
+    """Return ``called`` as a command: with the parameters of another, but some in the place of one of them."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        parameters += added if parameter.name == place else [own]
+
+    @functools.wraps(command)
+    def wrapper(**typed: Any) -> None:
+        called(**typed)
+
+    # What typer reads: the command's own parameters, with ours in the place of one.
+    wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # a function may carry one
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return wrapper

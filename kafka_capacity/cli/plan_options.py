@@ -1,27 +1,32 @@
 """The options of a plan: the fields of the request model under the names that people type.
 
-Defaults, limits and descriptions are the model's; the tables below only say what each field is called here. A command
-takes a table of them with :func:`takes`.
+A field gives its option everything: the name and its aliases, what may be typed, the help, the default and the bounds;
+the model parses what was typed. A command takes fields with :func:`takes`.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+from pydantic import BaseModel
 
+from kafka_capacity.cli.options import with_parameters
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.placement import Balance, RackRule
 from kafka_capacity.plan.request import PlanRequest, parse_plan_request
-from kafka_capacity.questions.change.move_schedule import WaveOrder
-from kafka_capacity.questions.consumers.grid import StaticMembership
+from kafka_capacity.text.quantities import shown_quantity, unit_of
+
+NO_OPTIONS = ("cluster", "ds", "recipients", "is_approval_required")
+"""Parameters that a snapshot answers, and those of the delivery."""
 
 
 def split_names(text: str) -> list[str]:
@@ -29,40 +34,10 @@ def split_names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def split_counts(text: str) -> list[int | str]:
-    """Split ``12,15``; what is no number is left for the model to refuse."""
-    return [int(part) if part.isascii() and part.isdecimal() else part for part in split_names(text)]
-
-
-def split_pairs(option: str, form: str = "OLD=NEW") -> Callable[[list[str]], dict[str, str]]:
-    """Give what reads ``OLD=NEW`` as often as it is typed for an option."""
-
-    def parse(typed: list[str]) -> dict[str, str]:
-        pairs: dict[str, str] = {}
-        for text in typed:
-            old, equals, new = (part.strip() for part in text.partition("="))
-            if not equals or not old or not new:
-                raise RequestError(f"{option}: {text!r} is refused: write {form}")
-            if pairs.setdefault(old, new) != new:
-                raise RequestError(f"{option}: {old!r} is refused: it is given {pairs[old]!r} and {new!r}; choose one")
-        return pairs
-
-    return parse
-
-
-def pins_by_topic(typed: list[str]) -> dict[str, list[str]]:
-    """Read ``TOPIC=1,2,rack:a`` as often as it is typed; for one topic typed twice, the brokers of both.
-
-    Raises:
-        RequestError: there is no ``=``, or nothing on one side of it.
-    """
-    pins: dict[str, list[str]] = {}
-    for text in typed:
-        topic, equals, places = text.rpartition("=")
-        if not equals or not topic or not split_names(places):
-            raise RequestError(f"--pin: {text!r} is refused: write TOPIC=1,2,3 or TOPIC=rack:a")
-        pins.setdefault(topic, []).extend(split_names(places))
-    return pins
+def fields_of(*models: type[BaseModel]) -> tuple[str, ...]:
+    """Return the parameters of some sections of the form, in its order, that are options."""
+    own = {name for model in models for name in model.model_fields}
+    return tuple(name for name in PlanRequest.model_fields if name in own and name not in NO_OPTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,186 +46,230 @@ class FieldOption:
 
     Attributes:
         field: of the model.
-        name: as people type it.
-        kind: what typer makes of it.
-        metavar: what stands for its value in the help, ``None`` for typer's own.
-        more: said after the field's description.
-        parse: makes the field's value of what was typed; ``None`` takes it as it is.
+        names: as people type it, the primary one first.
+        kind: the type of the field without ``None``.
     """
 
     field: str
-    name: str
+    names: tuple[str, ...]
     kind: Any
-    metavar: str | None = None
-    more: str = ""
-    parse: Callable[[Any], Any] | None = None
+
+    @classmethod
+    def of(cls, field: str, also: Sequence[str] = ()) -> FieldOption:
+        """Return the option of a field.
+
+        Args:
+            field: of the model.
+            also: further names of it in one command.
+        """
+        names = str(_extra(field).get("option") or f"--{field.replace('_', '-')}").split()
+        return cls(field=field, names=(*names, *also), kind=_bare(PlanRequest.model_fields[field].annotation))
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is typed without a value."""
+        return self.kind is bool
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it may be typed several times."""
+        return get_origin(self.kind) in (tuple, dict) and not self._is_file
+
+    @property
+    def _is_file(self) -> bool:
+        return get_origin(self.kind) is tuple and _has_objects(get_args(self.kind)[0])
 
     def annotation(self) -> Any:
-        """Give what typer reads; not given, the model's default holds."""
+        """Return what typer reads; not given, the model's default holds."""
+        names = [f"{name}/--no-{name.removeprefix('--')}" for name in self.names] if self.is_flag else self.names
+        option = typer.Option(
+            *names,
+            metavar=None if self.is_flag else self.metavar(),
+            help=self.help(),
+            show_default=False,
+            rich_help_panel=option_section(self.field),
+        )
+        return Annotated[(bool if self.is_flag else list[str] if self.is_repeated else str) | None, option]
+
+    def metavar(self) -> str:
+        """Return what stands for a value in the help."""
+        given, origin = _extra(self.field).get("metavar"), get_origin(self.kind)
+        if origin is dict:
+            return str(given or "OLD=NEW")
+        one = _bare(get_args(self.kind)[0]) if origin is tuple else self.kind
+        name = str(given or _metavar_of(self.field, one))
+        several = origin is tuple and not self._is_file and not _extra(self.field).get("repeats")
+        return f"{name},…" if several and "|" not in name else name
+
+    def help(self) -> str:
+        """Return its title, the first sentence about it, its default and its bounds."""
+        field = PlanRequest.model_fields[self.field]
+        title = re.sub(r" \(.*\)$", "", field.title or "")
+        first = re.split(r"(?<=\.) (?=[A-Z])", field.description or "")[0]
+        facts = [f"default: {shown}"] if (shown := self.shown_default()) else []
+        facts += [bounds] if (bounds := self.bounds()) else []
+        text = f"{title}. {first}" if title else first
+        text += f" Of {', '.join(choices)}." if (choices := self._long_choices()) else ""
+        return f"{text} [{'; '.join(facts)}]" if facts else text
+
+    def shown_default(self) -> str:
+        """Return its default as it may be typed, empty for none."""
         described = PlanRequest.model_fields[self.field]
-        text = f"{described.description or ''} {self.more}".strip()
-        if described.default not in (None, (), {}):
-            default = described.default
-            shown = ", ".join(map(str, default)) if isinstance(default, tuple) else f"{default}"
-            text += f" Default: {shown}."
-        option = typer.Option(self.name, metavar=self.metavar, help=text, show_default=False)
-        return Annotated[self.kind | None, option]
+        default = None if described.is_required() else described.default
+        if default in (None, (), {}):
+            return ""
+        if isinstance(default, bool):
+            return "yes" if default else "no"
+        if isinstance(default, int | float):
+            return shown_quantity(self.field, default)
+        return ", ".join(map(str, default)) if isinstance(default, tuple) else f"{default}"
+
+    def bounds(self) -> str:
+        """Return the bounds of a number, but for such that nobody comes near to."""
+        described = PlanRequest.model_fields[self.field]
+        limits = {name: getattr(one, name) for one in described.metadata for name in _LIMITS if hasattr(one, name)}
+        low, high = limits.get("ge", limits.get("gt")), limits.get("le", limits.get("lt"))
+        if low is None or high is None or high >= _FAR_AWAY:
+            return ""
+        return f"{shown_quantity(self.field, low) if low else 0} to {shown_quantity(self.field, high)}"
+
+    def _long_choices(self) -> tuple[str, ...]:
+        one = _bare(get_args(self.kind)[0]) if get_origin(self.kind) is tuple else self.kind
+        choices = _choices(one)
+        return choices if len("|".join(choices)) > _WIDEST_CHOICES else ()
+
+    def read(self, typed: Any) -> Any:
+        """Return the value of the field; what is wrong with it is left for the model to refuse.
+
+        Raises:
+            RequestError: nothing was typed, or not in the form of the option.
+        """
+        if self.is_flag or not self.is_repeated:
+            if typed == "":
+                raise self._nothing(typed)
+            return _list_in_file(str(typed), self.names[0]) if self._is_file else typed
+        if get_origin(self.kind) is dict:
+            return self._pairs(typed)
+        values = [one for text in typed for one in ([text] if _extra(self.field).get("repeats") else split_names(text))]
+        if not all(values) or not values:
+            raise self._nothing(",".join(typed))
+        return values
+
+    def _nothing(self, typed: str) -> RequestError:
+        return RequestError(f"{self.names[0]}: {typed!r} is refused: write a value, or leave the option out")
+
+    def _pairs(self, typed: Sequence[str]) -> dict[str, Any]:
+        option, is_list = self.names[0], get_origin(_bare(get_args(self.kind)[1])) is tuple
+        pairs: dict[str, Any] = {}
+        for text in typed:
+            key, equals, value = (part.strip() for part in text.partition("="))
+            if not equals or not key or not value or (is_list and not split_names(value)):
+                raise RequestError(f"{option}: {text!r} is refused: write {self.metavar()}")
+            if is_list:
+                pairs.setdefault(key, []).extend(split_names(value))
+            elif pairs.setdefault(key, value) != value:
+                raise RequestError(
+                    f"{option}: {key!r} is refused: it is given {pairs[key]!r} and {value!r}; choose one"
+                )
+        return pairs
 
 
-_COMMAS = "Here with commas between them."
-_REPEATED = "May be repeated."
-_REPEATED_PAIRS = "Here as OLD=NEW. May be repeated."
+def _extra(field: str) -> Mapping[str, Any]:
+    extra = PlanRequest.model_fields[field].json_schema_extra
+    return extra if isinstance(extra, dict) else {}
 
 
-def _pairs(field: str, name: str) -> FieldOption:
-    parse = split_pairs(name)
-    return FieldOption(field=field, name=name, kind=list[str], metavar="OLD=NEW", parse=parse, more=_REPEATED_PAIRS)
+def option_section(field: str) -> str:
+    """Return the section of the form that a parameter stands in."""
+    return str(_extra(field).get("section", ""))
 
 
-SEED_OPTION = FieldOption(field="seed", name="--seed", kind=int)
-
-PLACEMENT_OPTIONS = (
-    FieldOption(
-        field="broker_counts", name="--broker-counts", kind=str, metavar="N,…", parse=split_counts, more=_COMMAS
-    ),
-    FieldOption(
-        field="new_broker_racks", name="--new-broker-racks", kind=str, metavar="RACK,…", parse=split_names, more=_COMMAS
-    ),
-    FieldOption(
-        field="removed_brokers", name="--remove-brokers", kind=str, metavar="ID,…", parse=split_counts, more=_COMMAS
-    ),
-    _pairs("replaced_brokers", "--replace-broker"),
-    _pairs("rack_names", "--rename-rack"),
-    FieldOption(field="placers", name="--placer", kind=list[str], metavar="NAME", more=_REPEATED),
-    FieldOption(field="replication_factor", name="--replication-factor", kind=int),
-    FieldOption(
-        field="partition_counts",
-        name="--partitions",
-        kind=list[str],
-        metavar="TOPIC=N",
-        parse=split_pairs("--partitions", "TOPIC=N"),
-        more="Here as TOPIC=N. May be repeated.",
-    ),
-    FieldOption(field="rack_rule", name="--rack-rule", kind=RackRule),
-    FieldOption(field="balance", name="--balance", kind=Balance),
-    FieldOption(field="tolerance_ratio", name="--tolerance", kind=float, metavar="RATIO"),
-    FieldOption(field="disk_limit_ratio", name="--disk-limit", kind=float, metavar="RATIO"),
-    FieldOption(
-        field="pinned_topics",
-        name="--pin",
-        kind=list[str],
-        metavar="TOPIC=BROKER,…",
-        parse=pins_by_topic,
-        more="Here as audit=1,2,3 or 'payments.*=rack:a,rack:b'. May be repeated.",
-    ),
-    FieldOption(field="most_replicas_per_broker", name="--most-replicas", kind=int),
-    FieldOption(field="max_leaders_per_broker", name="--max-leaders", kind=int),
-)
-
-MOVE_OPTIONS = (
-    FieldOption(field="throttle_bytes_per_second", name="--throttle", kind=float, metavar="BYTES/S"),
-    FieldOption(
-        field="throttles_bytes_per_second",
-        name="--throttles",
-        kind=str,
-        metavar="BYTES/S,…",
-        parse=split_names,
-        more=_COMMAS,
-    ),
-    FieldOption(field="is_throttle_automatic", name="--throttle-auto", kind=bool),
-    FieldOption(field="headroom_ratio", name="--headroom", kind=float, metavar="RATIO"),
-    FieldOption(field="disk_bytes_per_second", name="--disk-rate", kind=float, metavar="BYTES/S"),
-    FieldOption(field="most_moves_per_broker", name="--moves-per-broker", kind=int),
-    FieldOption(field="longest_wave_hours", name="--wave-hours", kind=float, metavar="HOURS"),
-    FieldOption(field="most_traffic_ratio", name="--most-traffic", kind=float, metavar="RATIO"),
-    FieldOption(field="pause_seconds", name="--pause", kind=float, metavar="SECONDS"),
-    FieldOption(field="fetchers", name="--fetchers", kind=int),
-    FieldOption(field="fetcher_bytes_per_second", name="--fetcher-rate", kind=float, metavar="BYTES/S"),
-    FieldOption(field="wave_order", name="--wave-order", kind=WaveOrder),
-    FieldOption(field="is_leadership_first_tried", name="--leadership-first/--no-leadership-first", kind=bool),
-    FieldOption(field="are_detours_allowed", name="--detours/--no-detours", kind=bool),
-)
+def _bare(kind: Any) -> Any:
+    """Return a type without ``None`` and without what ``Annotated`` says of it."""
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    if get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind):
+        return _bare(next(one for one in get_args(kind) if one is not NoneType))
+    return kind
 
 
-def _seconds(field: str, name: str) -> FieldOption:
-    return FieldOption(field=field, name=name, kind=float, metavar="SECONDS")
+def _has_objects(kind: Any) -> bool:
+    kinds = get_args(_bare(kind)) or (_bare(kind),)
+    return any(isinstance(one, type) and issubclass(one, BaseModel) for one in kinds)
 
 
-def _names(field: str, name: str) -> FieldOption:
-    return FieldOption(field=field, name=name, kind=str, metavar="NAME,…", parse=split_names, more=_COMMAS)
+def _metavar_of(field: str, kind: Any) -> str:
+    unit = unit_of(field)
+    if unit is not None:
+        return unit.metavar
+    choices = "|".join(_choices(kind))
+    if choices:
+        return choices if len(choices) <= _WIDEST_CHOICES else "NAME"
+    return "NAME" if kind is str else "N"
 
 
-GROUP_OPTIONS = (
-    FieldOption(field="groups", name="--group", kind=list[str], metavar="NAME", more=_REPEATED),
-    FieldOption(
-        field="consumer_counts", name="--consumer-counts", kind=str, metavar="N,…", parse=split_counts, more=_COMMAS
-    ),
-    _names("group_assignors", "--assignors"),
-    _names("group_protocols", "--protocols"),
-    FieldOption(field="static_membership", name="--static", kind=StaticMembership),
-    _names("group_events", "--events"),
-    _seconds("lag_slo_seconds", "--lag-slo"),
-    _seconds("catch_up_limit_seconds", "--catch-up-limit"),
-    FieldOption(field="consumer_failures", name="--failures", kind=int),
-    FieldOption(field="member_capacity_bytes_per_second", name="--member-capacity", kind=float, metavar="BYTES/S"),
-    FieldOption(field="partitions_factor", name="--partitions-factor", kind=int),
-    FieldOption(field="broker_heap_bytes", name="--broker-heap", kind=int, metavar="BYTES"),
-    _seconds("heartbeat_interval_seconds", "--heartbeat-interval"),
-    _seconds("session_timeout_seconds", "--session-timeout"),
-    _seconds("server_heartbeat_interval_seconds", "--server-heartbeat-interval"),
-    _seconds("server_session_timeout_seconds", "--server-session-timeout"),
-    _seconds("max_poll_interval_seconds", "--max-poll-interval"),
-    _seconds("auto_commit_interval_seconds", "--commit-interval"),
-    _seconds("metadata_max_age_seconds", "--metadata-max-age"),
-    _seconds("poll_seconds", "--poll-time"),
-    _seconds("restart_seconds", "--restart-time"),
-    _seconds("settle_seconds", "--settle-time"),
-    _seconds("slow_seconds", "--slow-time"),
-)
-
-ALL_OPTIONS = (*PLACEMENT_OPTIONS, *MOVE_OPTIONS, *GROUP_OPTIONS, SEED_OPTION)
+def _choices(kind: Any) -> tuple[str, ...]:
+    if get_origin(kind) is Literal:
+        return tuple(map(str, get_args(kind)))
+    return tuple(str(one.value) for one in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()
 
 
-def takes(*options: FieldOption) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command whose parameter ``given`` gets what was typed of these options, as fields of the request.
+_WIDEST_CHOICES = 60
+"""So wide may all values stand in the place of one; of more the help has a sentence."""
+
+
+_LIMITS = ("ge", "gt", "le", "lt")
+_FAR_AWAY = 1e9
+
+
+def _list_in_file(path: str, option: str) -> Any:
+    """Read a list of objects; what is in it is left for the model to refuse.
+
+    Raises:
+        RequestError: the file cannot be read, or is not JSON.
+    """
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise RequestError(f"{option}: {path!r} cannot be read ({error.strerror}); name a JSON file") from error
+    except ValueError as error:
+        raise RequestError(f"{option}: {path!r} is not JSON ({error}); mend it") from error
+    if not isinstance(found, list):
+        raise RequestError(f"{option}: {path!r} holds no list; write a list of events, [{{…}}, …]")
+    return found
+
+
+def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command whose parameter ``given`` gets what was typed of the options of these fields.
 
     The options stand in the help where ``given`` stands among the parameters. Whatever is refused on the way, however
     late, is told under the names of these options: all below here knows the fields only.
+
+    Args:
+        *fields: of the request.
+        also: further names that this command has for some of them.
     """
-    names = {option.field: option.name.partition("/")[0] for option in options}
+    further = also or {}
+    options = [FieldOption.of(field, further.get(field, "").split()) for field in dict.fromkeys(fields)]
+    names = {option.field: option.names[0] for option in options}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
         added = [
             inspect.Parameter(
                 option.field, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option.annotation()
             )
             for option in options
         ]
-        parameters: list[inspect.Parameter] = []
-        for parameter in signature.parameters.values():
-            is_given = parameter.name == "given"
-            parameters += added if is_given else [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
 
-        @functools.wraps(command)
-        def wrapper(**typed: Any) -> None:
-            given = {}
-            for option in options:
-                value = typed.pop(option.field)
-                if value not in (None, []):
-                    read = value if option.parse is None else option.parse(value)
-                    if read in ("", []):
-                        raise RequestError(
-                            f"{option.name}: {value!r} is refused: write a value, or leave the option out"
-                        )
-                    given[option.field] = read
+        def called(**typed: Any) -> None:
             with named_as_options(names):
+                read = {option.field: (option, typed.pop(option.field)) for option in options}
+                given = {
+                    field: option.read(value) for field, (option, value) in read.items() if value not in (None, [])
+                }
                 command(given=given, **typed)
 
-        # What typer reads: the command's own parameters, with ours in the place of "given".
-        wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # a function may carry one
-        wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return wrapper
+        return with_parameters(command, "given", added, called)
 
     return decorate
 
@@ -290,17 +309,3 @@ def in_names_of_options(text: str, option_of_field: Mapping[str, str]) -> str:
         if "_" in field:  # the others are words
             text = re.sub(rf"\b{field}\b", option, text)
     return text
-
-
-Snapshot = Annotated[str, typer.Option(metavar="DIR", help="The folder of a native snapshot, or an s3:// address.")]
-BrokersFile = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        dir_okay=False,
-        metavar="B2.json",
-        help='The whole list of brokers wanted, [{"id": 1, "rack": "a"}, …] with optional disk_capacity_bytes and '
-        "network_in/out_bytes_per_second: one that is not listed is removed, one that is new does not exist yet. "
-        "What is left out stays as observed; a new broker has the median capacities. Instead of --broker-counts.",
-    ),
-]

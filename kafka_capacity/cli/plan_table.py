@@ -39,7 +39,7 @@ _BEST = "the fewest brokers that fit and the fewest bytes"
 
 
 def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool = False) -> None:
-    """Print one row a scenario, then the verdict, what to look out for and which file to execute.
+    """Print the verdict, one row a scenario, what to look out for and which file to execute.
 
     Args:
         planned: the results.
@@ -49,15 +49,15 @@ def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool =
     snapshot, findings = planned.found.snapshot, planned.found.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
+    chosen = recommended(planned.results)
+    asked = asked_sentence(requested(planned))
+    *reasons, answer = verdict_lines(planned.results, chosen)
+    print_lines([answer, *reasons, *([asked] if asked else [])])
     print_table(title, _COLUMNS, [_row(one) for one in planned.judged])
     if is_explained:
         print_lines([*explanation_lines(planned), ""])
-    chosen = recommended(planned.results)
-    asked = asked_sentence(requested(planned))
-    lines = [asked] if asked else []
-    lines += verdict_lines(planned.results, chosen)
     caveats = plan_caveats(planned)
-    lines += [f"warning: {text}" for text in caveats.cluster]
+    lines = [f"warning: {text}" for text in caveats.cluster]
     lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
     # The facts hold the traps of what is proposed, before the findings; those of the observed brokers are judged only.
     proposed = planned.facts["findings"][: len(planned.facts["findings"]) - len(findings.to_json())]

@@ -35,7 +35,7 @@ _DAY_SECONDS = 86_400.0
 
 
 def print_size(done: SizedCluster, *, is_everything: bool) -> None:
-    """Print the options, the recommendation, when today's cluster runs out, and what others would say.
+    """Print the recommendation, the options, when today's cluster runs out, and what others would say.
 
     Args:
         done: the results.
@@ -47,10 +47,10 @@ def print_size(done: SizedCluster, *, is_everything: bool) -> None:
         f"{snapshot.cluster} on {snapshot.ds}: {len(snapshot.brokers)} brokers, {len(snapshot.partitions):,} "
         f"partitions, up to {outlook.dates[-1]}"
     )
+    answer = [f"recommended: {done.sized.advice.recommended or 'nothing'}", f"why: {done.sized.advice.reason}"]
+    print_lines([*answer, *_single_replicas(done), *_by_date(done)])
     print_table(title, _COLUMNS, [_row(result, done) for result in rows])
-    lines = [f"recommended: {done.sized.advice.recommended or 'nothing'}", f"why: {done.sized.advice.reason}"]
-    lines += _single_replicas(done)
-    lines += _by_date(done)
+    lines = []
     if done.found.cpu is not None:
         lines.append(f"CPU: {done.found.cpu.reason}")
     if len(rows) < len(done.sized.results):

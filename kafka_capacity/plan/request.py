@@ -20,12 +20,17 @@ from kafka_capacity.questions.change.placement_parameters import PlacementParame
 from kafka_capacity.questions.consumers.parameters import GroupParameters
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters
+from kafka_capacity.text.quantities import parse_quantity, shown_quantity, unit_of
 from kafka_capacity.text.validation_errors import plain_words
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required", "is_split_by_question"})
 """Parameters that say how a plan is made and who gets it, not what it is."""
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
+
+OPTION_KEYS = ("option", "metavar", "repeats")
+"""What a field's ``json_schema_extra`` says of its option of the command line: the names that are typed, the first of
+them shown; what stands for a value in the help; whether it is typed once for each value, which may hold commas."""
 
 _ADDED = frozenset(
     {
@@ -76,6 +81,17 @@ class PlanRequest(
         "not hold the results of all at once.",
         json_schema_extra={"section": "Delivery"},
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read_units(cls, value: Any, info: ValidationInfo) -> Any:
+        """Read ``50MB/s`` and the like where the name of a parameter tells its unit."""
+        name = str(info.field_name)
+        if unit_of(name) is None:
+            return value
+        if isinstance(value, list | tuple):
+            return [parse_quantity(name, one) if isinstance(one, str) else one for one in value]
+        return parse_quantity(name, value) if isinstance(value, str) else value
 
     @field_validator("is_throttle_automatic")
     @classmethod
@@ -141,7 +157,13 @@ def _complaint(item: Any) -> str:
         return f"{field}: there is no such parameter; the parameters are {known}"
     if item["type"] == "missing":
         return f"{field}: is missing; give it"
-    return f"{field}: {item['input']!r} is refused: {plain_words(item)}"
+    limits = {
+        name: shown_quantity(str(item["loc"][0]), limit) if limit else "0"
+        for name, limit in item.get("ctx", {}).items()
+        if name in {"ge", "gt", "le", "lt"}
+    }
+    told = {**item, "ctx": {**item.get("ctx", {}), **limits}}
+    return f"{field}: {item['input']!r} is refused: {plain_words(told)}"
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:
@@ -161,7 +183,7 @@ def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
 
 
 def _flattened(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    flat = {key: value for key, value in schema.items() if key not in {"default", "anyOf"}}
+    flat = {key: value for key, value in schema.items() if key not in {"default", "anyOf", *OPTION_KEYS}}
     if "anyOf" in schema:
         options = [option for option in schema["anyOf"] if option.get("type") != "null"]
         flat = {**options[0], **flat, "type": [options[0]["type"], "null"]}

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
-from kafka_capacity.cli.options import OutFolder
+from kafka_capacity.cli.options import OutFolder, takes_snapshot
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.objects.dataset import canonical_json
@@ -26,13 +26,9 @@ docs/failures.md lists everything that is looked at.
 
 
 @app.command("doctor", help=_HELP)
+@takes_snapshot()
 def doctor(
-    snapshot: Annotated[
-        str,
-        typer.Argument(
-            metavar="SNAPSHOT", help="The folder of a native snapshot, or an s3:// address.", show_default=False
-        ),
-    ],
+    snapshot: str,
     controllers: Annotated[
         str | None,
         typer.Option(

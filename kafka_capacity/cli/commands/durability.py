@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet
+from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot
+from kafka_capacity.cli.plan_options import fields_of, request_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.failing import ElectionRules
-from kafka_capacity.kafka.durability import Acks
 from kafka_capacity.objects.dataset import canonical_json
-
-_MOST_DAYS, _MOST_HOURS, _MOST_SECONDS, _MOST_BYTES = 1e6, 1e5, 1e6, 1e15
+from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 
 _HELP = """Work out what could be lost: after how many failures, in which steps, and how often in a year.
 
@@ -31,45 +30,16 @@ An inventory does not tell how producers are set: --acks and --idempotence are a
 
 
 @app.command("durability", help=_HELP)
+@takes_snapshot()
+@takes(*fields_of(DurabilityParameters), "election_rules", "throttle_bytes_per_second")
 def durability(
-    snapshot: Annotated[
-        str,
-        typer.Argument(
-            metavar="SNAPSHOT", help="The folder of a native snapshot, or an s3:// address.", show_default=False
-        ),
-    ],
-    acks: Annotated[Acks, typer.Option("--acks", help="Of producers.")] = Acks.ALL,
-    is_idempotent: Annotated[
-        bool, typer.Option("--idempotence/--no-idempotence", help="Of producers with acks=all.")
-    ] = True,
-    rules: Annotated[
-        ElectionRules, typer.Option("--controller", help="By whose rules leaders are elected.")
-    ] = ElectionRules.KRAFT,
-    mttf_days: Annotated[
-        float, typer.Option("--mttf", metavar="DAYS", help="Mean time until a broker loses its disks.")
-    ] = 3650.0,
-    crash_days: Annotated[
-        float, typer.Option("--crash-mttf", metavar="DAYS", help="Mean time until a broker dies, its disks kept.")
-    ] = 90.0,
-    rack_days: Annotated[
-        float | None,
-        typer.Option("--rack-mttf", metavar="DAYS", help="Mean time until a rack loses all disks. Default: never."),
-    ] = None,
-    replacement_hours: Annotated[
-        float, typer.Option("--replacement", metavar="HOURS", help="Until a broker with empty disks stands in.")
-    ] = 1.0,
-    throttle: Annotated[
-        float, typer.Option("--throttle", metavar="BYTES/S", help="Per broker and direction, for copying anew.")
-    ] = 50e6,
-    lag: Annotated[
-        float, typer.Option("--replica-lag", metavar="SECONDS", help="By how much followers are behind.")
-    ] = 0.5,
-    scatter_width: Annotated[
-        int,
-        typer.Option("--scatter-width", min=1, metavar="N", help="Of few copysets: over how many brokers data spread."),
-    ] = 4,
+    snapshot: str,
+    given: Mapping[str, Any],
     most_failures: Annotated[
-        int, typer.Option("--failures", min=0, max=3, metavar="N", help="At most so many are tried together.")
+        int,
+        typer.Option(
+            "--max-failures", "--failures", min=0, max=3, metavar="N", help="At most so many are tried together."
+        ),
     ] = 3,
     explain: Annotated[
         list[str] | None,
@@ -91,33 +61,12 @@ def durability(
     from kafka_capacity.cli.documents import write_document
     from kafka_capacity.cli.durability_table import print_durability
     from kafka_capacity.cli.durable import DURABILITY, durability_document, find_durability
-    from kafka_capacity.questions.failures.durability import DurabilityScenario
-    from kafka_capacity.questions.failures.durability.scenario import DAY
 
-    for option, value, most in (
-        ("--mttf", mttf_days, _MOST_DAYS),
-        ("--crash-mttf", crash_days, _MOST_DAYS),
-        ("--rack-mttf", 1.0 if rack_days is None else rack_days, _MOST_DAYS),
-        ("--replacement", replacement_hours, _MOST_HOURS),
-        ("--throttle", throttle, _MOST_BYTES),
-    ):
-        if not 0.0 < value <= most:
-            raise RequestError(f"{option}: {value:g} is refused; give more than 0 and at most {most:g}")
-    if not 0.0 <= lag <= _MOST_SECONDS:
-        raise RequestError(f"--replica-lag: {lag:g} is refused; give 0 to {_MOST_SECONDS:g}")
-    scenario = DurabilityScenario(
-        acks=acks,
-        is_idempotent=is_idempotent,
-        rules=rules,
-        mttf_seconds=mttf_days * DAY,
-        crash_mttf_seconds=crash_days * DAY,
-        replacement_seconds=replacement_hours * 3600.0,
-        throttle_bytes_per_second=throttle,
-        rack_mttf_seconds=float("inf") if rack_days is None else rack_days * DAY,
-        replica_lag_seconds=lag,
-        most_failures=most_failures,
-        scatter_width=scatter_width,
+    request = request_of("not read yet", "2000-01-01", given)
+    scenario = request.durability_scenario(
+        rules=request.election_rules, throttle_bytes_per_second=request.throttle_bytes_per_second
     )
+    scenario = dataclasses.replace(scenario, most_failures=most_failures)
     with progress_bar(is_quiet=is_quiet) as begin:
         found = find_durability(snapshot, scenario, explain or (), begin, is_checked=is_checked)
         document = durability_document(found) if is_json or out is not None else {}

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet
+from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot
+from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.questions.consumers.parameters import GroupParameters
 
 _HELP = """Work out how many members consumer groups need, and what rebalances cost them.
 
@@ -38,18 +38,10 @@ Amounts are bytes, rates bytes per second, times seconds.
 
 
 @app.command("groups", help=_HELP)
-@options.takes(*options.GROUP_OPTIONS, options.SEED_OPTION)
+@takes_snapshot()
+@takes(*fields_of(GroupParameters), "seed")
 def groups(
-    snapshot: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SNAPSHOT", help="The folder of a native snapshot, or an s3:// address.", show_default=False
-        ),
-    ] = None,
-    named_snapshot: Annotated[
-        str | None, typer.Option("--snapshot", metavar="DIR", help="The same as SNAPSHOT.")
-    ] = None,
-    *,
+    snapshot: str,
     given: Mapping[str, Any],
     out: OutFolder = None,
     table_format: Annotated[
@@ -62,15 +54,13 @@ def groups(
     is_quiet: Quiet = False,
 ) -> None:
     """Simulate groups; the text that users read is the help above."""
-    if (snapshot is None) == (named_snapshot is None):
-        raise RequestError("SNAPSHOT: give the folder of a snapshot, once")
     keep_pandas_out()
     from kafka_capacity.cli.group_files import groups_document, write_groups
     from kafka_capacity.cli.group_planning import plan_groups
     from kafka_capacity.cli.group_table import print_group, print_groups
 
     with progress_bar(is_quiet=is_quiet) as begin:
-        planned = plan_groups(snapshot or str(named_snapshot), given, begin)
+        planned = plan_groups(snapshot, given, begin)
         begin("writing")
         document = groups_document(planned)
         if out is not None:

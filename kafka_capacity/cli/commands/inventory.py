@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
+from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, Application, app
 from kafka_capacity.cli.console import print_table, progress_bar, say
-from kafka_capacity.cli.options import ClusterName, Day, Quiet, SnapshotFormat, day_or_today
+from kafka_capacity.cli.options import ClusterName, Day, Quiet, SnapshotFormat, day_or_today, takes_snapshot
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
 
@@ -25,7 +25,7 @@ SECRETS_IN_ENVIRONMENT = {
 }
 """What need not stand in a file; a value in the file wins."""
 
-inventory = typer.Typer(no_args_is_help=True, help="Export, import and check inventories (native snapshots).")
+inventory = Application(help="Export, import and check inventories (native snapshots).")
 app.add_typer(inventory, name="inventory")
 
 Out = Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")]
@@ -185,8 +185,9 @@ def write_inventory(raw: RawInventory, out: str, file_format: SnapshotFormat, *,
 
 
 @inventory.command("check")
+@takes_snapshot()
 def check(
-    snapshot: Annotated[str, typer.Argument(metavar="DIR", help="The folder of the snapshot, or an s3:// address.")],
+    snapshot: str,
     is_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """List everything that is wrong or odd about a snapshot. The exit status is 1 when planning is impossible."""

@@ -10,7 +10,7 @@ import typer
 
 from kafka_capacity.cli.commands.inventory import inventory, write_inventory
 from kafka_capacity.cli.console import progress_bar, say
-from kafka_capacity.cli.options import Quiet, SnapshotFormat
+from kafka_capacity.cli.options import Quiet, SnapshotFormat, takes_snapshot
 from kafka_capacity.errors import RequestError, SourceError
 
 if TYPE_CHECKING:
@@ -68,8 +68,9 @@ CaFile = Annotated[
 
 
 @inventory.command("metrics")
+@takes_snapshot()
 def metrics(
-    snapshot: Annotated[str, typer.Argument(metavar="DIR", help="The folder of the snapshot, or an s3:// address.")],
+    snapshot: str,
     files: Files = None,
     prometheus: Server = None,
     dialect: Dialects = None,

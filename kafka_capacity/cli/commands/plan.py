@@ -8,39 +8,37 @@ from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet
+from kafka_capacity.cli.options import BrokersFile, OutFolder, Quiet, takes_snapshot
+from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.questions.change.move_parameters import MoveParameters
+from kafka_capacity.questions.change.placement_parameters import PlacementParameters
 
 _HELP = """Work out what a change of brokers would move, how long it would take and whether it fits.
 
-Reads a native snapshot and judges every broker list or count with every placer: the same evaluation as the scheduled
-plan's. Prints a table; with --out it writes, for one option, into DIR:
+Judges every broker list or count with every placer, as the scheduled plan does, and prints the answer and a table. With
+--out it writes into DIR, for several options into a folder of DIR for each:
 
-moves.json (the partitions that change: give this one to kafka-reassign-partitions.sh --execute --throttle, the time is
-of it), rollback.json (the same partitions as they are today), target.json (the whole target: Kafka would throttle the
-partitions that stay, too), reassignment.json (the same), waves/ (the moves wave by wave, with elections and the way
-back), runbook.md (what to do in which order, with the exact commands), plan.json (all figures, the same bytes for the
-same input) and timing.json (how long this program took).
+moves.json: give this one to kafka-reassign-partitions.sh --execute --throttle, the time is of it. rollback.json: the
+same partitions as they are today. target.json and reassignment.json: the whole target. waves/ and runbook.md: the moves
+wave by wave, with the exact commands. plan.json: all figures, the same bytes for the same input. timing.json: how long
+this program took.
 
-With several options each has a folder of these below DIR, named by its id such as 015-brokers.fewest-bytes, and
-DIR/plan.json lists them and names the recommended one, by the rule of the report: of those that fit the fewest
-brokers; of these a placer that plans before one of Kafka's own; of these the fewest bytes.
-
-Sizes and amounts are bytes, rates bytes per second, times seconds, ratios 0 to 1.
+Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 """
 
 
 @app.command("plan", help=_HELP)
-@options.takes(*options.PLACEMENT_OPTIONS, *options.MOVE_OPTIONS, options.SEED_OPTION)
+@takes_snapshot()
+@takes(*fields_of(PlacementParameters, MoveParameters))
 def plan(
-    snapshot: options.Snapshot,
+    snapshot: str,
     given: Mapping[str, Any],
-    brokers: options.BrokersFile = None,
+    brokers: BrokersFile = None,
     out: OutFolder = None,
     is_json: Annotated[bool, typer.Option("--json", help="Print what plan.json holds instead of the table.")] = False,
     is_explained: Annotated[

@@ -8,37 +8,35 @@ from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_lines, progress_bar, say
-from kafka_capacity.cli.failure_options import FAILURE_OPTIONS
-from kafka_capacity.cli.options import Quiet
-from kafka_capacity.cli.size_options import REPORT_SIZE_OPTIONS, CpuSamples, ShapesFile
+from kafka_capacity.cli.options import BrokersFile, CpuSamples, Quiet, ShapesFile, takes_snapshot
+from kafka_capacity.cli.plan_options import fields_of, request_of, takes
 from kafka_capacity.errors import RequestError
+from kafka_capacity.plan.request import PlanRequest
 
 _HELP = """Draw the report of a plan: the same page and e-mail as the scheduled plan's.
 
-Takes the options of plan, groups and size, those about losses, and a snapshot, or --from with the report.json of an
+Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of an
 earlier report, to draw that one again. Writes index.html (one self-contained page), report.json (its data), email.html,
 email.txt and images/ into DIR, and prints the verdict and the serious caveats. The same input gives the same bytes.
 
-Rates are bytes per second, ratios 0 to 1.
+Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 """
 
 
 @app.command("report", help=_HELP)
-@options.takes(*options.ALL_OPTIONS, *REPORT_SIZE_OPTIONS, *FAILURE_OPTIONS)
+@takes_snapshot(is_needed=False)
+@takes(*fields_of(PlanRequest))
 def report(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
     given: Mapping[str, Any],
-    snapshot: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The folder of a native snapshot, or an s3:// address.")
-    ] = None,
+    snapshot: str | None = None,
     earlier: Annotated[
         Path | None,
         typer.Option("--from", exists=True, dir_okay=False, metavar="report.json", help="The data of a report."),
     ] = None,
-    brokers: options.BrokersFile = None,
+    brokers: BrokersFile = None,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
     is_quiet: Quiet = False,
@@ -65,7 +63,7 @@ def report(
             begin("drawing")
             rendered = rerender(earlier.read_bytes())
         else:
-            asked = options.request_of("not read yet", "2000-01-01", given)
+            asked = request_of("not read yet", "2000-01-01", given)
             files = read_size_files(shapes_file, cpu_samples, asked)
             planned = make_plan(str(snapshot), given, brokers, begin)
             groups = simulate_found_groups(planned.found, planned.request, begin, begun=1 + len(planned.judged))

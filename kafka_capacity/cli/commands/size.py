@@ -7,13 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli import plan_options as options
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet
-from kafka_capacity.cli.size_options import SIZE_OPTIONS, CpuSamples, ShapesFile
+from kafka_capacity.cli.options import CpuSamples, OutFolder, Quiet, ShapesFile, takes_snapshot
+from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
+from kafka_capacity.questions.capacity.parameters import SizingParameters
+
+_OF_OTHER_SECTIONS = (
+    "disk_limit_ratio",
+    "throttle_bytes_per_second",
+    "broker_heap_bytes",
+    "rack_rule",
+    "balance",
+    "seed",
+)
+"""What sizing hangs on beside its own sections of the form."""
 
 _HELP = """Work out how many brokers of which kind the cluster needs up to a horizon, and what they cost.
 
@@ -30,9 +41,14 @@ Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US do
 
 
 @app.command("size", help=_HELP)
-@options.takes(*SIZE_OPTIONS)
+@takes_snapshot()
+@takes(
+    *fields_of(DemandParameters, SizingParameters),
+    *_OF_OTHER_SECTIONS,
+    also={"planned_events": "--events", "sizing_broker_counts": "--broker-counts"},
+)
 def size(
-    snapshot: options.Snapshot,
+    snapshot: str,
     given: Mapping[str, Any],
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,

@@ -117,27 +117,27 @@ class DemandParameters(BaseModel):
         le=60,
         title="Horizon (months)",
         description="How far ahead the cluster is sized.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--horizon", metavar="MONTHS"),
     )
     is_forecast: bool = Field(
         default=_DEFAULT.is_forecast,
         title="Forecast from history",
         description="Forecast each class of topics from its history where that is long enough. Off: the growth rates "
         "hold for all.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--forecast"),
     )
     growth_per_year_ratio: Growth = Field(
         default=_DEFAULT.growth_per_year_ratio,
         title="Growth in a year",
         description="Of traffic, where there is no forecast: 0.3 is 30 % a year, -0.1 is 10 % less.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--growth"),
     )
     growth_high_per_year_ratio: Growth = Field(
         default=_DEFAULT.growth_high_per_year_ratio,
         validate_default=True,
         title="Growth in a year, high estimate",
         description="The same for the high estimate; not below the growth above.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--growth-high"),
     )
     high_quantile: float = Field(
         default=_DEFAULT.high_quantile,
@@ -146,7 +146,7 @@ class DemandParameters(BaseModel):
         allow_inf_nan=False,
         title="Quantile of the high estimate",
         description="0.9: in nine of ten cases traffic stays below the high estimate of a forecast.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--high-quantile", metavar="RATIO"),
     )
     topic_classes: tuple[str, ...] = Field(
         default=(),
@@ -154,7 +154,7 @@ class DemandParameters(BaseModel):
         title="Classes of topics",
         description="Topics that grow alike, one class a line as name=pattern, such as payments=pay*; the first that "
         "matches counts. Others are classed by their name up to the first dot, dash or underscore.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--topic-class", metavar="NAME=PATTERN", repeats=True),
     )
     planned_events: tuple[EventParameter, ...] = Field(
         default=(),
@@ -163,7 +163,7 @@ class DemandParameters(BaseModel):
         description='A list of objects with a kind: {"kind": "launch", "topics": "orders.*", "from_date": '
         '"2027-03-01", "factor": 1.5}, and of the kinds retention (topics, from_date, retention_seconds) and new-topic '
         "(name, from_date, partitions, replication_factor, the four rates, retention_seconds).",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--planned-events", metavar="FILE"),
     )
 
     @field_validator("topic_classes")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
@@ -21,7 +21,6 @@ from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules
 
 SIZING_SECTION = "Sizing"
-_HERE: dict[str, JsonValue] = {"section": SIZING_SECTION}
 
 _LIMITS, _LOADS, _RULES = Limits(), LoadSettings(), PartitionRules()
 
@@ -31,7 +30,11 @@ Rate = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 
 
-def _ratio(default: float, title: str, description: str) -> Any:
+def _here(**more: Any) -> dict[str, Any]:
+    return {"section": SIZING_SECTION, **more}
+
+
+def _ratio(default: float, title: str, description: str, option: str) -> Any:
     return Field(
         default=default,
         gt=0.0,
@@ -39,7 +42,7 @@ def _ratio(default: float, title: str, description: str) -> Any:
         allow_inf_nan=False,
         title=title,
         description=description,
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option=option),
     )
 
 
@@ -53,14 +56,14 @@ class SizingParameters(BaseModel):
         max_length=200,
         description="Of the catalogue, besides today's hardware: m7g.2xlarge, or m7g.* for the whole family.",
         title="Shapes to try",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(),
     )
     sizing_broker_counts: tuple[BrokerCount, ...] = Field(
         default=(),
         max_length=50,
         description="Empty: steps of one broker a rack, up to twice as many as today. Scaling in is always tried.",
         title="Broker counts to size",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--size-broker-counts"),
     )
     extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = Field(
         default=(0,),
@@ -68,7 +71,7 @@ class SizingParameters(BaseModel):
         max_length=5,
         description="How many racks more than today's to try; new brokers go to them.",
         title="More racks",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(),
     )
     sizing_replication_factors: tuple[Annotated[int, Field(ge=1, le=10)], ...] = Field(
         default=(),
@@ -76,50 +79,64 @@ class SizingParameters(BaseModel):
         description="To try for all topics. Empty: each topic keeps its own. Fewer replicas always cost less: compare "
         "what they survive as well.",
         title="Replication factors to size",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--replication-factors"),
     )
     failure_tolerance: FailureTolerance = Field(
         default=_LIMITS.tolerance,
         description="What may fail at peak while everything still fits: none, one-broker or one-rack.",
         title="Failures to stand",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--tolerate"),
     )
     is_move_sized: bool = Field(
         default=_LIMITS.is_move_included,
         description="Everything must also fit while a reassignment uses its whole throttle at peak.",
         title="Size for moves",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--while-moving"),
     )
     is_catch_up_sized: bool = Field(
         default=_LIMITS.is_catch_up_included,
         description="Everything must also fit while a broker catches up, or everything is read once more, at peak.",
         title="Size for catching up",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--while-catching-up"),
     )
     sized_estimate: Literal["high", "middle"] = Field(
         default="high",
         description="Which estimate of growth must fit.",
         title="Size for the estimate",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--estimate"),
     )
     network_limit_ratio: float = _ratio(
-        _LIMITS.network_ratio, "Network limit", "How far a network may be used at peak: 0.7 is 70 %."
+        _LIMITS.network_ratio,
+        "Network limit",
+        "How far a network may be used at peak: 0.7 is 70 %.",
+        option="--network-limit",
     )
-    cpu_limit_ratio: float = _ratio(_LIMITS.cpu_ratio, "CPU limit", "How far processors may be used at peak.")
+    cpu_limit_ratio: float = _ratio(
+        _LIMITS.cpu_ratio, "CPU limit", "How far processors may be used at peak.", option="--cpu-limit"
+    )
     disk_io_limit_ratio: float = _ratio(
-        _LIMITS.disk_io_ratio, "Disk throughput limit", "How far the throughput of disks may be used at peak."
+        _LIMITS.disk_io_ratio,
+        "Disk throughput limit",
+        "How far the throughput of disks may be used at peak.",
+        option="--disk-io-limit",
     )
     client_limit_ratio: float = _ratio(
-        _LIMITS.client_ratio, "Client limit", "How far what a provider names as client throughput may be used."
+        _LIMITS.client_ratio,
+        "Client limit",
+        "How far what a provider names as client throughput may be used.",
+        option="--client-limit",
     )
     lost_limit_ratio: float = _ratio(
-        _LIMITS.lost_ratio, "Limit after a loss", "How far all of these may be used after a loss, or while catching up."
+        _LIMITS.lost_ratio,
+        "Limit after a loss",
+        "How far all of these may be used after a loss, or while catching up.",
+        option="--lost-limit",
     )
     is_follower_fetching: bool = Field(
         default=_LOADS.is_read_in_rack,
         description="Consumers read from the follower in their own rack (KIP-392), and are spread over the racks.",
         title="Follower fetching",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--follower-fetching"),
     )
     reread_ratio: float = Field(
         default=_LOADS.reread_ratio,
@@ -128,25 +145,25 @@ class SizingParameters(BaseModel):
         allow_inf_nan=False,
         description="When catching up, everything is read so many times more, at once.",
         title="Read once more",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--reread"),
     )
     current_shape: ShapeName = Field(
         default=TODAY,
         description="What the brokers run on, by its name in the catalogue. today: the figures of the inventory.",
         title="Today's shape",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(),
     )
     broker_vcpu: Rate | None = Field(
         default=None,
         description="Processor cores of today's brokers. Empty: those of the inventory.",
         title="Cores of a broker",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--broker-vcpu", metavar="CORES"),
     )
     broker_disk_bytes_per_second: Rate | None = Field(
         default=None,
         description="Throughput of the disks of one of today's brokers. Empty: not known, and not judged.",
         title="Disk throughput of a broker",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--broker-disk-rate"),
     )
     broker_replica_limit: int = Field(
         default=4_000,
@@ -154,7 +171,7 @@ class SizingParameters(BaseModel):
         le=1_000_000,
         description="How many replicas one of today's brokers should hold. Shapes of the catalogue have their own.",
         title="Replicas of a broker",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--broker-replicas"),
     )
     broker_usd_per_hour: Price | None = Field(
         default=None,
@@ -162,25 +179,25 @@ class SizingParameters(BaseModel):
         gt=0,
         description="Of one of today's brokers with its disks. Empty: not known, and so is what it costs.",
         title="Price of a broker",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--broker-price", metavar="USD/H"),
     )
     usd_per_gib_between_racks: Price = Field(
         default=0.0,
         description="Of today's hardware; those of the catalogue have their own.",
         title="Price of traffic between racks",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--rack-traffic-price", metavar="USD/GIB"),
     )
     partition_in_bytes_per_second: Rate = Field(
         default=_RULES.in_bytes_per_second,
         description="What one partition may get at peak.",
         title="Produced to a partition",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--partition-in"),
     )
     partition_out_bytes_per_second: Rate = Field(
         default=_RULES.out_bytes_per_second,
         description="What one member of a group reads of one partition.",
         title="Read from a partition",
-        json_schema_extra=_HERE,
+        json_schema_extra=_here(option="--partition-out"),
     )
 
     def partition_rules(self) -> PartitionRules:

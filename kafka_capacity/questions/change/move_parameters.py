@@ -28,7 +28,7 @@ class MoveParameters(BaseModel):
         title="Automatic throttle",
         description="Take the largest throttle of every broker and direction that leaves the headroom at its peak. "
         "The throttle above then holds only for brokers whose network is not known.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--throttle-auto"),
     )
     headroom_ratio: float = Field(
         default=_MOVE.headroom_ratio,
@@ -37,7 +37,7 @@ class MoveParameters(BaseModel):
         allow_inf_nan=False,
         title="Headroom",
         description="The share of network and disk that an automatic throttle leaves free: 0.2 is 20 %.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--headroom"),
     )
     disk_bytes_per_second: float | None = Field(
         default=_MOVE.disk_bytes_per_second,
@@ -47,7 +47,7 @@ class MoveParameters(BaseModel):
         title="Disk throughput (bytes per second)",
         description="What the disks of each broker write and read together: an automatic throttle leaves headroom of "
         "it. Empty: not known, so that the network alone decides.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--disk-rate"),
     )
     most_moves_per_broker: int | None = Field(
         default=_WAVES.most_moves_per_broker,
@@ -55,7 +55,7 @@ class MoveParameters(BaseModel):
         le=1_000_000,
         title="Copies at once",
         description="How many replicas a broker may receive in one wave, and how many it may send. Empty: any.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--moves-per-broker"),
     )
     longest_wave_hours: float | None = Field(
         default=None if _WAVES.longest_wave_seconds is None else _WAVES.longest_wave_seconds / 3600.0,
@@ -65,7 +65,7 @@ class MoveParameters(BaseModel):
         title="Longest wave (hours)",
         description="A wave takes at most this long at mean traffic; a partition that takes longer by itself is the "
         "longest of its wave. Empty: any.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--wave-hours"),
     )
     most_traffic_ratio: float = Field(
         default=1.0 if _WAVES.most_traffic_ratio is None else _WAVES.most_traffic_ratio,
@@ -75,7 +75,7 @@ class MoveParameters(BaseModel):
         title="Most traffic in a wave",
         description="The share of a throttle that what is produced to the moving partitions may take, since it is what "
         "the copies lose: 0.5 is half. 1 is no limit: fewer waves, which take longer, or never end at a peak.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--max-traffic --most-traffic"),
     )
     pause_seconds: float = Field(
         default=_WAVES.pause_seconds,
@@ -84,7 +84,7 @@ class MoveParameters(BaseModel):
         allow_inf_nan=False,
         title="Pause between waves (seconds)",
         description="Until the disk space of replicas that went is free: file.delete.delay.ms of the brokers.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--pause"),
     )
     fetchers: int = Field(
         default=_WAVES.fetchers,
@@ -102,7 +102,7 @@ class MoveParameters(BaseModel):
         title="Rate of a fetcher (bytes per second)",
         description="The most that one fetcher brings: replica.fetch.max.bytes a round trip. Empty: not known, and no "
         "limit.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--fetcher-rate"),
     )
     wave_order: WaveOrder = Field(
         default=WaveOrder.AUTO,
@@ -115,7 +115,7 @@ class MoveParameters(BaseModel):
         default=_WAVES.tries_leadership_first,
         title="Try leadership first",
         description="Where brokers are drained, compare with moving their leaders off first, and take what is faster.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--leadership-first"),
     )
 
     are_detours_allowed: bool = Field(
@@ -123,7 +123,7 @@ class MoveParameters(BaseModel):
         title="Allow detours",
         description="Where full disks wait for each other a partition may go by way of a third broker, and is copied "
         "twice. Without it such partitions stay where they are.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--detours"),
     )
 
     def move_settings(self) -> MoveSettings:

@@ -77,7 +77,7 @@ class PlacementParameters(BaseModel):
         max_length=2_000,
         title="Brokers to remove",
         description="Ids of brokers that go: they are drained. Counts are of what is left, new brokers included.",
-        json_schema_extra={"section": "What to try"},
+        json_schema_extra={"section": "What to try", "option": "--remove-brokers"},
     )
     replaced_brokers: dict[BrokerId, BrokerId] = Field(
         default={},
@@ -85,7 +85,7 @@ class PlacementParameters(BaseModel):
         title="Brokers to replace",
         description='Old id and new id, {"3": 13}: the new one has the rack and the hardware of the old one, which is '
         "drained.",
-        json_schema_extra={"section": "What to try"},
+        json_schema_extra={"section": "What to try", "option": "--replace-broker"},
     )
     rack_names: dict[RackName, RackName] = Field(
         default={},
@@ -93,7 +93,7 @@ class PlacementParameters(BaseModel):
         title="Racks to rename",
         description='Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new '
         "name become one.",
-        json_schema_extra={"section": "What to try"},
+        json_schema_extra={"section": "What to try", "option": "--rename-rack"},
     )
     placers: tuple[str, ...] = Field(
         default=("fewest-bytes", "generate"),
@@ -101,7 +101,11 @@ class PlacementParameters(BaseModel):
         title="Placers to compare",
         description="fewest-bytes keeps what fits; generate is what kafka-reassign-partitions --generate proposes; "
         "striped, zk and modulo place everything afresh.",
-        json_schema_extra={"section": "What to try", "items": {"type": "string", "enum": list(PLACERS)}},
+        json_schema_extra={
+            "section": "What to try",
+            "option": "--placer",
+            "items": {"type": "string", "enum": list(PLACERS)},
+        },
     )
     replication_factor: int | None = Field(
         default=None,
@@ -117,7 +121,7 @@ class PlacementParameters(BaseModel):
         title="Partition counts",
         description='Topics that get more partitions, {"orders": 24}. The new ones are empty and are made before '
         "anything moves. It cannot be undone, and records with keys change partition.",
-        json_schema_extra={"section": "What to try"},
+        json_schema_extra={"section": "What to try", "option": "--partitions", "metavar": "TOPIC=N"},
     )
     rack_rule: RackRule = Field(
         default=RackRule.STRICT,
@@ -137,7 +141,7 @@ class PlacementParameters(BaseModel):
         title="Tolerance",
         description="How far from its fair share a broker may be: 0.02 is 2 %. "
         "Empty: 0.02 for bytes, and within one replica for counts.",
-        json_schema_extra={"section": "Rules"},
+        json_schema_extra={"section": "Rules", "option": "--tolerance"},
     )
     disk_limit_ratio: float = Field(
         default=0.85,
@@ -145,7 +149,7 @@ class PlacementParameters(BaseModel):
         le=1.0,
         title="Disk limit",
         description="How full a disk may be after the change: 0.85 is 85 %.",
-        json_schema_extra={"section": "Rules"},
+        json_schema_extra={"section": "Rules", "option": "--disk-limit"},
     )
     pinned_topics: dict[TopicPattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = Field(
         default={},
@@ -153,7 +157,7 @@ class PlacementParameters(BaseModel):
         title="Pinned topics",
         description="Topics, or patterns of topics, with the brokers and racks that their replicas may be on: "
         '{"audit": [1, 2, 3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name goes before a pattern.',
-        json_schema_extra={"section": "Rules"},
+        json_schema_extra={"section": "Rules", "option": "--pin", "metavar": "TOPIC=ID,rack:NAME"},
     )
     most_replicas_per_broker: int | None = Field(
         default=None,
@@ -161,7 +165,7 @@ class PlacementParameters(BaseModel):
         le=10_000_000,
         title="Most replicas on a broker",
         description="No broker may hold more. Empty: any number.",
-        json_schema_extra={"section": "Rules"},
+        json_schema_extra={"section": "Rules", "option": "--max-replicas --most-replicas"},
     )
     max_leaders_per_broker: int | None = Field(
         default=None,
@@ -169,7 +173,7 @@ class PlacementParameters(BaseModel):
         le=10_000_000,
         title="Max leaders on a broker",
         description="No broker may be the preferred leader of more partitions. Empty: any number.",
-        json_schema_extra={"section": "Rules"},
+        json_schema_extra={"section": "Rules", "option": "--max-leaders"},
     )
     seed: int = Field(
         default=0,
@@ -184,7 +188,7 @@ class PlacementParameters(BaseModel):
         le=1e12,
         title="Throttle (bytes per second)",
         description="Per broker and direction, as given to kafka-reassign-partitions --throttle.",
-        json_schema_extra={"section": "The move"},
+        json_schema_extra={"section": "The move", "option": "--throttle"},
     )
 
     throttles_bytes_per_second: tuple[Throttle, ...] = Field(
@@ -193,7 +197,7 @@ class PlacementParameters(BaseModel):
         title="Throttles to compare (bytes per second)",
         description="Several in place of the one above: every option is scheduled with each. For example "
         "[50000000, 100000000].",
-        json_schema_extra={"section": "The move"},
+        json_schema_extra={"section": "The move", "option": "--throttles"},
     )
 
     @field_validator("placers")

@@ -57,7 +57,7 @@ class GroupParameters(BaseModel):
         max_length=10_000,
         title="Groups",
         description="Names of consumer groups, one a line. Empty: all.",
-        json_schema_extra=_in(GROUPS_SECTION),
+        json_schema_extra=_in(GROUPS_SECTION, option="--group", repeats=True),
     )
     consumer_counts: tuple[ConsumerCount, ...] = Field(
         default=(),
@@ -70,20 +70,22 @@ class GroupParameters(BaseModel):
         default=(),
         title="Protocols to try",
         description="classic: a member assigns; consumer: the brokers assign (KIP-848). Empty: today's, and both.",
-        json_schema_extra=_in(GROUPS_SECTION, items={"type": "string", "enum": [str(p) for p in _PROTOCOLS]}),
+        json_schema_extra=_in(
+            GROUPS_SECTION, option="--protocols", items={"type": "string", "enum": [str(p) for p in _PROTOCOLS]}
+        ),
     )
     group_assignors: tuple[str, ...] = Field(
         default=(),
         title="Assignors to try",
         description="Each under every protocol that has it. Empty: today's, cooperative-sticky for classic groups and "
         "uniform for consumer ones.",
-        json_schema_extra=_in(GROUPS_SECTION, items={"type": "string", "enum": list(ASSIGNORS)}),
+        json_schema_extra=_in(GROUPS_SECTION, option="--assignors", items={"type": "string", "enum": list(ASSIGNORS)}),
     )
     static_membership: StaticMembership = Field(
         default=StaticMembership.BOTH,
         title="Static members",
         description="Whether members have a group.instance.id: as it is today, all of them, or both to compare.",
-        json_schema_extra=_in(GROUPS_SECTION),
+        json_schema_extra=_in(GROUPS_SECTION, option="--static"),
     )
     group_events: tuple[Event, ...] = Field(
         default=USUAL_EVENTS,
@@ -93,7 +95,10 @@ class GroupParameters(BaseModel):
         "max.poll.interval.ms and metadata.max.age.ms, whatever the number of members: add slow-member and "
         "more-partitions where the objective covers them.",
         json_schema_extra=_in(
-            GROUPS_SECTION, minItems=1, items={"type": "string", "enum": [str(event) for event in Event]}
+            GROUPS_SECTION,
+            option="--member-events --events",
+            minItems=1,
+            items={"type": "string", "enum": [str(event) for event in Event]},
         ),
     )
     lag_slo_seconds: float = Field(
@@ -103,7 +108,7 @@ class GroupParameters(BaseModel):
         allow_inf_nan=False,
         title="Lag objective (seconds)",
         description="How old the oldest record that waits may get.",
-        json_schema_extra=_in(GROUPS_SECTION),
+        json_schema_extra=_in(GROUPS_SECTION, option="--lag-slo"),
     )
     catch_up_limit_seconds: float = Field(
         default=4 * 3600.0,
@@ -112,7 +117,7 @@ class GroupParameters(BaseModel):
         allow_inf_nan=False,
         title="Time to catch up (seconds)",
         description="How soon a group that is behind by more than the objective today must have caught up.",
-        json_schema_extra=_in(GROUPS_SECTION),
+        json_schema_extra=_in(GROUPS_SECTION, option="--catch-up-limit"),
     )
     consumer_failures: int = Field(
         default=1,
@@ -121,7 +126,7 @@ class GroupParameters(BaseModel):
         title="Members that may fail",
         description="How many members of a group may fail at once, for good, without breaking the lag objective. "
         "0: nobody is lost for good.",
-        json_schema_extra=_in(GROUPS_SECTION),
+        json_schema_extra=_in(GROUPS_SECTION, option="--member-failures --failures"),
     )
     member_capacity_bytes_per_second: float | None = Field(
         default=None,
@@ -131,7 +136,7 @@ class GroupParameters(BaseModel):
         title="Capacity of a member (bytes per second)",
         description="What one member can process. Empty: the most that any member of the group has read in an hour. "
         "That is a lower bound, and a limit only where that member is itself behind.",
-        json_schema_extra=_in(GROUPS_SECTION),
+        json_schema_extra=_in(GROUPS_SECTION, option="--member-capacity"),
     )
     partitions_factor: int = Field(
         default=2,
@@ -147,75 +152,75 @@ class GroupParameters(BaseModel):
         le=1024 * GIB,
         title="Heap of a broker (bytes)",
         description="-Xmx of the brokers: what it leaves of their memory is page cache, from which readers catch up.",
-        json_schema_extra=_in(GROUPS_SECTION),
+        json_schema_extra=_in(GROUPS_SECTION, option="--broker-heap"),
     )
     heartbeat_interval_seconds: Beat = Field(
         default=_KAFKA.heartbeat_interval_seconds,
         title="Heartbeat interval (seconds)",
         description="heartbeat.interval.ms of members of classic groups.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--heartbeat-interval"),
     )
     session_timeout_seconds: Seconds = Field(
         default=_KAFKA.session_timeout_seconds,
         validate_default=True,
         title="Session timeout (seconds)",
         description="session.timeout.ms of members of classic groups.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--session-timeout"),
     )
     server_heartbeat_interval_seconds: Beat = Field(
         default=_KAFKA.server_heartbeat_interval_seconds,
         title="Heartbeat interval, consumer protocol (seconds)",
         description="group.consumer.heartbeat.interval.ms of the brokers.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--server-heartbeat-interval"),
     )
     server_session_timeout_seconds: Seconds = Field(
         default=_KAFKA.server_session_timeout_seconds,
         validate_default=True,
         title="Session timeout, consumer protocol (seconds)",
         description="group.consumer.session.timeout.ms of the brokers.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--server-session-timeout"),
     )
     max_poll_interval_seconds: Seconds = Field(
         default=_KAFKA.max_poll_interval_seconds,
         title="Longest time between polls (seconds)",
         description="max.poll.interval.ms: who takes longer is put out of the group.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--max-poll-interval"),
     )
     auto_commit_interval_seconds: Seconds = Field(
         default=_KAFKA.auto_commit_interval_seconds,
         title="Commit interval (seconds)",
         description="auto.commit.interval.ms, or how often the application commits.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--commit-interval"),
     )
     metadata_max_age_seconds: Seconds = Field(
         default=_KAFKA.metadata_max_age_seconds,
         title="Metadata age (seconds)",
         description="metadata.max.age.ms: how late a member may see new partitions.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--metadata-max-age"),
     )
     poll_seconds: Seconds = Field(
         default=_KAFKA.poll_seconds,
         title="Time between polls (seconds)",
         description="The longest that a member which is well takes between two polls.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--poll-time"),
     )
     restart_seconds: Wait = Field(
         default=_KAFKA.restart_seconds,
         title="Restart of a member (seconds)",
         description="How long a member is away while it is restarted.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--restart-time"),
     )
     settle_seconds: Wait = Field(
         default=_KAFKA.settle_seconds,
         title="Pause between restarts (seconds)",
         description="How long a rolling restart waits, after a member is back, before it stops the next.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--settle-time"),
     )
     slow_seconds: Seconds = Field(
         default=_KAFKA.slow_seconds,
         title="Time of a slow member (seconds)",
         description="How long the slow member of the event slow-member takes over one batch.",
-        json_schema_extra=_in(TIMEOUTS_SECTION),
+        json_schema_extra=_in(TIMEOUTS_SECTION, option="--slow-time"),
     )
 
     @field_validator("group_assignors")

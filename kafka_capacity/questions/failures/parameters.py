@@ -41,7 +41,7 @@ class FailureParameters(BaseModel):
         min_length=1,
         title="Losses to look at",
         description="Every broker, every pair of brokers, every rack, every rack with one broker more.",
-        json_schema_extra=_here(items={"type": "string", "enum": _KINDS}),
+        json_schema_extra=_here(option="--losses", items={"type": "string", "enum": _KINDS}),
     )
     failure_placements: Placements = Field(
         default="recommended",
@@ -55,7 +55,7 @@ class FailureParameters(BaseModel):
         max_length=1_000,
         title="Further losses",
         description="Brokers and racks that are lost together, one set a line: 1,2,rack:a.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--lost-together", metavar="ID,rack:NAME", repeats=True),
     )
     most_failure_sets: int = Field(
         default=500,
@@ -64,13 +64,13 @@ class FailureParameters(BaseModel):
         title="Most losses of a kind",
         description="Of more pairs, half are those that share the most partitions and the rest is drawn; of more racks "
         "with a broker all are drawn. The report says so.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--max-losses --most-losses --most-sets"),
     )
     election_rules: ElectionRules = Field(
         default=_DEFAULTS.rules,
         title="Who elects leaders",
         description="kraft; kraft-elr with eligible leader replicas (KIP-966); or zookeeper.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--election-rules --controller"),
     )
     controllers: tuple[Controller, ...] = Field(
         default=(),
@@ -78,7 +78,7 @@ class FailureParameters(BaseModel):
         title="Controllers",
         description="The voters of the metadata quorum, node id and rack, one a line: 1:a. Without a rack the one of "
         "the broker with that id counts. Empty: nothing is said of controllers.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--controllers", metavar="ID:RACK"),
     )
     controller_properties: dict[PropertyName, Milliseconds] = Field(
         default={},
@@ -86,7 +86,7 @@ class FailureParameters(BaseModel):
         title="Timeouts of controllers",
         description="By Kafka's names, in milliseconds, where they are not Kafka's defaults: "
         '{"controller.quorum.fetch.timeout.ms": 2000}.',
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--controller-timeout", metavar="NAME=MS"),
     )
     controller_up_ratio: float = Field(
         default=_CONTROLLERS.up_ratio,
@@ -95,7 +95,7 @@ class FailureParameters(BaseModel):
         allow_inf_nan=False,
         title="Share of time that a controller is up",
         description="While its rack is. An assumption: 0.999 is 8.8 hours a year down.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--controller-up"),
     )
     rack_up_ratio: float = Field(
         default=_CONTROLLERS.rack_up_ratio,
@@ -104,7 +104,7 @@ class FailureParameters(BaseModel):
         allow_inf_nan=False,
         title="Share of time that a rack is up",
         description="An assumption: 0.9999 is 53 minutes a year down.",
-        json_schema_extra=_here(),
+        json_schema_extra=_here(option="--rack-up"),
     )
     failover_runs: int = Field(
         default=_CONTROLLERS.runs,

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from kafka_capacity.cli.commands.inventory import connection_settings
 from kafka_capacity.errors import RequestError, SourceError
@@ -30,20 +31,76 @@ def program(*arguments):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_has_help(run, command):
-    text = run(*command.split(), "--help").stdout
+    lines = run(*command.split(), "--help").stdout.partition("\nOptions:\n")[2].splitlines()
 
-    assert "--" in text
-    for line in text.splitlines():
-        cells = line.strip("│ ").split("  ")
-        if cells[0].startswith("--"):
-            assert len([cell for cell in cells if cell.strip()]) > 1, line
+    assert any(line.startswith("  --") for line in lines)
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith("  --"):
+            # A long name stands on a line of its own.
+            cells = [cell for cell in line.split("  ") if cell.strip()]
+            assert len(cells) > 1 or following.startswith(" " * 10), line
 
 
 def test_the_help_of_plan_says_units_and_defaults(run):
-    text = " ".join(run("plan", "--help").stdout.replace("│", " ").split())
+    text = " ".join(run("plan", "--help").stdout.split())
 
-    for words in ("bytes per second", "Default: 50000000.0", "Default: 0.85", "Default: fewest-bytes, generate"):
+    for words in ("--throttle RATE", "default: 50MB/s", "default: 85%", "default: fewest-bytes, generate"):
         assert words in text
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "doctor", "durability", "failures", "groups", "size"])
+def test_no_help_cuts_a_name_at_80_columns(commands, command):
+    done = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(commands, [*command.split(), "--help"])
+
+    assert done.exit_code == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "…-" not in done.stdout
+    assert not [line for line in done.stdout.splitlines() if line.startswith("  --") and line.rstrip().endswith("-")]
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    code = (
+        "import sys\n"
+        "from kafka_capacity.cli.app import app\n"
+        "try:\n"
+        "    app(['--help'], prog_name='kafka-capacity')\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "wrong = {'numpy', 'pyarrow', 'pydantic', 'rich', 'kafka_capacity.plan.request'}\n"
+        "print('loaded:', sorted(wrong & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
+    )
+
+    assert done.stdout.endswith("loaded: []\n"), done.stdout + done.stderr
+    for name in ("doctor", "durability", "example", "failures", "groups", "inventory", "plan", "report", "size"):
+        assert f"\n  {name} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plam"], "error: plam: there is no such command; did you mean plan?\n"),
+        (["--x"], "error: --x: there is no such option; kafka-capacity --help lists all\n"),
+        (["plan"], "error: --snapshot: is missing; give the folder of a native snapshot, or an s3:// address\n"),
+        (["inventory", "import", "--out", "x"], "error: --assignment: is missing; give it\n"),
+        (["failures", "x", "--rows", "0"], "error: --rows: input should be greater than or equal to 1\n"),
+    ],
+)
+def test_all_errors_are_of_one_style(commands, arguments, message):
+    done = CliRunner().invoke(commands, arguments, prog_name="kafka-capacity")
+
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)
+
+
+@pytest.mark.parametrize("command", ["doctor", "durability", "failures", "groups", "inventory check", "plan", "size"])
+def test_a_snapshot_is_typed_first_or_as_an_option(run, snapshot, command):
+    more = ("--broker-counts", "6", "--placer", "zk") if command == "plan" else ()
+    first, named = run(*command.split(), snapshot, *more), run(*command.split(), "--snapshot", snapshot, *more)
+
+    assert first.exit_code == named.exit_code == 0
+    assert first.stdout == named.stdout
 
 
 def test_examples_are_listed_and_written(run, tmp_path):

@@ -65,15 +65,15 @@ def test_json_is_the_same_each_time(run, fragile):
     [
         (
             ("--brokers", "x"),
-            "--brokers: 'x' is neither a broker nor a rack: write ids and racks, such as 1,2 or 7,rack:a",
+            "--lost-together: 'x' is neither a broker nor a rack: write ids and racks, such as 1,2 or 7,rack:a",
         ),
-        (("--brokers", "9"), "--brokers: 9 is not a broker of this cluster; its 6 brokers have ids 1 to 6"),
+        (("--brokers", "9"), "--lost-together: 9 is not a broker of this cluster; its 6 brokers have ids 1 to 6"),
         (("--racks", "z"), "--racks: no broker is in rack 'z'; the racks of this cluster: a, b, c"),
-        (("--brokers", "1,rack:z"), "--brokers: no broker is in rack 'z'; the racks of this cluster: a, b, c"),
+        (("--brokers", "1,rack:z"), "--lost-together: no broker is in rack 'z'; the racks of this cluster: a, b, c"),
         (("--racks", ","), "--racks: a set of lost brokers is empty; name at least one"),
-        (("--brokers", ","), "--brokers: a set of lost brokers is empty; name at least one"),
-        (("--throttle", "0"), "--throttle: 0 is refused; give more than 0 bytes per second, and no infinity"),
-        (("--throttle", "inf"), "--throttle: inf is refused; give more than 0 bytes per second, and no infinity"),
+        (("--brokers", ","), "--lost-together: a set of lost brokers is empty; name at least one"),
+        (("--throttle", "0"), "--throttle: 0.0 is refused: give more than 0"),
+        (("--throttle", "inf"), "--throttle: inf is refused: give at most 1TB/s"),
     ],
 )
 def test_wrong_options_are_refused(run, fragile, options, message):

@@ -73,11 +73,18 @@ def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(ru
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--throttle", "0"), "error: --throttle: 0.0 is refused: input should be greater than 0"),
+        (("--throttle", "0"), "error: --throttle: 0.0 is refused: give more than 0"),
         (("--placer", "best"), "error: --placer: ['best'] is refused: 'best' is no placer; choose from fewest-bytes, "),
         (("--broker-counts", ","), "error: --broker-counts: ',' is refused: write a value, or leave the option out"),
         (("--broker-counts", "12,x"), "error: --broker-counts: 'x' is refused: write a whole number"),
-        (("--disk-limit", "85"), "error: --disk-limit: 85.0 is refused: input should be less than or equal to 1"),
+        (("--disk-limit", "85"), "error: --disk-limit: 85.0 is refused: give at most 100%"),
+        (
+            ("--throttle", "fast"),
+            "error: --throttle: 'fast' is refused: write bytes per second, such as 50MB/s or 48MiB/s",
+        ),
+        (("--pause", "soon"), "error: --pause: 'soon' is refused: write seconds, or a time such as 90s, 5m or 1h30m"),
+        (("--thottle", "1"), "error: --thottle: there is no such option; did you mean --throttle or "),
+        (("--snapshot", "x", "y"), "error: --snapshot: is given twice; give the folder of the snapshot once"),
         (("--tolerance", "nan"), "error: --tolerance: nan is refused: "),
         (
             ("--snapshot", "/nowhere"),
@@ -124,7 +131,7 @@ def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_pat
 @pytest.mark.parametrize(
     ("pin", "message"),
     [
-        ("audit", "--pin: 'audit' is refused: write TOPIC=1,2,3 or TOPIC=rack:a"),
+        ("audit", "--pin: 'audit' is refused: write TOPIC=ID,rack:NAME"),
         ("audit=a", "--pin: 'a' is refused: write a broker id such as 3, or a rack as rack:NAME"),
         ("adit=1,2", "--pin: 'adit' is no topic of the cluster; mend the name or leave it out"),
         ("audit=1,9", "--pin: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3, 4"),

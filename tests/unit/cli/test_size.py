@@ -110,7 +110,7 @@ def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--network-limit", "1.2"), "--network-limit: 1.2 is refused: input should be less than or equal to 1"),
+        (("--network-limit", "1.2"), "--network-limit: 1.2 is refused: give at most 1"),
         (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is refused: it is below --growth, 0.5"),
         (("--shapes", "m9.large"), "error: --shapes: 'm9.large' is not in the catalogue; choose from express.m7g.*, "),
         (("--shapes", "today"), "error: --shapes: 'today' is always tried and no shape of the catalogue; leave it out"),
@@ -132,7 +132,7 @@ def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path
             "error: --broker-replicas: 10 is refused: the shape 'm5.large' has its own, or none; leave it out",
         ),
         (("--estimate", "low"), "--estimate: 'low' is refused"),
-        (("--broker-price", "0"), "error: --broker-price: 0.0 is refused: input should be greater than 0"),
+        (("--broker-price", "0"), "error: --broker-price: '0' is refused: give more than 0"),
     ],
 )
 def test_wrong_options_are_refused_by_their_names(run, uneven, arguments, message):
@@ -155,7 +155,7 @@ def test_what_is_told_of_a_planned_event_names_the_file_s_option(run, uneven, tm
     events.write_text(json.dumps([{"kind": "launch", "topics": "no.such*", "from_date": "2027-01-01", "factor": 2}]))
     done = run("size", "--snapshot", uneven, "--events", events)
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: --events")
+    assert done.stderr.startswith("error: --planned-events")
     assert "planned_events" not in done.stderr
 
 
@@ -260,7 +260,7 @@ def test_a_file_of_events_that_is_none_is_refused(run, uneven, tmp_path, text, m
     events.write_text(text)
     done = run("size", "--snapshot", uneven, "--events", events)
     assert done.exit_code != 0
-    assert "".join(done.output.split()).endswith("".join(f"--events: {str(events)!r} {message}".split()))
+    assert "".join(done.output.split()).endswith("".join(f"--planned-events: {str(events)!r} {message}".split()))
 
 
 def test_the_event_and_field_that_are_wrong_are_named(run, uneven, tmp_path):
@@ -268,7 +268,7 @@ def test_the_event_and_field_that_are_wrong_are_named(run, uneven, tmp_path):
     events.write_text('[{"kind": "launch", "topics": "web.*", "from_date": "2026-12-24", "factor": 0}]')
     done = run("size", "--snapshot", uneven, "--events", events)
     assert done.exit_code != 0
-    assert "--events 0.launch.factor: 0 is refused: input should be greater than 0" in " ".join(done.output.split())
+    assert "--planned-events 0.launch.factor: 0 is refused: give more than 0" in " ".join(done.output.split())
 
 
 def test_a_long_history_is_forecast(run, tmp_path):

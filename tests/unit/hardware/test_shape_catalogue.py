@@ -68,7 +68,7 @@ def test_own_shapes_stand_beside_the_shipped_ones_and_in_their_place(own_file):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"vcpu": -1}, "shapes.0.vcpu is -1: input should be greater than 0"),
+        ({"vcpu": -1}, "shapes.0.vcpu is -1: give more than 0"),
         ({"cores": 4}, "shapes.0.cores is 4: there is no such field; remove it or mend its name"),
         ({"offer": "theirs"}, "shape 'r740' is of the offer 'theirs', which is not listed"),
         ({"network_mib_per_second": 3}, "give the network in Mbit/s or in MiB/s, not both"),

@@ -203,7 +203,7 @@ def test_pretty_printed_json_is_taken():
             "A.json: the JSON that starts on line 2 cannot be read (Expecting value: line 2 column 28 (char 64)); "
             "save the tool's whole output",
         ),
-        ('{"version":2,"partitions":[]}', "A.json: version is 2: input should be 1"),
+        ('{"version":2,"partitions":[]}', "A.json: version is 2: choose 1"),
         (
             '{"version":1,"partitions":[{"topic":"t","partition":"0","replicas":[1.5]},{"topic":"\\ud800"}]}',
             "A.json: partitions.0.partition is '0': write a whole number\n"

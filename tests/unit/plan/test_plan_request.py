@@ -102,11 +102,11 @@ def refusal(**values):
             "yesterday",
             "ds: 'yesterday' is refused: input should be a valid date or datetime, input is too short",
         ),
-        ("broker_counts", [0], "broker_counts.0: 0 is refused: input should be greater than or equal to 1"),
+        ("broker_counts", [0], "broker_counts.0: 0 is refused: give at least 1"),
         (
             "broker_counts",
             [12, 2_001],
-            "broker_counts.1: 2001 is refused: input should be less than or equal to 2000",
+            "broker_counts.1: 2001 is refused: give at most 2000",
         ),
         (
             "broker_counts",
@@ -124,21 +124,21 @@ def refusal(**values):
         (
             "replaced_brokers",
             {"3": -1},
-            "replaced_brokers.3: -1 is refused: input should be greater than or equal to 0",
+            "replaced_brokers.3: -1 is refused: give at least 0",
         ),
         ("placers", [], "placers: [] is refused: give at least 1, not 0"),
-        ("replication_factor", 0, "replication_factor: 0 is refused: input should be greater than or equal to 1"),
-        ("rack_rule", "three", "rack_rule: 'three' is refused: input should be 'strict', 'two-racks' or 'off'"),
-        ("balance", "cpu", "balance: 'cpu' is refused: input should be 'bytes' or 'replicas'"),
-        ("tolerance_ratio", -0.1, "tolerance_ratio: -0.1 is refused: input should be greater than or equal to 0"),
-        ("tolerance_ratio", 2, "tolerance_ratio: 2 is refused: input should be less than or equal to 1"),
-        ("disk_limit_ratio", 0, "disk_limit_ratio: 0 is refused: input should be greater than 0"),
-        ("disk_limit_ratio", 85, "disk_limit_ratio: 85 is refused: input should be less than or equal to 1"),
-        ("throttle_bytes_per_second", 0, "throttle_bytes_per_second: 0 is refused: input should be greater than 0"),
+        ("replication_factor", 0, "replication_factor: 0 is refused: give at least 1"),
+        ("rack_rule", "three", "rack_rule: 'three' is refused: choose 'strict', 'two-racks' or 'off'"),
+        ("balance", "cpu", "balance: 'cpu' is refused: choose 'bytes' or 'replicas'"),
+        ("tolerance_ratio", -0.1, "tolerance_ratio: -0.1 is refused: give at least 0"),
+        ("tolerance_ratio", 2, "tolerance_ratio: 2 is refused: give at most 100%"),
+        ("disk_limit_ratio", 0, "disk_limit_ratio: 0 is refused: give more than 0"),
+        ("disk_limit_ratio", 85, "disk_limit_ratio: 85 is refused: give at most 100%"),
+        ("throttle_bytes_per_second", 0, "throttle_bytes_per_second: 0 is refused: give more than 0"),
         (
             "throttle_bytes_per_second",
             float("inf"),
-            "throttle_bytes_per_second: inf is refused: input should be less than or equal to 1000000000000",
+            "throttle_bytes_per_second: inf is refused: give at most 1TB/s",
         ),
         (
             "pinned_topics",
@@ -153,9 +153,9 @@ def refusal(**values):
         (
             "most_replicas_per_broker",
             0,
-            "most_replicas_per_broker: 0 is refused: input should be greater than or equal to 1",
+            "most_replicas_per_broker: 0 is refused: give at least 1",
         ),
-        ("seed", -1, "seed: -1 is refused: input should be greater than or equal to 0"),
+        ("seed", -1, "seed: -1 is refused: give at least 0"),
         (
             "recipients",
             ["sre"],
@@ -166,22 +166,22 @@ def refusal(**values):
             "perhaps",
             "is_approval_required: 'perhaps' is refused: write true or false",
         ),
-        ("headroom_ratio", 1, "headroom_ratio: 1 is refused: input should be less than 1"),
-        ("most_moves_per_broker", 0, "most_moves_per_broker: 0 is refused: input should be greater than or equal to 1"),
-        ("longest_wave_hours", 0, "longest_wave_hours: 0 is refused: input should be greater than 0"),
+        ("headroom_ratio", 1, "headroom_ratio: 1 is refused: give less than 100%"),
+        ("most_moves_per_broker", 0, "most_moves_per_broker: 0 is refused: give at least 1"),
+        ("longest_wave_hours", 0, "longest_wave_hours: 0 is refused: give more than 0"),
         ("pause_seconds", float("nan"), "pause_seconds: nan is refused: write a finite number"),
-        ("fetchers", 0, "fetchers: 0 is refused: input should be greater than or equal to 1"),
+        ("fetchers", 0, "fetchers: 0 is refused: give at least 1"),
         (
             "wave_order",
             "largest-first",
-            "wave_order: 'largest-first' is refused: input should be 'auto', 'relief-first', 'smallest-first' or "
+            "wave_order: 'largest-first' is refused: choose 'auto', 'relief-first', 'smallest-first' or "
             "'hottest-first'",
         ),
-        ("consumer_counts", [0], "consumer_counts.0: 0 is refused: input should be greater than or equal to 1"),
+        ("consumer_counts", [0], "consumer_counts.0: 0 is refused: give at least 1"),
         (
             "group_protocols",
             ["share"],
-            "group_protocols.0: 'share' is refused: input should be 'classic' or 'consumer'",
+            "group_protocols.0: 'share' is refused: choose 'classic' or 'consumer'",
         ),
         (
             "group_assignors",
@@ -189,7 +189,7 @@ def refusal(**values):
             "group_assignors: ['best'] is refused: 'best' is no assignor of consumer groups; "
             "choose from cooperative-sticky, range, roundrobin, sticky, uniform",
         ),
-        ("static_membership", "no", "static_membership: 'no' is refused: input should be 'as-is', 'static' or 'both'"),
+        ("static_membership", "no", "static_membership: 'no' is refused: choose 'as-is', 'static' or 'both'"),
         (
             "group_events",
             [],
@@ -198,12 +198,12 @@ def refusal(**values):
         (
             "group_events",
             ["flood"],
-            "group_events.0: 'flood' is refused: input should be 'scale', 'scale-one-by-one', 'rolling-restart', "
+            "group_events.0: 'flood' is refused: choose 'scale', 'scale-one-by-one', 'rolling-restart', "
             "'crash', 'crash-restart', 'slow-member' or 'more-partitions'",
         ),
-        ("lag_slo_seconds", 0, "lag_slo_seconds: 0 is refused: input should be greater than 0"),
-        ("consumer_failures", -1, "consumer_failures: -1 is refused: input should be greater than or equal to 0"),
-        ("partitions_factor", 1, "partitions_factor: 1 is refused: input should be greater than or equal to 2"),
+        ("lag_slo_seconds", 0, "lag_slo_seconds: 0 is refused: give more than 0"),
+        ("consumer_failures", -1, "consumer_failures: -1 is refused: give at least 0"),
+        ("partitions_factor", 1, "partitions_factor: 1 is refused: give at least 2"),
         ("poll_seconds", float("nan"), "poll_seconds: nan is refused: write a finite number"),
         (
             "session_timeout_seconds",
@@ -243,8 +243,8 @@ def test_an_automatic_throttle_leaves_nothing_to_compare():
 
 def test_every_wrong_field_is_told_at_once():
     assert refusal(seed=-1, balance="cpu").splitlines() == [
-        "balance: 'cpu' is refused: input should be 'bytes' or 'replicas'",
-        "seed: -1 is refused: input should be greater than or equal to 0",
+        "balance: 'cpu' is refused: choose 'bytes' or 'replicas'",
+        "seed: -1 is refused: give at least 0",
     ]
 
 
@@ -395,11 +395,15 @@ def test_lists_say_what_they_hold_so_that_the_form_draws_them():
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("failure_kinds", ["disk"], "failure_kinds.0: 'disk' is refused: input should be 'broker', 'pair', 'rack' or "),
+        (
+            "failure_kinds",
+            ["disk"],
+            "failure_kinds.0: 'disk' is refused: choose 'broker', 'pair', 'rack' or 'rack+broker'",
+        ),
         ("controllers", list("0123456789"), "is refused: give at most 9, not 10"),
         ("controllers", ["x" * 301], "is refused: write a text of at most 300 characters"),
         ("most_failure_sets", 2.5, "most_failure_sets: 2.5 is refused: write a whole number"),
-        ("rack_up_ratio", "often", "rack_up_ratio: 'often' is refused: write a number"),
+        ("rack_up_ratio", "often", "rack_up_ratio: 'often' is refused: write a ratio, such as 0.4 or 40%"),
     ],
 )
 def test_a_mistake_is_told_once_in_plain_words(field, value, message):

@@ -17,7 +17,11 @@ _DEFAULTS = DurabilityScenario()
 _HOUR = 3600.0
 
 
-def _days(title: str, description: str, default: float | None) -> Any:
+def _here(**more: Any) -> dict[str, Any]:
+    return {"section": FAILURES_SECTION, **more}
+
+
+def _days(title: str, description: str, default: float | None, option: str) -> Any:
     return Field(
         default=default,
         gt=0.0,
@@ -25,7 +29,7 @@ def _days(title: str, description: str, default: float | None) -> Any:
         allow_inf_nan=False,
         title=title,
         description=description,
-        json_schema_extra={"section": FAILURES_SECTION},
+        json_schema_extra=_here(option=option),
     )
 
 
@@ -38,26 +42,31 @@ class DurabilityParameters(BaseModel):
         default=_DEFAULTS.acks,
         title="Acks of producers",
         description="0, 1 or all, taken to hold for all producers: an inventory does not tell.",
-        json_schema_extra={"section": FAILURES_SECTION},
+        json_schema_extra=_here(option="--acks"),
     )
     is_producer_idempotent: bool = Field(
         default=_DEFAULTS.is_idempotent,
         title="Producers are idempotent",
         description="As they are by default since clients 3.0; only with acks=all.",
-        json_schema_extra={"section": FAILURES_SECTION},
+        json_schema_extra=_here(option="--idempotence"),
     )
     disk_mttf_days: float = _days(
         "Days until a broker loses its disks",
         "In the mean. An assumption: 3,650 days are ten years.",
         _DEFAULTS.mttf_seconds / DAY,
+        option="--mttf",
     )
     crash_mttf_days: float = _days(
         "Days until a broker dies",
         "In the mean, its disks lost or not, so that others lead. An assumption, for what acks=1 loses.",
         _DEFAULTS.crash_mttf_seconds / DAY,
+        option="--crash-mttf",
     )
     rack_mttf_days: float | None = _days(
-        "Days until a rack loses all disks", "In the mean, of all its brokers at once. Empty: never.", None
+        "Days until a rack loses all disks",
+        "In the mean, of all its brokers at once. Empty: never.",
+        None,
+        option="--rack-mttf",
     )
     replacement_hours: float = Field(
         default=_DEFAULTS.replacement_seconds / _HOUR,
@@ -66,7 +75,7 @@ class DurabilityParameters(BaseModel):
         allow_inf_nan=False,
         title="Hours until a broker is replaced",
         description="From the loss of its disks until one with empty disks stands in; then it copies.",
-        json_schema_extra={"section": FAILURES_SECTION},
+        json_schema_extra=_here(option="--replacement"),
     )
     replica_lag_seconds: float = Field(
         default=_DEFAULTS.replica_lag_seconds,
@@ -75,7 +84,7 @@ class DurabilityParameters(BaseModel):
         allow_inf_nan=False,
         title="Seconds that followers are behind",
         description="For what acks=1 loses; by default replica.fetch.wait.max.ms, an upper estimate.",
-        json_schema_extra={"section": FAILURES_SECTION},
+        json_schema_extra=_here(option="--replica-lag"),
     )
     copyset_scatter_width: int = Field(
         default=_DEFAULTS.scatter_width,
@@ -83,7 +92,7 @@ class DurabilityParameters(BaseModel):
         le=1_000,
         title="Brokers that share a broker's data",
         description="In the placement over few sets of brokers that others are compared with.",
-        json_schema_extra={"section": FAILURES_SECTION},
+        json_schema_extra=_here(option="--scatter-width"),
     )
 
     def durability_scenario(self, *, rules: ElectionRules, throttle_bytes_per_second: float) -> DurabilityScenario:

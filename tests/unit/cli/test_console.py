@@ -1,0 +1,51 @@
+"""Tables in the terminal: no word is broken, however narrow it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_capacity.cli.console import column_widths, print_table, stacked_lines
+from tests.properties.strategies import repeatable
+
+COLUMNS = [("brokers", "right"), ("placer", "left"), ("replicas moved", "right"), ("in waves: mean – peak", "right")]
+ROWS = [["12", "fewest-bytes", "57 of 1,162", "1 h 22 min – 1 h 28 min"], ["15", "kraft-striped", "590", ""]]
+
+
+@pytest.mark.parametrize("width", [30, 60, 70, 80, 200])
+def test_every_word_is_whole_at_any_width(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_table("9 brokers, 396 partitions of a cluster", COLUMNS, ROWS)
+    out = capsys.readouterr().out
+
+    words = {word for texts in (*ROWS, [heading for heading, _ in COLUMNS]) for text in texts for word in text.split()}
+    assert words <= set(out.split())
+    assert out.startswith("9 brokers, 396 partitions of a cluster\n")
+
+
+@repeatable(100)
+@given(st.lists(st.lists(st.text("ab ", max_size=12), min_size=2, max_size=2), max_size=4), st.integers(40, 60))
+def test_widths_fit_and_hold_the_longest_words(rows, width):
+    widths = column_widths(["x", "name"], rows, width)
+
+    assert widths is not None
+    assert sum(widths) + 3 * len(widths) + 1 <= width
+    for column, held in zip(zip(["x", "name"], *rows, strict=True), widths, strict=True):
+        assert held >= max(len(word) for cell in column for word in [*cell.split(), ""])
+
+
+def test_what_is_empty_is_left_out_of_stacked_rows():
+    assert stacked_lines(["placer", "in waves"], [["zk", ""], ["striped", "1 h"]], 40) == [
+        "  placer    zk",
+        "",
+        "  placer    striped",
+        "  in waves  1 h",
+        "",
+    ]
+
+
+def test_the_answer_stands_above_the_table(run, snapshot):
+    start = ("--broker-counts", "6,9", "--placer", "fewest-bytes")
+    plan, size = run("plan", snapshot, *start).stdout, run("size", snapshot).stdout
+
+    assert plan.startswith("recommended: 006-brokers.fewest-bytes, ")
+    assert size.startswith("recommended: ")
