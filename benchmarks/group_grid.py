@@ -21,12 +21,9 @@ from kafka_capacity.example import shapes
 from kafka_capacity.example.generator import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.plan.group_simulation import load_groups, write_groups
-from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.plan.pinned import PinnedPlan, pin_plan
 from kafka_capacity.plan.plan_dataset import GROUPS
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.questions.consumers.evaluate import simulate_groups, work_tables
-from spark_jobs import simulate_rebalance
 
 CLUSTER = "many-groups"
 ASSIGNORS = ("range", "roundrobin", "cooperative-sticky", "uniform")
@@ -50,15 +47,6 @@ def prepare(folder: Path, groups: int, counts: int) -> tuple[ObjectStore, Pinned
     return store, pin_plan(store, request, run_date=datetime.date(2027, 1, 1))
 
 
-def in_process(store: ObjectStore, plan: PinnedPlan) -> str:
-    """Do all of it here; describes how much it was."""
-    inputs = read_plan_inputs(store, plan.request_key)
-    found = load_groups(store, inputs)
-    tables = simulate_groups(found.inputs, lambda work: [work_tables(found.inputs, piece) for piece in work])
-    write_groups(store, inputs, found, tables)
-    return f"{len(tables['group_scenarios']):,} scenarios"
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, and say whether the answers were the same."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -69,8 +57,6 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         store, plan = prepare(Path(name), chosen.groups, chosen.counts)
         is_same = beside_one_process(
-            simulate_rebalance.run,
-            lambda: in_process(store, plan),
             folder=Path(name),
             store=store,
             plan=plan,

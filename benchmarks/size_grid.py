@@ -20,12 +20,9 @@ from kafka_capacity.example.generator import make_example
 from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
+from kafka_capacity.plan.pinned import PinnedPlan, pin_plan
 from kafka_capacity.plan.plan_dataset import SIZING
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.sizing_simulation import load_sizing, write_sizing
-from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
-from spark_jobs import simulate_sizing as job
 
 CLUSTER = "shop-eu"
 FEWEST_BROKERS = 6
@@ -46,15 +43,6 @@ def prepare(folder: Path, counts: int) -> tuple[ObjectStore, PinnedPlan]:
     return store, pin_plan(store, request, run_date=datetime.date(2027, 1, 1))
 
 
-def in_process(store: ObjectStore, plan: PinnedPlan) -> str:
-    """Do all of it here; describes how much it was."""
-    inputs = read_plan_inputs(store, plan.request_key)
-    found = load_sizing(store, inputs)
-    sized = simulate_sizing(found.inputs, run_here)
-    write_sizing(store, inputs, found, sized)
-    return f"{len(sized.results):,} options at {len(found.expectation.outlook.dates)} dates"
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, and say whether the answers were the same."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -64,8 +52,6 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         store, plan = prepare(Path(name), chosen.counts)
         is_same = beside_one_process(
-            job.run,
-            lambda: in_process(store, plan),
             folder=Path(name),
             store=store,
             plan=plan,

@@ -6,15 +6,16 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.pinned import PinnedPlan
-from spark_jobs.spread import build_parser
+from kafka_capacity.plan.pinned import PinnedPlan, read_plan_inputs
+from kafka_capacity.plan.runner import simulate_plan
+from spark_jobs import simulate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,20 +64,16 @@ def session(name: str, cores: int, *, memory: str = "1g") -> Iterator[SparkSessi
             gateway.proc.wait(60)
 
 
-def seconds_of_plan(
-    run: Callable[[SparkSession, argparse.Namespace], str], folder: Path, plan: PinnedPlan, cores: int
-) -> float:
-    """Run a job of a plan; returns seconds without the start of the session."""
-    args = build_parser("").parse_args(["--store-uri", str(folder), "--request-key", plan.request_key])
-    with session(run.__module__, cores) as spark:
+def seconds_of_plan(folder: Path, plan: PinnedPlan, share: str, cores: int) -> float:
+    """Simulate a share of a plan; returns seconds without the start of the session."""
+    words = ["--store-uri", str(folder), "--request-key", plan.request_key, "--shares", share]
+    with session("simulate", cores) as spark:
         began = time.perf_counter()
-        run(spark, args)
+        simulate.run(spark, simulate.parser().parse_args(words))
         return time.perf_counter() - began
 
 
 def beside_one_process(
-    run: Callable[[SparkSession, argparse.Namespace], str],
-    in_process: Callable[[], str],
     *,
     folder: Path,
     store: ObjectStore,
@@ -87,8 +84,6 @@ def beside_one_process(
     """Time one share of a plan in this process and through Spark, and print each.
 
     Args:
-        run: the job.
-        in_process: does and stores the same here; gives what was done, in a few words.
         folder: of the store.
         store: where the plan is pinned.
         plan: which.
@@ -99,14 +94,14 @@ def beside_one_process(
         Whether Spark stored the same every time.
     """
     began = time.perf_counter()
-    done = in_process()
-    say(f"in one process: {done}, {time.perf_counter() - began:.0f} s")
-    expected = read_manifest(store, plan.plan_prefix, share=share).sha256
+    manifest = simulate_plan(store, read_plan_inputs(store, plan.request_key), shares=(share,))[share]
+    say(f"in one process: {manifest.facts['scenarios']:,} scenarios, {time.perf_counter() - began:.0f} s")
+    expected = manifest.sha256
     is_same, first = True, None
     for count in cores:
         for key in list(store.list_keys(plan.plan_prefix)):
             store.delete(key)
-        seconds = seconds_of_plan(run, folder, plan, count)
+        seconds = seconds_of_plan(folder, plan, share, count)
         first = first or (count, seconds)
         same = read_manifest(store, plan.plan_prefix, share=share).sha256 == expected
         is_same &= same

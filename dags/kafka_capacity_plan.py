@@ -43,7 +43,6 @@ with DAG(
     tags=["kafka-capacity"],
     doc_md=__doc__,
     default_args=task_defaults(),
-    params=plan_params(),
 ) as dag:
 
     @task(retries=0)
@@ -108,3 +107,5 @@ with DAG(
     pinned_plans = pin()
     plan.expand(pinned=pinned_plans)
     pinned_plans >> check_that_all_are_planned()
+    # After the tasks: each would else keep a copy of them all, and the stored DAG would be ten times as large.
+    dag.params.update(plan_params())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow.dag_processing.dagbag import DagBag
     from airflow.models.dagrun import DagRun
 
 
@@ -30,6 +32,20 @@ def initialise() -> None:
     finished.touch()
 
 
+@cache
+def _dags() -> DagBag:
+    from airflow.dag_processing.dagbag import DagBag
+
+    return DagBag(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
+
+
+def listen(listener: object) -> None:
+    """Let something hear which tasks begin and end."""
+    from airflow.sdk.listener import get_listener_manager
+
+    get_listener_manager().add_listener(listener)  # type: ignore[no-untyped-call]  # Airflow's own
+
+
 def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -> DagRun:
     """Run one DAG to its end.
 
@@ -41,9 +57,7 @@ def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -
     Raises:
         RuntimeError: the DAG file cannot be loaded.
     """
-    from airflow.dag_processing.dagbag import DagBag
-
-    bag = DagBag(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
+    bag = _dags()
     if dag_id not in bag.dags:
         msg = f"DAG {dag_id} could not be loaded: {bag.import_errors}"
         raise RuntimeError(msg)

@@ -16,6 +16,9 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import parse_plan_request
 from local.services import DEFAULT_STATE, Services, running
 
+PROGRESS = "kafka_capacity.progress"
+"""The log that the Spark operator counts in."""
+
 CONSOLE = Console(highlight=False)
 
 
@@ -38,14 +41,20 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
         CONSOLE.print(f"[dim]{time.monotonic() - started:6.1f} s[/dim]  {text}")
 
     step("starting Airflow (SQLite, in this process)")
-    from local.airflow_runs import initialise, run_dag
+    from local.airflow_runs import initialise, listen, run_dag
+    from local.task_lines import TaskLines
 
     # What the tasks log is in Airflow's files; here only what went wrong interrupts the steps.
     logging.getLogger("kafka_capacity").setLevel(logging.ERROR)
     initialise()
+    lines = TaskLines(CONSOLE, started)
+    listen(lines)
+    progress = logging.getLogger(PROGRESS)
+    progress.setLevel(logging.INFO)
+    progress.addHandler(lines)
     from kafka_capacity.example import EXAMPLE_DS
 
-    step(f"staging {cluster} and describing its traffic (DAG kafka_inventory: Spark)")
+    step(f"staging {cluster} and describing its traffic (DAG kafka_inventory)")
     inventory = run_dag("kafka_inventory", {"ds": EXAMPLE_DS, "cluster": cluster})
     if inventory.state != "success":
         CONSOLE.print(f"[red]kafka_inventory failed in {', '.join(_failed(inventory))}; see the log above[/red]")

@@ -136,17 +136,21 @@ def mail_report(
         date: of that run, for the Date header.
     """
     from kafka_capacity.report.email import build_email
-    from kafka_capacity.report.render import rerender
 
     manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
     report = json.loads(read_document(store, manifest, REPORT_JSON))
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
-    rendered = rerender(json.dumps(report).encode())
+    folder = "images/"
+    images = {
+        name.removeprefix(folder): read_document(store, manifest, name)
+        for name in manifest.documents
+        if name.startswith(folder)
+    }
     return build_email(
         report,
         sender=sender,
         recipients=recipients,
-        images=rendered.images,
+        images=images,
         message_id=f"<{pinned.plan_id}.{hashlib.sha256(run_id.encode()).hexdigest()[:16]}@kafka-capacity>",
         date=date,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -216,18 +217,18 @@ def _rates(rows: _Rows, way: int) -> list[pa.Array[Any]]:
     """Return mean, percentiles and maximum of one way; null where nothing is known."""
     flat = rows.rates[way].reshape(-1)
     known = ~np.isnan(flat)
-    of = np.repeat(rows.of, HOURS)[known]
     values = flat[known]
-    values = values[np.lexsort((values, of))].astype(np.float64)
-    count = np.bincount(of, minlength=len(rows.topic))
+    count = np.add.reduceat(known.reshape(-1, HOURS).sum(axis=1), rows.start[:-1])
     begin = np.cumsum(count) - count
+    for start, end in pairwise([*begin.tolist(), len(values)]):
+        values[start:end].sort()
     has_any = count > 0
     milli = rows.sums(rows.milli[way].sum(axis=1))
     mean = np.divide(milli / 1000.0, count, out=np.full(len(count), np.nan), where=has_any)
 
     def at(place: Ints) -> Floats:
         found = np.full(len(count), np.nan)
-        found[has_any] = values[(begin + place)[has_any]]
+        found[has_any] = values[(begin + place)[has_any]].astype(np.float64)
         return found
 
     percentiles = []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
+import re
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
     from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
     from airflow.sdk import Context
 
+progress = logging.getLogger("kafka_capacity.progress")
+
 AWS_CONN_ID = "aws_default"
 PACKAGES = ("kafka_capacity", "spark_jobs")
+_COUNT = re.compile(r"[\d,]+ of [\d,]+ .+ are done")
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the same files give the same zip
 
 
@@ -46,6 +51,14 @@ def build_zip(target: Path) -> Path:
                     name = f"{package}/{path.relative_to(folder).as_posix()}"
                     archive.writestr(zipfile.ZipInfo(name, _FIXED_TIME), path.read_bytes(), zipfile.ZIP_DEFLATED)
     return target
+
+
+def _counted(lines: Iterable[str]) -> Iterator[str]:
+    """Pass on what a job prints; how far it is goes to a log of its own, for who shows that."""
+    for line in lines:
+        if found := _COUNT.search(line):
+            progress.info(found[0])
+        yield line
 
 
 class KafkaCapacitySparkOperator(SparkSubmitOperator):
@@ -102,6 +115,8 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
 
     def _get_hook(self) -> SparkSubmitHook:
         hook = super()._get_hook()
+        log_lines = hook._process_spark_submit_log
+        hook._process_spark_submit_log = lambda itr: log_lines(_counted(itr))  # type: ignore[method-assign]  # all it does
         if hook._connection["deploy_mode"] != "cluster" and urlsplit(store_uri()).scheme in {"s3", "s3a"}:
             hook._env = {**(hook._env or {}), **self._aws_environment()}
         return hook

@@ -61,21 +61,23 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
     dag = bag.dags["kafka_capacity_plan"]
     order = [
         "pin",
-        "plan.simulate_placement",
+        "plan.simulate",
         "plan.seal_plan",
         "plan.render_report",
         "plan.email_report",
         "plan.approve",
         "plan.release_plan_files",
     ]
-    beside = ["plan.simulate_rebalance", "plan.simulate_sizing", "plan.simulate_failures", "check_that_all_are_planned"]
-    assert {task.task_id for task in dag.tasks} == {*order, *beside}
+    assert {task.task_id for task in dag.tasks} == {*order, "check_that_all_are_planned"}
     for before, after in pairwise(order):
         assert after in dag.get_task(before).downstream_task_ids
-    for what in ("rebalance", "placement", "sizing", "failures"):
-        simulate = dag.get_task(f"plan.simulate_{what}")
-        assert simulate.upstream_task_ids == {"pin"}
-        assert simulate.downstream_task_ids == {"plan.seal_plan"}
+
+
+def test_mapped_tasks_are_called_by_their_cluster(bag):
+    for dag in bag.dags.values():
+        for task in dag.tasks:
+            if task.is_mapped or task.get_closest_mapped_task_group() is not None:
+                assert task.map_index_template, f"{dag.dag_id}.{task.task_id}: its runs would be called 0, 1, 2"
 
 
 def test_the_form_has_every_parameter_of_the_request_with_its_default(bag):

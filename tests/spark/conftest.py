@@ -156,7 +156,7 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, store_u
 
 @pytest.fixture(scope="session")
 def submit(environment, bare_python):
-    """Runs a job: ``submit("simulate_placement", master, folder, plan, "--tasks", "3")``; a plan is not for all."""
+    """Runs a job: ``submit("simulate", master, folder, plan, "--tasks", "3")``; a plan is not for all."""
 
     def run(job, master, folder, plan, *extra):
         return run_job(job, environment, master, folder, plan, bare_python, *extra)

@@ -83,7 +83,12 @@ GROUP_VALUES = {
     "slow_seconds": 900.0,
 }
 BROKER_CHANGES = {"removed_brokers": "removed", "replaced_brokers": "replaced", "rack_names": "rack_names"}
-DELIVERY = {"recipients": ["sre@example.com"], "is_approval_required": True, "ds": "2026-11-20"}
+DELIVERY = {
+    "recipients": ["sre@example.com"],
+    "is_approval_required": True,
+    "is_split_by_question": True,
+    "ds": "2026-11-20",
+}
 
 
 def refusal(**values):

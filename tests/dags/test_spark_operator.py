@@ -1,0 +1,54 @@
+"""How plans are submitted: one application, or one a question, and their progress heard on the way."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+pytestmark = pytest.mark.airflow
+
+PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 32, "plan_id": "1234"}
+REQUEST_KEY = "requests/cluster=payments/ds=2026-11-20/plan=1234/request.json"
+
+
+@pytest.mark.parametrize(
+    ("is_split", "expected"),
+    [
+        (False, [[]]),
+        (True, [["--shares", share] for share in ("placement", "groups", "sizing", "failures")]),
+    ],
+)
+def test_a_plan_is_one_application_unless_a_split_is_asked_for(services, is_split, expected):
+    from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
+
+    operator = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pinned=PINNED)
+    found = operator._applications({"params": {"is_split_by_question": is_split}})
+    assert found == [["--request-key", REQUEST_KEY, *more] for more in expected]
+
+
+def test_the_progress_of_a_job_is_heard_and_all_it_prints_passed_on(services, caplog):
+    from kafka_capacity_airflow.spark import _counted, progress
+
+    lines = ["26/11/20 INFO kafka_capacity.spark 14 of 1,085 variants of groups are done", "anything else"]
+    with caplog.at_level(logging.INFO, logger=progress.name):
+        assert list(_counted(lines)) == lines
+    assert caplog.messages == ["14 of 1,085 variants of groups are done"]
+
+
+def test_a_line_is_printed_for_each_task_with_what_it_did(services):
+    from types import SimpleNamespace
+
+    from rich.console import Console
+
+    from local.task_lines import TaskLines
+
+    console = Console(record=True, width=200)
+    lines = TaskLines(console, began=0.0)
+    task = SimpleNamespace(task_id="plan.simulate")
+    lines.on_task_instance_running(task_instance=task)
+    for text in ("1 of 4 placements are done", "40 of 40 groups are done", "4 of 4 placements are done"):
+        lines.emit(logging.LogRecord("progress", logging.INFO, "", 0, text, None, None))
+    lines.on_task_instance_success(task_instance=task)
+    assert "simulate " in (printed := console.export_text())
+    assert printed.rstrip().endswith(" s  4 placements, 40 groups")

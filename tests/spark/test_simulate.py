@@ -1,0 +1,120 @@
+"""The questions of a plan on a real standalone master and worker, whose Python does not have our package."""
+
+from __future__ import annotations
+
+import datetime
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_capacity.errors import StorageError
+from kafka_capacity.example import make_example
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.store import open_store
+from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.plan.plan_dataset import GROUPS, PLACEMENT, SHARES, seal_plan
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.runner import simulate_plan
+from kafka_capacity.questions.capacity.tables import SIZING_TABLES
+from kafka_capacity.questions.change.tables import PLAN_TABLES
+from kafka_capacity.questions.consumers import evaluate as group_evaluation
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES
+from kafka_capacity.questions.failures.tables import FAILURE_TABLES
+from tests.spark.conftest import JOB_SECONDS
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).resolve().parents[2]
+REQUEST = {
+    "cluster": "metrics-uneven",
+    "broker_counts": [9, 12],
+    "placers": ["fewest-bytes", "generate", "zk"],
+    "groups": ["app-media-billing", "app-returns-fraud", "app-stock-dashboards", "state-devices-search-index"],
+    "consumer_counts": [2, 3, 4, 5, 6, 7, 8, 9],
+    "group_assignors": ["range", "cooperative-sticky", "uniform"],
+    "group_events": ["scale", "rolling-restart"],
+    "member_capacity_bytes_per_second": 20e6,
+    "controllers": ["1", "2", "3"],
+    "failover_runs": 10,
+}
+"""Of groups so many scenarios that only some bring details."""
+
+
+@pytest.fixture(scope="module")
+def pinned(tmp_path_factory):
+    """A staged example, a pinned request, and the manifests that one process writes, which are taken away again."""
+    folder = tmp_path_factory.mktemp("store")
+    store = open_store(str(folder))
+    stage(make_example("metrics-uneven"), store)
+    plan = pin_plan(store, parse_plan_request(REQUEST), run_date=datetime.date(2026, 12, 1))
+    expected = simulate_plan(store, read_plan_inputs(store, plan.request_key))
+    assert len(read_table(store, expected[GROUPS], "group_scenarios")) > group_evaluation.DETAILS_FOR_ALL_UP_TO
+    assert expected[PLACEMENT].tables["waves"][0].rows > 0
+    for key in store.list_keys(plan.plan_prefix):
+        store.delete(key)
+    return folder, store, plan, expected
+
+
+def stored(store, plan):
+    return {share: read_manifest(store, plan.plan_prefix, kind=f"plan_{share}", share=share) for share in SHARES}
+
+
+def test_a_job_killed_after_its_first_file_leaves_nothing_that_a_reader_takes(environment, pinned):
+    folder, store, plan, _ = pinned
+    # The kernel kills the driver as it is: no clean-up code of ours runs.
+    killer = folder / "sitecustomize.py"
+    killer.write_text(
+        "import os, signal\n"
+        "from kafka_capacity.objects import store\n"
+        "write = store.LocalStore.write_bytes\n"
+        "def first_then_die(self, key, data, **kw):\n"
+        "    write(self, key, data, **kw)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "store.LocalStore.write_bytes = first_then_die\n"
+    )
+    job = (
+        "import sitecustomize, sys; from spark_jobs.simulate import main; "
+        f"main(['--store-uri', {str(folder)!r}, '--request-key', {plan.request_key!r}, '--shares', 'placement'])"
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", job],
+        env={**environment, "PYTHONPATH": f"{folder}:{ROOT}", "PYSPARK_PYTHON": sys.executable},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=JOB_SECONDS,
+    )
+    killer.unlink()
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
+    left = store.list_keys(plan.plan_prefix)
+    assert len(left) == 1
+    assert left[0].endswith(".parquet")
+    with pytest.raises(StorageError, match=r"has no placement\.manifest\.json, so it is not complete"):
+        read_manifest(store, plan.plan_prefix, share=PLACEMENT)
+
+
+def test_a_cluster_stores_what_one_process_does_whatever_the_number_of_tasks(master, pinned, submit):
+    folder, store, plan, expected = pinned
+    done = submit("simulate", master, folder, plan, "--tasks", "3")
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert stored(store, plan) == expected
+    assert "(3 tasks)" in done.stdout + done.stderr
+
+
+def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, submit):
+    folder, store, plan, expected = pinned
+    store.delete(f"{plan.plan_prefix}{GROUPS}.manifest.json")
+    done = submit("simulate", "local[2]", folder, plan)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert stored(store, plan) == expected
+    said = done.stdout + done.stderr
+    assert [share for share in SHARES if f"{share}: stored already" in said] == [s for s in SHARES if s != GROUPS]
+    assert "variants of groups are done" in said
+    assert "placements are done" not in said
+    sealed = seal_plan(store, plan)
+    assert sealed.facts["shares"] == {share: manifest.sha256 for share, manifest in expected.items()}
+    assert {*PLAN_TABLES, *GROUP_TABLES, *SIZING_TABLES, *FAILURE_TABLES} == set(sealed.tables)
