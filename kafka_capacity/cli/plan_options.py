@@ -144,6 +144,7 @@ PLACEMENT_OPTIONS = (
         more="Here as audit=1,2,3 or 'payments.*=rack:a,rack:b'. May be repeated.",
     ),
     FieldOption(field="most_replicas_per_broker", name="--most-replicas", kind=int),
+    FieldOption(field="max_leaders_per_broker", name="--max-leaders", kind=int),
 )
 
 MOVE_OPTIONS = (

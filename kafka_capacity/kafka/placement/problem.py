@@ -42,12 +42,14 @@ class BrokerLimits:
         network_in_bytes_per_second: what is produced to all partitions it holds a replica of.
         network_out_bytes_per_second: what it sends as a leader, to consumers and to followers.
         replica_count: replicas.
+        leader_count: partitions whose replica list it heads.
     """
 
     disk_bytes: NDArray[np.float64]
     network_in_bytes_per_second: NDArray[np.float64]
     network_out_bytes_per_second: NDArray[np.float64]
     replica_count: NDArray[np.float64]
+    leader_count: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -58,6 +60,7 @@ class BrokerLimits:
         network_in_bytes_per_second: ArrayLike | None = None,
         network_out_bytes_per_second: ArrayLike | None = None,
         replica_count: ArrayLike | None = None,
+        leader_count: ArrayLike | None = None,
     ) -> BrokerLimits:
         """Build from one figure for all or one a broker; ``None`` and NaN mean no limit."""
 
@@ -70,6 +73,7 @@ class BrokerLimits:
             network_in_bytes_per_second=figures(network_in_bytes_per_second),
             network_out_bytes_per_second=figures(network_out_bytes_per_second),
             replica_count=figures(replica_count),
+            leader_count=figures(leader_count),
         )
 
 
@@ -196,6 +200,7 @@ class PlacementProblem:
             ("replica_count", "replica_count", one, False),
             ("network_in", "network_in_bytes_per_second", written, False),
             ("network_out", "network_out_bytes_per_second", sent, True),
+            ("leader_count", "leader_count", one, True),
         )
         loads = (
             LimitedLoad(constraint=name, field=field, unit=unit, limit=getattr(limits, field), leaders_only=is_led)

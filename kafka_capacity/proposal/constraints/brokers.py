@@ -169,3 +169,11 @@ REPLICA_COUNT = _count_limit(
     after=lambda loads: loads.replicas_after,
     before=lambda loads: loads.replicas_before,
 )
+
+LEADER_COUNT = _count_limit(
+    "leader_count",
+    "leader",
+    "max_leaders_per_broker",
+    after=lambda loads: loads.leaders_after,
+    before=lambda loads: loads.leaders_before,
+)

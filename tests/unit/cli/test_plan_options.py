@@ -97,14 +97,27 @@ def test_wrong_options_are_told_by_their_name_and_without_a_traceback(run, snaps
 def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_path):
     out = tmp_path / "pinned"
     pins = ["--pin", "audit=1,2", "--pin", "audit=6", "--pin", "ord*=rack:a,rack:b,rack:c"]
-    done = run("plan", "--snapshot", snapshot, *FEWEST_AS_NOW, *pins, "--most-replicas", "9", "--out", out)
+    done = run(
+        "plan",
+        "--snapshot",
+        snapshot,
+        *FEWEST_AS_NOW,
+        *pins,
+        "--most-replicas",
+        "9",
+        "--max-leaders",
+        "8",
+        "--out",
+        out,
+    )
 
     assert done.exit_code == 0, done.output
     target = read(out / "reassignment.json")["partitions"]
     assert {b for row in target if row["topic"] == "audit" for b in row["replicas"]} <= {1, 2, 6}
     assert {b for row in target if row["topic"] == "orders" for b in row["replicas"]} == {1, 2, 3, 4, 5, 6}
     plan = read(out / "plan.json")
-    assert plan["most_replicas_per_broker"] == 9
+    assert (plan["most_replicas_per_broker"], plan["max_leaders_per_broker"]) == (9, 8)
+    assert max(broker["leaders_after"] for broker in plan["brokers"]) <= 8
     assert plan["pins"][0] == {"topics": "audit", "broker_ids": [1, 2, 6], "racks": []}
 
 

@@ -13,6 +13,7 @@ from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
+from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.proposal.pins import Pin, pins_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
@@ -39,6 +40,7 @@ OTHER_VALUES = {
     "disk_limit_ratio": 0.5,
     "pinned_topics": {"audit": [1, 2], "pay.*": ["rack:a"]},
     "most_replicas_per_broker": 4000,
+    "max_leaders_per_broker": 1500,
     "throttle_bytes_per_second": 1e6,
     "throttles_bytes_per_second": [5e7, 1e8],
     "seed": 7,
@@ -340,8 +342,8 @@ def test_the_grid_holds_what_was_asked(values):
             assert grid.pins == pins_of(request.pinned_topics)
         elif name == "partition_counts":
             assert dict(grid.partition_counts) == request.partition_counts
-        elif name == "most_replicas_per_broker":
-            assert dict(grid.broker_maxima).get("replica_count") == request.most_replicas_per_broker
+        elif name in BROKER_MAXIMA:
+            assert dict(grid.broker_maxima).get(BROKER_MAXIMA[name].name) == getattr(request, name)
         elif name in BROKER_CHANGES:
             assert bool(getattr(grid.broker_changes, BROKER_CHANGES[name])) == bool(getattr(request, name))
         elif name != "cluster":

@@ -142,7 +142,22 @@ def test_placers_are_told_the_limits_that_are_judged_by():
     assert np.isinf(broker_limits(scenario(2)).replica_count).all()
 
 
+def test_a_limit_of_leaders_is_kept_where_it_can_be_and_else_an_excuse_with_figures():
+    kept = evaluate_placement(*observed(), scenario(6, broker_maxima=(("leader_count", 2),)))
+    broken = evaluate_placement(*observed(), scenario(6, broker_maxima=(("leader_count", 1),)))
+
+    assert kept.fits
+    assert kept.loads.leaders_after.tolist() == [2] * 6
+    assert {(one.constraint, one.needed, one.available, one.unit) for one in broken.excuses} == {
+        ("leader_count", 2.0, 1.0, "leaders")
+    }
+    assert broken.excuses[0].reason == (
+        "broker 1 (rack a) would hold 2 leaders but may hold 1; it takes at least 6 more brokers of this size, or a "
+        "limit of 2 would do"
+    )
+
+
 def test_every_constraint_on_brokers_has_a_name_of_its_own():
     names = [one.name for one in CONSTRAINTS if hasattr(one, "name")]
 
-    assert len(names) == len(set(names)) == 10
+    assert len(names) == len(set(names)) == 11

@@ -136,6 +136,37 @@ def test_two_limits_at_once_are_kept(seed):
     assert not any(state.is_passed for state in limit_states(wanted, FEWEST.place(wanted)))
 
 
+@pytest.mark.parametrize("partitions", [24, 26])
+def test_nobody_leads_more_partitions_than_allowed_and_nothing_is_copied_for_it(partitions):
+    # Broker 1 leads nearly all there is, and each of the four may lead a quarter, rounded up.
+    rows = {"orders": [[1, p % 3 + 2] for p in range(partitions)]}
+    wanted = asked(rows=rows, leader_count=-(-partitions // 4))
+    placed = FEWEST.place(wanted)
+
+    (state,) = limit_states(wanted, placed)
+    assert (state.constraint, state.is_passed) == ("leader_count", False)
+    assert [sorted(row) for row in placed.tolist()] == [sorted(row) for row in rows["orders"]]
+
+
+def test_traffic_is_made_even_within_the_limit_of_leaders():
+    rows = {"orders": [[p % 4 + 1, (p + 1) % 4 + 1] for p in range(40)]}
+    wanted = replace(
+        asked(rows=rows, leader_count=10), bytes_in_bytes_per_second=np.where(np.arange(40) % 4 == 0, 90.0, 1.0)
+    )
+
+    assert np.bincount(FEWEST.place(wanted)[:, 0]).max() <= 10
+
+
+def test_too_few_leaders_allowed_is_said_with_what_would_do():
+    wanted = asked(leader_count=5)
+    (state,) = limit_states(wanted, FEWEST.place(wanted))
+
+    # 24 leaders on four brokers that may lead five each.
+    assert state.proven_ratio == pytest.approx(24 / 20)
+    assert state.missing_brokers == 1
+    assert state.relaxation("a limit of 6") == "it takes at least 1 more broker of this size, or a limit of 6 would do"
+
+
 def pinned(pins, rows=None, target=(1, 2, 3, 4)):
     rows = rows or {"audit": [[1, 2]] * 3, "orders": [[3, 4]] * 3}
     wanted = problem(rows, list(target), rack_rule=RackRule.OFF)
