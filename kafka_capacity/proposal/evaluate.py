@@ -27,7 +27,7 @@ from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.growing import factors_today, grown, made
 from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
-from kafka_capacity.proposal.looser_racks import with_looser_racks
+from kafka_capacity.proposal.looser_racks import LOOKS_AT_RULES, with_looser_racks
 from kafka_capacity.proposal.pins import pinned_brokers
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
@@ -260,7 +260,7 @@ def _metrics(
     size = problem.size_bytes
     limits = balance_limits(problem)
     now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
-    bound = bound_of_plan(problem, diff.after)
+    bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == LOOKS_AT_RULES)
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second

@@ -11,7 +11,7 @@ from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 
 LOOKS_AT_RULES = "fewest-bytes"
-"""The placer that knows rack rules; those of Kafka spread over racks in their own way."""
+"""The placer that knows rack rules and balances; those of Kafka spread in their own way."""
 
 
 def with_looser_racks(

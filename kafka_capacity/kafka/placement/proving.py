@@ -25,18 +25,20 @@ CLOSE_ENOUGH = 1.002
 SOLVER = "solver"
 
 
-def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32]) -> LowerBound:
+def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_solved: bool = True) -> LowerBound:
     """Return the least bytes that any plan with the balance of this one copies.
 
     Args:
         problem: what was asked.
         after: int32[P, W], broker ids: a plan for it, of any placer.
+        is_solved: whether a program may be asked; sums are enough for plans that are there to compare with.
     """
     limits = balance_limits(problem)
     own = limits.widened_to(broker_loads(problem, limits, after))
     bound = lower_bound(problem, own)
     moved = diff_assignments(problem.before, after).moved_bytes(problem.size_bytes)
-    if moved <= bound.bytes * CLOSE_ENOUGH or len(after) * len(problem.target) > MOST_CELLS:
+    is_small = len(after) * len(problem.target) <= MOST_CELLS
+    if not is_solved or not is_small or moved <= bound.bytes * CLOSE_ENOUGH:
         return bound
     proven = _proven_bytes(problem, own, after)
     return LowerBound(bytes=min(proven, moved), kind=SOLVER) if proven > bound.bytes else bound

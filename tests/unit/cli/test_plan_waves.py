@@ -126,7 +126,7 @@ def test_an_explanation_says_what_would_relieve_a_full_disk(run, snapshot):
         "--explain",
     )  # fmt: skip
 
-    assert "  binds: disks of brokers 1, 2, 3, 4, 5, 6, " in done.stdout
+    assert "  binds: the disk limit of brokers 1, 2, 3, 4, 5, 6, " in done.stdout
     assert "would do" in done.stdout
 
 
