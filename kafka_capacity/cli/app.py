@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from typer._click import exceptions as usage
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
@@ -30,6 +29,9 @@ from kafka_capacity.cli import commands
 from kafka_capacity.cli.console import say_error
 from kafka_capacity.cli.startup import own_the_process
 from kafka_capacity.errors import KafkaCapacityError, RequestError
+
+usage: Any = importlib.import_module(typer.BadParameter.__module__)
+"""The errors of what was typed: of click, or of the copy of it that newer versions of typer have."""
 
 EXIT_FATAL_FINDINGS = 1
 EXIT_ERROR = 2
@@ -56,7 +58,7 @@ def _errors_in_one_line() -> Iterator[None]:
     raise typer.Exit(EXIT_ERROR)
 
 
-def _complaint(error: usage.UsageError) -> str:
+def _complaint(error: Any) -> str:
     """Return what is wrong with what was typed in the words of all our errors: the option first."""
     command = f"; {error.ctx.command_path} --help lists all" if error.ctx is not None else ""
     if isinstance(error, usage.NoSuchOption):
