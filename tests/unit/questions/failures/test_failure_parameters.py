@@ -15,6 +15,7 @@ PINNED = {"ds": "2026-11-20", "inventory_sha256": "ab" * 32}
 OTHERS = {
     "failure_kinds": ["broker"],
     "failure_sets": ["1,2", "7, rack:a"],
+    "failure_placements": "all",
     "most_failure_sets": 40,
     "election_rules": "zookeeper",
     "controllers": ["1:a", "2:b", "3"],
