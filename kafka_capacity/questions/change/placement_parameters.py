@@ -175,14 +175,6 @@ class PlacementParameters(BaseModel):
         description="No broker may be the preferred leader of more partitions. Empty: any number.",
         json_schema_extra={"section": "Rules", "option": "--max-leaders"},
     )
-    max_leaders_per_broker: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000_000,
-        title="Max leaders on a broker",
-        description="No broker may be the preferred leader of more partitions. Empty: any number.",
-        json_schema_extra={"section": "Rules"},
-    )
     seed: int = Field(
         default=0,
         ge=0,
