@@ -40,8 +40,8 @@ from kafka_capacity.plan.wave_documents import schedule_facts, wave_documents
 from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
+from kafka_capacity.questions.change.choice import choose, read_options
 from kafka_capacity.questions.change.tables import new_partitions_table, scenario_table
-from kafka_capacity.report.options import read_options
 
 SCHEMA_VERSION = 1
 PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"
@@ -51,9 +51,9 @@ _LONG_LISTS = frozenset({"brokers", "waves"})
 
 
 def recommended(results: Sequence[PlacementResult]) -> str | None:
-    """Choose as a report does, among the options that fit: :mod:`kafka_capacity.report.options` says how."""
-    options = read_options(pa.concat_tables([scenario_table(result) for result in results]))
-    return next((option.scenario_id for option in options if option.fits), None)
+    """Return the option to take, by the rule of :mod:`kafka_capacity.questions.change.choice`; ``None`` for none."""
+    option = choose(read_options(pa.concat_tables([scenario_table(result) for result in results]))).recommended
+    return None if option is None else option.scenario_id
 
 
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:

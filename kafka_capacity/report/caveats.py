@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.report import wave_words
 from kafka_capacity.report.group_words import at_risk_line
 from kafka_capacity.report.groups import SECTION
-from kafka_capacity.report.options import Option, PlanView
+from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sizing_verdict import sizing_caveats
 from kafka_capacity.report.waves import MoveView
 from kafka_capacity.text import format_bytes, format_duration, format_throttle_above, plural

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
+from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.report.inputs import ReportInputs
 
 Row = Mapping[str, Any]
@@ -79,9 +80,8 @@ class SizingView:
 
     @property
     def nearest(self) -> Row:
-        """The recommended option, else the one with the most headroom, of equals the first."""
-        known = [row for row in self.options if row["headroom_ratio"] is not None]
-        return self.recommended or max(known, key=lambda row: float(row["headroom_ratio"]), default=self.today)
+        """The recommended option, else the one closest to fitting, of equals the first."""
+        return self.recommended or min(self.options, key=lambda row: distance(row["excuses"]))
 
     def by_id(self, option_id: str | None) -> Row | None:
         """Find an option."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.report.options import PlanView, counts_by_fit
+from kafka_capacity.questions.change.choice import counts_by_fit
+from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sizing import GROWTH_SECTION, SizingView, has_no_rates
 from kafka_capacity.report.sizing_words import badge, cost_sentence, figures, headline, not_judged_sentence
 from kafka_capacity.text import format_month, format_percent, plural

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.report.caveats import caveats
 from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
-from kafka_capacity.report.options import Option, PlanView, counts_by_fit
+from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sizing_verdict import sizing_verdict
 from kafka_capacity.report.sizing_words import subject_words
 from kafka_capacity.report.tables import key_figure

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.consumers.events import JUDGED_EVENTS
 from kafka_capacity.text.wording import shown_time
 
@@ -172,19 +173,7 @@ def _or_endless(seconds: float | None) -> float:
 
 def _distance(row: Row) -> tuple[Any, ...]:
     """Say how far a scenario is from fitting."""
-    excuses = json.loads(row["excuses"])
-    return (
-        row["partition_count"] is None,
-        len({excuse["constraint"] for excuse in excuses}),
-        max((_shortfall_ratio(excuse) for excuse in excuses), default=0.0),
-    )
-
-
-def _shortfall_ratio(excuse: Mapping[str, Any]) -> float:
-    needed, available = excuse["needed"], excuse["available"]
-    if needed is None or available is None or math.isnan(needed) or not available > 0:
-        return math.inf
-    return float(needed / available)
+    return (row["partition_count"] is None, *distance(json.loads(row["excuses"])))
 
 
 def _reason(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.report.options import Option, PlanView
+from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, chart, column, table
 from kafka_capacity.report.waves import BAND

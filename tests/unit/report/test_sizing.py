@@ -23,6 +23,10 @@ DATES = ["2026-11-15", "2027-04-15", "2027-08-15", "2027-11-15"]
 PARTS = ("brokers", "disks", "between_racks", "ingest")
 
 
+def too_small(option_id):
+    return {"reason": f"{option_id} is too small", "constraint": "disk", "needed": 2.0, "available": 1.0}
+
+
 def option(option_id, kind, count, *, until, usd=None, shape="today", **more):
     """Give a row of ``sizing_options``; ``until`` is the last date it fits, ``None`` for none of them."""
     row = dict.fromkeys(SIZING_OPTIONS.names)
@@ -39,7 +43,7 @@ def option(option_id, kind, count, *, until, usd=None, shape="today", **more):
         "fits_until": until,
         "is_recommended": False,
         "is_on_front": False,
-        "excuses": "[]" if until == DATES[-1] else json.dumps([{"reason": f"{option_id} is too small"}]),
+        "excuses": "[]" if until == DATES[-1] else json.dumps([too_small(option_id)]),
         "not_judged": [],
         "moved_bytes": 0.0,
         "moved_between_racks_bytes": 0.0,
