@@ -10,7 +10,8 @@ from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
 from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
-from kafka_capacity.inventory.findings import Finding, counted
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.failures.doctor import Diagnosis, Seriousness, Voter, examine
 from kafka_capacity.questions.failures.question import ControllerQuestion
@@ -49,7 +50,7 @@ class Examined:
 
     found: PlanInput
     diagnoses: tuple[Diagnosis, ...]
-    others: tuple[Finding, ...]
+    others: tuple[Problem, ...]
 
 
 def examine_snapshot(snapshot: str, controllers: str | None) -> Examined:

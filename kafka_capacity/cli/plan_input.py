@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.files import read_snapshot_files
-from kafka_capacity.inventory.findings import Findings
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.validation import validate
@@ -27,7 +27,7 @@ class PlanInput:
     """A snapshot that can be planned on."""
 
     raw: RawInventory
-    findings: Findings
+    findings: Problems
     snapshot: Snapshot
     load: PartitionLoad
 
@@ -56,7 +56,7 @@ def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:
     """
     content = parse_brokers_file(read_text_file(file), str(file))
     table = listed_brokers_table(content, str(file), observed.ids.tolist())
-    fatal = Findings.of(check_brokers(table)).fatal
+    fatal = Problems.of(check_brokers(table)).fatal
     if fatal:
         raise InventoryError("\n".join(f"{file}: {finding.message}" for finding in fatal))
     has_own_rack = {entry.id for entry in content.entries if "rack" in entry.model_fields_set}

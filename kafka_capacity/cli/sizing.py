@@ -14,7 +14,7 @@ from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.cli.size_files import read_size_files
-from kafka_capacity.inventory.findings import Findings
+from kafka_capacity.health.problem import Problems
 from kafka_capacity.plan.found_sizing import FoundSizing, find_sizing
 from kafka_capacity.plan.sizing_document import reconciled, sizing_document
 from kafka_capacity.questions.capacity.reconcile import Waterfall
@@ -92,7 +92,7 @@ def size_cluster(
     )
 
 
-def _warnings(findings: Findings) -> tuple[str, ...]:
+def _warnings(findings: Problems) -> tuple[str, ...]:
     """Give what the inventory lacks of the figures that sizing rests on."""
     return tuple(
         f"inventory: {finding.message}"

@@ -17,10 +17,10 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.cruise_control import CapacityFile, is_capacity_file, parse_capacity_file
-from kafka_capacity.inventory.findings import Findings
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.text.validation_errors import Text, describe_mistakes
@@ -129,7 +129,7 @@ def read_target_brokers(text: str, file: str) -> Brokers:
         InventoryError: the file is wrong, or the list is (no broker, one twice, a capacity that is not positive).
     """
     table = listed_brokers_table(parse_brokers_file(text, file), file)
-    fatal = Findings.of(check_brokers(table)).fatal
+    fatal = Problems.of(check_brokers(table)).fatal
     if fatal:
         raise InventoryError("\n".join(f"{file}: {finding.message}" for finding in fatal))
     return brokers_of(table)

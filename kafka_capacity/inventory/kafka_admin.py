@@ -18,7 +18,8 @@ from typing import Any
 import pyarrow as pa
 from kafka.errors import KafkaError
 
-from kafka_capacity.inventory.findings import Finding, counted
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.findings import counted
 from kafka_capacity.inventory.kafka_admin_brokers import add_missing_brokers, read_brokers, read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
@@ -55,7 +56,7 @@ def read_cluster(
     say = progress or (lambda _: None)
     with open_session(connection) as session:
         captured_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        remarks: list[Finding] = []
+        remarks: list[Problem] = []
         version = _kafka_version(session)
         tables = _read_tables(session, remarks, say)
     return RawInventory(
@@ -69,7 +70,7 @@ def read_cluster(
     )
 
 
-def _read_tables(session: AdminSession, remarks: list[Finding], say: Callable[[str], None]) -> dict[str, pa.Table]:
+def _read_tables(session: AdminSession, remarks: list[Problem], say: Callable[[str], None]) -> dict[str, pa.Table]:
     brokers = read_brokers(session, remarks)
     topics = read_topics(session, remarks)
     add_missing_brokers(brokers, replica_holders(topics), remarks)

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError, for_code
 
-from kafka_capacity.inventory.findings import Finding, info, some, warning
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.findings import info, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES
 
@@ -37,7 +38,7 @@ class Storage:
     replicas: dict[tuple[int, str, int], StoredReplica]
 
 
-def read_brokers(session: AdminSession, remarks: list[Finding]) -> list[dict[str, Any]]:
+def read_brokers(session: AdminSession, remarks: list[Problem]) -> list[dict[str, Any]]:
     """Give the rows of ``brokers``: every registered broker, the fenced ones too."""
     described = session.ask("describe the cluster", session.client.describe_cluster)
     controller = _controller(session, described, remarks)
@@ -57,7 +58,7 @@ def read_brokers(session: AdminSession, remarks: list[Finding]) -> list[dict[str
     return rows
 
 
-def _controller(session: AdminSession, described: dict[str, Any], remarks: list[Finding]) -> int | None:
+def _controller(session: AdminSession, described: dict[str, Any], remarks: list[Problem]) -> int | None:
     """Find the active controller.
 
     A KRaft broker that is asked names any live broker as the controller; the leader of the metadata quorum is the
@@ -74,7 +75,7 @@ def _controller(session: AdminSession, described: dict[str, Any], remarks: list[
     return int(quorum["topics"][0]["partitions"][0]["leader_id"])
 
 
-def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: list[Finding]) -> None:
+def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: list[Problem]) -> None:
     """Add the brokers that hold replicas and are not told of: Kafka before 4.0 leaves out those that are down."""
     missing = sorted(holders - {row["broker_id"] for row in rows})
     if not missing:
@@ -85,7 +86,7 @@ def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: 
     remarks.append(warning("broker_not_registered", "brokers.broker_id", message))
 
 
-def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Finding]) -> Storage:
+def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Problem]) -> Storage:
     """Ask every broker what lies in its log directories; one that does not answer gets a row with the reason."""
     with ThreadPoolExecutor(_BROKERS_AT_ONCE) as pool:
         answers = list(pool.map(lambda broker: _ask_broker(session, broker), brokers))

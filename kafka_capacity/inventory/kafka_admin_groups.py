@@ -12,7 +12,8 @@ from typing import Any
 
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.inventory.findings import Finding, counted, info, some, warning
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.findings import counted, info, some, warning
 from kafka_capacity.inventory.kafka_admin_messages import ConsumerGroupDescribeRequest
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 
@@ -21,7 +22,7 @@ _MOVED = ("NotCoordinator", "CoordinatorNotAvailable", "CoordinatorLoadInProgres
 
 
 def read_groups(
-    session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Finding]
+    session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Problem]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Give the rows of ``groups`` and of ``members``."""
     listed = _list(session, brokers, remarks)
@@ -45,7 +46,7 @@ def read_groups(
 
 
 def _list(
-    session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Finding]
+    session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Problem]
 ) -> dict[str, dict[str, Any]]:
     """List the groups by id, each with the broker that coordinates it."""
     found: dict[str, dict[str, Any]] = {}

@@ -10,7 +10,8 @@ from kafka import TopicPartition
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaError
 
-from kafka_capacity.inventory.findings import Finding, counted, some, warning
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.findings import counted, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES
 
@@ -21,7 +22,7 @@ Committed = dict[str, dict[TopicPartition, int]]
 
 
 def lags_table(
-    session: AdminSession, group_ids: Sequence[str], topics: Sequence[dict[str, Any]], remarks: list[Finding]
+    session: AdminSession, group_ids: Sequence[str], topics: Sequence[dict[str, Any]], remarks: list[Problem]
 ) -> pa.Table:
     """Build the table ``lags``: one row for each partition that a group has committed an offset of."""
     committed = _read_committed(session, group_ids, remarks)
@@ -52,7 +53,7 @@ def lags_table(
     return pa.table(columns, schema=TABLES["lags"].schema)
 
 
-def _read_committed(session: AdminSession, group_ids: Sequence[str], remarks: list[Finding]) -> Committed:
+def _read_committed(session: AdminSession, group_ids: Sequence[str], remarks: list[Problem]) -> Committed:
     found: Committed = {}
     failed: list[str] = []
     for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
@@ -106,7 +107,7 @@ def _offsets_of(session: AdminSession, spec: OffsetSpec, partitions: list[TopicP
     return {partition: each.offset for partition, each in answers.items()}
 
 
-def _remark_on_unknown(failed: list[TopicPartition], which: str, remarks: list[Finding]) -> None:
+def _remark_on_unknown(failed: list[TopicPartition], which: str, remarks: list[Problem]) -> None:
     if failed:
         names = [f"{partition.topic}-{partition.partition}" for partition in failed]
         message = f"the {which}s of {counted(len(names), 'partition')} are not known: {some(names, len(names))}"

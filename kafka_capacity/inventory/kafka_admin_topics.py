@@ -11,7 +11,8 @@ import pyarrow as pa
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.inventory.findings import Finding, counted, some, warning
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.findings import counted, some, warning
 from kafka_capacity.inventory.kafka_admin_brokers import StoredReplica
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES
@@ -27,7 +28,7 @@ _COLUMN_OF_CONFIG = {
 _TOPICS_AT_ONCE = 1000
 
 
-def read_topics(session: AdminSession, remarks: list[Finding]) -> list[dict[str, Any]]:
+def read_topics(session: AdminSession, remarks: list[Problem]) -> list[dict[str, Any]]:
     """Give the cluster's topics as its metadata tells them, sorted by name."""
     topics = session.ask("describe the topics", session.client.describe_topics)
     readable = [topic for topic in topics if not topic["error_code"]]
@@ -40,7 +41,7 @@ def read_topics(session: AdminSession, remarks: list[Finding]) -> list[dict[str,
     return sorted(readable, key=lambda topic: str(topic["name"]))
 
 
-def topics_table(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Finding]) -> pa.Table:
+def topics_table(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Problem]) -> pa.Table:
     """Build the table ``topics``."""
     configs = _read_configs(session, [topic["name"] for topic in topics])
     blank = [name for name, values in configs.items() if not values]
@@ -81,7 +82,7 @@ def replica_holders(topics: Sequence[dict[str, Any]]) -> set[int]:
     return {broker for topic in topics for partition in topic["partitions"] for broker in partition["replica_nodes"]}
 
 
-def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Finding]) -> None:
+def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Problem]) -> None:
     """Tell of partitions that are offline, and of those on their way from broker to broker."""
     offline = [
         f"{topic['name']}-{partition['partition_index']}"

@@ -19,8 +19,9 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
-from kafka_capacity.inventory.findings import Finding, counted, info, some, warning
+from kafka_capacity.inventory.findings import counted, info, some, warning
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
@@ -91,7 +92,7 @@ class _Disks:
 
     dirs: list[dict[str, Any]] = field(default_factory=list)
     logs: dict[tuple[str, int, int], _Log] = field(default_factory=dict)
-    remarks: list[Finding] = field(default_factory=list)
+    remarks: list[Problem] = field(default_factory=list)
 
 
 def read_kafka_tools(
@@ -199,7 +200,7 @@ def _parse_log_dirs(text: str, file: str) -> _Disks:
     return disks
 
 
-def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Finding]:
+def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Problem]:
     remarks = []
     if futures:
         remarks.append(
@@ -222,7 +223,7 @@ def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Finding]:
     return remarks
 
 
-def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Finding]:
+def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Problem]:
     held = {(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas}
     loose = {key: log.size_bytes for key, log in disks.logs.items() if key not in held}
     if not loose:
@@ -239,7 +240,7 @@ def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Findin
     ]
 
 
-def _leader_remark(partitions: list[_Partition]) -> Finding:
+def _leader_remark(partitions: list[_Partition]) -> Problem:
     return info(
         "leader_assumed",
         "replicas.is_leader",

@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.columns import conform
 from kafka_capacity.inventory.files import table_from_csv
-from kafka_capacity.inventory.findings import Finding, counted, info, warning
+from kafka_capacity.inventory.findings import counted, info, warning
 from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.objects.store import ObjectStore
@@ -94,7 +95,7 @@ def _within(table: pa.Table, start: int, end: int) -> pa.Table:
     return table.filter(pc.and_(pc.greater_equal(seconds, start), pc.less(seconds, end)))
 
 
-def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days: int) -> list[Finding]:
+def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days: int) -> list[Problem]:
     if not sum(len(table) for tables in found.values() for table in tables):
         return [
             warning(

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Ints, encode, ints
-from kafka_capacity.inventory.findings import Finding
 from kafka_capacity.inventory.tables import TABLES, empty_table
 
 REMARKS = frozenset(
@@ -29,7 +29,7 @@ REMARKS = frozenset(
 """Codes of what is remarked while metrics are read."""
 
 
-def without_metrics_remarks(remarks: Iterable[Finding]) -> tuple[Finding, ...]:
+def without_metrics_remarks(remarks: Iterable[Problem]) -> tuple[Problem, ...]:
     """Leave out what an earlier reading of metrics said, which a new one says again where it still holds."""
     return tuple(remark for remark in remarks if remark.code not in REMARKS)
 

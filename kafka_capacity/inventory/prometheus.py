@@ -17,10 +17,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import SourceError
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.broker_names import broker_ids
 from kafka_capacity.inventory.column_values import floats, values
 from kafka_capacity.inventory.counters import HOUR
-from kafka_capacity.inventory.findings import Finding, warning
+from kafka_capacity.inventory.findings import warning
 from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
@@ -80,11 +81,11 @@ def with_prometheus(
     )
 
 
-def _said(text: str) -> Finding:
+def _said(text: str) -> Problem:
     return warning("prometheus_warns", "metrics", f"prometheus said beside its answer: {text}; look into its logs")
 
 
-def _failed(error: SourceError, done: int, days: int) -> Finding:
+def _failed(error: SourceError, done: int, days: int) -> Problem:
     return warning(
         "prometheus_failed",
         "metrics",
@@ -95,7 +96,7 @@ def _failed(error: SourceError, done: int, days: int) -> Finding:
 
 def _read(
     client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, end: int, say: Callable[[str], None]
-) -> tuple[dict[str, pa.Table], list[Finding]]:
+) -> tuple[dict[str, pa.Table], list[Problem]]:
     places = _places(raw)
     if not len(places.topic):
         return {}, []
@@ -103,7 +104,7 @@ def _read(
     noticed = Noticed.nothing(places)
     metrics: list[pa.Table] = []
     brokers: list[pa.Table] = []
-    failure: list[Finding] = []
+    failure: list[Problem] = []
     days = _days(end, settings.days)
     for done, (first, last) in enumerate(days):
         try:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Flags
-from kafka_capacity.inventory.findings import Finding, counted, info, some, warning
+from kafka_capacity.inventory.findings import counted, info, some, warning
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places
 from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
@@ -53,7 +54,7 @@ class Noticed:
         self.brokers_in += hours.brokers_in
 
 
-def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brokers: set[int]) -> Iterator[Finding]:
+def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brokers: set[int]) -> Iterator[Problem]:
     """Say what a reader of the rates must know."""
     if not noticed.found:
         labels = ", ".join(f'{name}="{value}"' for name, value in sorted(settings.labels.items())) or "none"
@@ -68,7 +69,7 @@ def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brok
     yield from _about_brokers(noticed, brokers)
 
 
-def _about_topics(noticed: Noticed, places: Places) -> Iterator[Finding]:
+def _about_topics(noticed: Noticed, places: Places) -> Iterator[Problem]:
     def listed(flags: Flags) -> str:
         names = [places.topics[code] for code in np.flatnonzero(flags)]
         return f"{counted(len(names), 'topic')} ({some(names, len(names))})"
@@ -105,7 +106,7 @@ def _about_topics(noticed: Noticed, places: Places) -> Iterator[Finding]:
         )
 
 
-def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Finding]:
+def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Problem]:
     unclear = sorted(noticed.names - set(noticed.ids))
     if unclear:
         yield warning(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.findings import Finding, finding_from_json, finding_to_json
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
 from kafka_capacity.text.validation_errors import Text, describe_mistakes
 
@@ -42,7 +42,7 @@ class RawInventory:
     source: str
     kafka_version: str | None = None
     tables: Mapping[str, pa.Table]
-    remarks: tuple[Finding, ...] = ()
+    remarks: tuple[Problem, ...] = ()
 
     def __post_init__(self) -> None:
         """Fill in the optional tables and refuse any table that is not of the format."""
@@ -117,7 +117,7 @@ class ClusterDocument(BaseModel):
     @classmethod
     def _are_findings(cls, value: list[dict[str, str]]) -> list[dict[str, str]]:
         for remark in value:
-            finding_from_json(remark)
+            Problem.from_dict(remark)
         return value
 
 
@@ -148,7 +148,7 @@ def cluster_document(raw: RawInventory) -> dict[str, Any]:
         "kafka_version": raw.kafka_version,
     }
     if raw.remarks:
-        document["remarks"] = [finding_to_json(remark) for remark in raw.remarks]
+        document["remarks"] = [remark.as_dict() for remark in raw.remarks]
     return document
 
 
@@ -196,5 +196,5 @@ def raw_from_document(document: ClusterDocument, tables: Mapping[str, pa.Table])
         source=document.source,
         kafka_version=document.kafka_version,
         tables=tables,
-        remarks=tuple(finding_from_json(remark) for remark in document.remarks),
+        remarks=tuple(Problem.from_dict(remark) for remark in document.remarks),
     )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError, MissingManifestError
+from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.columns import conform
-from kafka_capacity.inventory.findings import Findings
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
@@ -130,10 +130,10 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
     return raw_from_document(document, tables)
 
 
-def load_findings(store: ObjectStore, cluster: str, ds: str) -> Findings:
+def load_findings(store: ObjectStore, cluster: str, ds: str) -> Problems:
     """Read what was found when an inventory was staged."""
     manifest = _manifest(store, cluster, ds)
-    return Findings.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
+    return Problems.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
 
 
 def newest_complete(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_capacity.health.problem import Problem, Problems
 from kafka_capacity.inventory.checks.broker_metrics import check_broker_metrics
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.checks.groups import check_groups
@@ -20,12 +21,11 @@ from kafka_capacity.inventory.checks.metrics import check_metrics
 from kafka_capacity.inventory.checks.placement import check_placement
 from kafka_capacity.inventory.checks.sizes import check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
-from kafka_capacity.inventory.findings import Finding, Findings
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
 
-def validate(raw: RawInventory) -> Findings:
+def validate(raw: RawInventory) -> Problems:
     """Check an inventory whole.
 
     Args:
@@ -34,10 +34,10 @@ def validate(raw: RawInventory) -> Findings:
     Returns:
         All findings, the source's own remarks among them, the worst first, in an order that depends on nothing else.
     """
-    return Findings.of(_all_findings(raw))
+    return Problems.of(_all_findings(raw))
 
 
-def _all_findings(raw: RawInventory) -> Iterator[Finding]:
+def _all_findings(raw: RawInventory) -> Iterator[Problem]:
     brokers, topics, log_dirs = raw.table("brokers"), raw.table("topics"), raw.table("log_dirs")
     replicas = ReplicaColumns.of(raw.table("replicas"))
     yield from raw.remarks

@@ -16,7 +16,7 @@ from kafka.errors import (
 )
 
 from kafka_capacity.errors import SourceError
-from kafka_capacity.inventory.findings import Finding
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.kafka_admin_brokers import UNKNOWN_PATH, add_missing_brokers, read_brokers, read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
@@ -58,7 +58,7 @@ def test_a_silent_broker_costs_its_own_sizes_only() -> None:
             raise ClusterAuthorizationFailedError
         return [{"broker": 1, "log_dirs": [directory("/a"), directory("/b", partition_index=1)]}]
 
-    remarks: list[Finding] = []
+    remarks: list[Problem] = []
     storage = read_storage(session(describe_log_dirs=describe), [UP, SILENT], remarks)
     rows = [(row["broker_id"], row["path"], row["error"]) for row in storage.log_dirs.to_pylist()]
     assert rows == [
@@ -96,7 +96,7 @@ def test_a_broker_that_may_not_be_asked_is_told_from_an_empty_one() -> None:
 
 def test_without_a_quorum_the_brokers_word_on_the_controller_holds() -> None:
     described = {"controller_id": 2, "brokers": [{"broker_id": n, "host": "h", "port": 1, "rack": ""} for n in (2, 1)]}
-    remarks: list[Finding] = []
+    remarks: list[Problem] = []
     zookeeper = session(describe_cluster=described, describe_metadata_quorum=fails(UnsupportedVersionError()))
     rows = read_brokers(zookeeper, remarks)
     assert [(row["broker_id"], row["is_controller"], row["is_fenced"], row["rack"]) for row in rows] == [
@@ -145,7 +145,7 @@ def test_one_group_that_cannot_be_decoded_spoils_no_other() -> None:
         group = {"group_state": "Empty", "protocol_type": "consumer", "protocol_data": "", "members": []}
         return {"good": group | {"error": None}}
 
-    remarks: list[Finding] = []
+    remarks: list[Problem] = []
     groups, members = read_groups(session(list_groups=listed, describe_groups=describe), [UP], remarks)
     assert [(group["group_id"], group["state"], group["group_type"]) for group in groups] == [
         ("good", "Empty", "classic"),
@@ -157,7 +157,7 @@ def test_one_group_that_cannot_be_decoded_spoils_no_other() -> None:
 
 
 def test_groups_of_a_silent_coordinator_are_missed_with_a_remark() -> None:
-    remarks: list[Finding] = []
+    remarks: list[Problem] = []
     assert read_groups(session(list_groups=fails(ClusterAuthorizationFailedError())), [UP], remarks) == ([], [])
     assert [remark.code for remark in remarks] == ["groups_not_listed"]
 
@@ -177,7 +177,7 @@ def test_a_partition_that_nobody_answers_for_has_no_lag_and_the_others_have_thei
             raise RequestTimedOutError if len(wanted) == 1 else NotLeaderForPartitionError
         return {partition: SimpleNamespace(offset=7) for partition in wanted}
 
-    remarks: list[Finding] = []
+    remarks: list[Problem] = []
     asked = session(list_group_offsets={"g": committed}, list_partition_offsets=ends)
     rows = lags_table(asked, ["g"], topics, remarks).to_pylist()
     assert [(row["partition"], row["log_end_offset"], row["lag_records"]) for row in rows] == [

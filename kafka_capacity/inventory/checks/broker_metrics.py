@@ -7,14 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import floats, ints
-from kafka_capacity.inventory.findings import Finding, counted, fatal, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, some, warning
 
 ABSURD_CORES = 4096.0
 """No broker has so many cores."""
 
 
-def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Finding]:
+def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     """Check the table of broker metrics against the brokers of the inventory."""
     if not len(metrics):
         return
@@ -47,7 +48,7 @@ def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Findi
     yield from _check_values(metrics)
 
 
-def _check_values(metrics: pa.Table) -> Iterator[Finding]:
+def _check_values(metrics: pa.Table) -> Iterator[Problem]:
     for name in metrics.schema.names[2:]:
         column = metrics.column(name)
         value = floats(column)

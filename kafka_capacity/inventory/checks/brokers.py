@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import floats, ints, known, values
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 
 _CAPACITIES = {
     # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s, 4,096 cores or 64 TiB of memory does not
@@ -22,7 +23,7 @@ _CAPACITIES = {
 }
 
 
-def check_brokers(brokers: pa.Table) -> Iterator[Finding]:
+def check_brokers(brokers: pa.Table) -> Iterator[Problem]:
     """Check the table of brokers by itself."""
     if not len(brokers):
         yield fatal("no_brokers", "brokers", "there is no broker; list at least one")
@@ -47,7 +48,7 @@ def check_brokers(brokers: pa.Table) -> Iterator[Finding]:
     yield from _check_capacities(brokers)
 
 
-def _check_racks(brokers: pa.Table) -> Iterator[Finding]:
+def _check_racks(brokers: pa.Table) -> Iterator[Problem]:
     ids, racks = values(brokers.column("broker_id")), values(brokers.column("rack"))
     without = [broker_id for broker_id, rack in zip(ids, racks, strict=True) if not rack]
     if len(without) == len(ids):
@@ -74,7 +75,7 @@ def _check_racks(brokers: pa.Table) -> Iterator[Finding]:
         )
 
 
-def _check_capacities(brokers: pa.Table) -> Iterator[Finding]:
+def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
     ids = ints(brokers.column("broker_id"))
     for name, greatest in _CAPACITIES.items():
         column = brokers.column(name)

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, encode, ints, known, values
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 from kafka_capacity.inventory.replica_columns import PartitionIndex
 
 SHARED_TYPES = frozenset({"share", "streams"})
@@ -17,7 +18,7 @@ SHARED_TYPES = frozenset({"share", "streams"})
 standby tasks."""
 
 
-def check_groups(groups: pa.Table, members: pa.Table, lags: pa.Table, partitions: PartitionIndex) -> Iterator[Finding]:
+def check_groups(groups: pa.Table, members: pa.Table, lags: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]:
     """Check the three tables of consumer groups."""
     yield from _check_repeats(groups, members, lags)
     for name, table in (("members", members), ("lags", lags)):
@@ -33,7 +34,7 @@ def check_groups(groups: pa.Table, members: pa.Table, lags: pa.Table, partitions
     yield from _check_lags(lags, partitions)
 
 
-def _check_repeats(groups: pa.Table, members: pa.Table, lags: pa.Table) -> Iterator[Finding]:
+def _check_repeats(groups: pa.Table, members: pa.Table, lags: pa.Table) -> Iterator[Problem]:
     for name, table, keys in (
         ("groups", groups, ["group_id"]),
         ("members", members, ["group_id", "member_id"]),
@@ -51,7 +52,7 @@ def _check_repeats(groups: pa.Table, members: pa.Table, lags: pa.Table) -> Itera
             )
 
 
-def _check_assigned(groups: pa.Table, members: pa.Table, partitions: PartitionIndex) -> Iterator[Finding]:
+def _check_assigned(groups: pa.Table, members: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]:
     # Arrow's list_flatten drops null lists as empty ones, and so does list_parent_indices.
     assigned: Column = members.column("assigned").combine_chunks()
     if not len(assigned):
@@ -83,7 +84,7 @@ def _check_assigned(groups: pa.Table, members: pa.Table, partitions: PartitionIn
     yield from _check_owned_twice(names, group[parent][counts_here], place[counts_here])
 
 
-def _check_owned_twice(names: list[str], group: Ints, place: Ints) -> Iterator[Finding]:
+def _check_owned_twice(names: list[str], group: Ints, place: Ints) -> Iterator[Problem]:
     key = np.sort((group << 32) | place)
     repeated = np.unique(key[1:][np.diff(key) == 0])
     if len(repeated):
@@ -96,7 +97,7 @@ def _check_owned_twice(names: list[str], group: Ints, place: Ints) -> Iterator[F
         )
 
 
-def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Finding]:
+def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]:
     topic, partition = lags.column("topic"), lags.column("partition")
     lost = partitions.find(topic, partition) < 0
     if lost.any():

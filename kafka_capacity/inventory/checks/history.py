@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.checks.metrics import RATE_COLUMNS
 from kafka_capacity.inventory.column_values import encode, floats, ints
-from kafka_capacity.inventory.findings import Finding, counted, fatal, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, some, warning
 from kafka_capacity.inventory.raw import is_day
 
 ABSURD_RATE = 1e13
@@ -19,7 +20,7 @@ ABSURD_RATE = 1e13
 _DAY = 86_400
 
 
-def check_history(history: pa.Table, ds: str) -> Iterator[Finding]:
+def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     """Check the table of history against the day of the inventory."""
     if not len(history):
         return
@@ -54,7 +55,7 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Finding]:
             )
 
 
-def _check_rates(history: pa.Table) -> Iterator[Finding]:
+def _check_rates(history: pa.Table) -> Iterator[Problem]:
     for name in RATE_COLUMNS:
         column = history.column(name)
         rate = floats(column)

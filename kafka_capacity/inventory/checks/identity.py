@@ -5,13 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from kafka_capacity.inventory.findings import Finding, fatal
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.findings import fatal
 from kafka_capacity.inventory.raw import RawInventory, is_day, is_utc_moment
 
 MAX_CLUSTER_NAME_LENGTH = 255  # it is one level of a path, and file systems give that 255
 
 
-def check_identity(raw: RawInventory) -> Iterator[Finding]:
+def check_identity(raw: RawInventory) -> Iterator[Problem]:
     """Check the name of the cluster, the day and the moment."""
     name = raw.cluster
     if not name:

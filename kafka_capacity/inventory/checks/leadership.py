@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.checks.placement import named
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, warning
+from kafka_capacity.inventory.findings import counted, fatal, info, warning
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
 
-def check_leadership(replicas: ReplicaColumns) -> Iterator[Finding]:
+def check_leadership(replicas: ReplicaColumns) -> Iterator[Problem]:
     """Check who leads and who is in sync."""
     leads = replicas.flags("is_leader")
     leaders = replicas.per_partition(leads)
@@ -39,7 +40,7 @@ def check_leadership(replicas: ReplicaColumns) -> Iterator[Finding]:
     yield from _check_isr(replicas)
 
 
-def _check_isr(replicas: ReplicaColumns) -> Iterator[Finding]:
+def _check_isr(replicas: ReplicaColumns) -> Iterator[Problem]:
     is_known, in_sync = replicas.known("is_in_sync"), replicas.flags("is_in_sync")
     out_of_sync = is_known & ~in_sync
     behind = replicas.per_partition(out_of_sync)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Flags, encode, ints, known, values
-from kafka_capacity.inventory.findings import Finding, counted, fatal, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, some, warning
 
 
-def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Finding]:
+def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     """Check the table of log directories against the brokers."""
     broker_id = ints(log_dirs.column("broker_id"))
     _, path = encode(log_dirs.column("path"))
@@ -48,7 +49,7 @@ def _named(log_dirs: pa.Table, rows: Flags) -> str:
     return some((f"{path!r} of broker {broker_id}" for path, broker_id in pairs), len(chosen))
 
 
-def _check_sizes(log_dirs: pa.Table) -> Iterator[Finding]:
+def _check_sizes(log_dirs: pa.Table) -> Iterator[Problem]:
     total, has_total = ints(log_dirs.column("total_bytes")), known(log_dirs.column("total_bytes"))
     usable, has_usable = ints(log_dirs.column("usable_bytes")), known(log_dirs.column("usable_bytes"))
     if (empty := has_total & (total <= 0)).any():

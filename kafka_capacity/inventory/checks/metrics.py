@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 from kafka_capacity.inventory.raw import is_day
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
@@ -20,7 +21,7 @@ WHOLE_WEEK_HOURS = 168  # less history than a week has not seen the week's peak
 _DAY = 86_400
 
 
-def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Iterator[Finding]:
+def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Iterator[Problem]:
     """Check the table of metrics against the partitions and the day of the inventory."""
     if not len(metrics):
         yield warning(
@@ -37,7 +38,7 @@ def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Itera
     yield from _check_age(seconds, ds)
 
 
-def _check_rates(metrics: pa.Table) -> Iterator[Finding]:
+def _check_rates(metrics: pa.Table) -> Iterator[Problem]:
     for name in RATE_COLUMNS:
         column = metrics.column(name)
         rate = floats(column)
@@ -65,7 +66,7 @@ def _check_rates(metrics: pa.Table) -> Iterator[Finding]:
             )
 
 
-def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) -> Iterator[Finding]:
+def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) -> Iterator[Problem]:
     unknown = place < 0
     if unknown.any():
         names, code = encode(metrics.column("topic"))
@@ -89,7 +90,7 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
         )
 
 
-def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterator[Finding]:
+def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterator[Problem]:
     odd = int((seconds % 3600 != 0).sum())
     if odd:
         yield fatal(
@@ -139,7 +140,7 @@ def _repeated(place: Ints, seconds: Ints) -> Flags:
     return repeated
 
 
-def _check_age(seconds: Ints, ds: str) -> Iterator[Finding]:
+def _check_age(seconds: Ints, ds: str) -> Iterator[Problem]:
     if not is_day(ds):
         return
     midnight = datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC)

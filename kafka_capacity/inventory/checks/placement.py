@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Flags, Ints, values
-from kafka_capacity.inventory.findings import Finding, counted, fatal, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, some, warning
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
 
-def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Finding]:
+def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
     """Check the replicas against the brokers and the topics, and their own numbering."""
     yield from _check_references(replicas, brokers, topics)
     yield from _check_numbering(replicas)
@@ -26,7 +27,7 @@ def named(replicas: ReplicaColumns, partitions: Flags) -> str:
     return f"{counted(len(chosen), 'partition')} ({some((replicas.name(i) for i in chosen), len(chosen))})"
 
 
-def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Finding]:
+def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
     broker_ids = np.array(values(brokers.column("broker_id")), dtype=np.int64)
     unknown = ~np.isin(replicas.broker, broker_ids)
     if unknown.any():
@@ -51,7 +52,7 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
         yield fatal("no_replicas", "replicas", "there is no replica; an inventory needs at least one partition")
 
 
-def _check_numbering(replicas: ReplicaColumns) -> Iterator[Finding]:
+def _check_numbering(replicas: ReplicaColumns) -> Iterator[Problem]:
     """Partition numbers must be 0 to n - 1 in each topic, positions 0 to RF - 1 in each partition."""
     starts = replicas.starts
     topic, partition = replicas.topic[starts], replicas.partition[starts]
@@ -75,7 +76,7 @@ def _check_numbering(replicas: ReplicaColumns) -> Iterator[Finding]:
         )
 
 
-def _check_duplicates(replicas: ReplicaColumns) -> Iterator[Finding]:
+def _check_duplicates(replicas: ReplicaColumns) -> Iterator[Problem]:
     key = (replicas.partition_of_row << 32) | (replicas.broker + 2**31)
     key = np.sort(key)
     repeated = np.unique(key[1:][np.diff(key) == 0] >> 32)
@@ -89,7 +90,7 @@ def _check_duplicates(replicas: ReplicaColumns) -> Iterator[Finding]:
         )
 
 
-def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Finding]:
+def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Problem]:
     factors = replicas.replication_factors()
     mixed = _mixed_topics(replicas, factors)
     if mixed:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.checks.placement import named
 from kafka_capacity.inventory.column_values import Flags, Ints, floats, ints
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
@@ -18,7 +19,7 @@ FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run a
 FOLLOWER_GAP_BYTES = 2**30  # below a GiB, Kafka's default segment, the active segment alone makes such a gap
 
 
-def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table) -> Iterator[Finding]:
+def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table) -> Iterator[Problem]:
     """Check that sizes are there, possible, and fit the disks."""
     size, is_known = replicas.ints("size_bytes"), replicas.known("size_bytes")
     missing = int((~is_known).sum())
@@ -53,7 +54,7 @@ def check_sizes(replicas: ReplicaColumns, brokers: pa.Table, log_dirs: pa.Table)
         )
 
 
-def _check_followers(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> Iterator[Finding]:
+def _check_followers(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> Iterator[Problem]:
     leads = replicas.flags("is_leader") & is_known
     leader_size = np.full(replicas.partition_count, -1, dtype=np.int64)
     leader_size[replicas.partition_of_row[leads]] = size[leads]
@@ -69,7 +70,7 @@ def _check_followers(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> I
         )
 
 
-def _check_brokers_hold(replicas: ReplicaColumns, size: Ints, brokers: pa.Table) -> Iterator[Finding]:
+def _check_brokers_hold(replicas: ReplicaColumns, size: Ints, brokers: pa.Table) -> Iterator[Problem]:
     ids, first = np.unique(ints(brokers.column("broker_id")), return_index=True)
     capacity = floats(brokers.column("disk_capacity_bytes"))[first]
     if not len(ids):
@@ -87,7 +88,7 @@ def _check_brokers_hold(replicas: ReplicaColumns, size: Ints, brokers: pa.Table)
         )
 
 
-def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Finding]:
+def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Problem]:
     if not len(log_dirs):
         return
     place = log_dir_of_replicas(replicas, log_dirs)

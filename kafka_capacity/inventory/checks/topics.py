@@ -8,15 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Ints, encode, ints, known, values
-from kafka_capacity.inventory.findings import Finding, counted, fatal, info, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
 MAX_TOPIC_NAME_LENGTH = 249  # Kafka's Topic.MAX_NAME_LENGTH
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
-def check_topic_names(topics: pa.Table) -> Iterator[Finding]:
+def check_topic_names(topics: pa.Table) -> Iterator[Problem]:
     """Check that each topic is listed once, under a name that Kafka can have."""
     column = topics.column("topic")
     names, code = encode(column)
@@ -37,7 +38,7 @@ def check_topic_names(topics: pa.Table) -> Iterator[Finding]:
         )
 
 
-def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator[Finding]:
+def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator[Problem]:
     """Check min.insync.replicas against the replication factor, retention, and that every topic has replicas."""
     names, code = encode(topics.column("topic"))
     lowest, highest = _factors(names, replicas)
@@ -85,7 +86,7 @@ def _factors(names: list[str], replicas: ReplicaColumns) -> tuple[Ints, Ints]:
     )
 
 
-def _check_min_isr(names: list[str], min_isr: Ints, factor: Ints) -> Iterator[Finding]:
+def _check_min_isr(names: list[str], min_isr: Ints, factor: Ints) -> Iterator[Problem]:
     where = "topics.min_insync_replicas"
 
     def named(rows: object) -> str:
@@ -118,7 +119,7 @@ def _check_min_isr(names: list[str], min_isr: Ints, factor: Ints) -> Iterator[Fi
         )
 
 
-def _check_retention(topics: pa.Table) -> Iterator[Finding]:
+def _check_retention(topics: pa.Table) -> Iterator[Problem]:
     for column in ("retention_bytes", "retention_ms"):
         wrong = ints(topics.column(column), null=-1) < -1
         if wrong.any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from kafka_capacity.inventory.findings import Severity
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.inventory.validation import validate
 from tests.builders import cluster, rows_of, with_rows
 

@@ -165,7 +165,7 @@ def test_an_unknown_old_version_is_refused(folder):
         ),
         (
             '{"schema_version": 1, "cluster": "c", "ds": "2026-11-20", "remarks": [{"code": "x"}]}',
-            "cluster.json: remarks is [{'code': 'x'}]: a finding has severity, code, where and message",
+            "cluster.json: remarks is [{'code': 'x'}]: a problem has severity, code, where and message",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.findings import Findings
+from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.validation import validate
 from tests.builders import DS, cluster, rows_of, with_rows
 from tests.unit.inventory.broken import change, change_all, on, repeat, with_group
@@ -46,7 +46,7 @@ def test_findings_do_not_depend_on_the_order_of_rows():
 def test_findings_survive_json():
     found = validate(change(cluster(racks=2), "replicas", 4, broker_id=50))
     assert len(found) > 2
-    assert Findings.from_json(found.to_json()) == found
+    assert Problems.from_json(found.to_json()) == found
 
 
 def test_a_table_of_another_schema_is_refused():

@@ -1,0 +1,168 @@
+"""What is wrong, or worth knowing, about a cluster or about what is known of it: as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kafka_capacity.errors import InventoryError
+
+
+class Severity(StrEnum):
+    """How much a problem matters, the worst first."""
+
+    FATAL = "fatal"
+    """Nothing right can be computed from this inventory."""
+    SERIOUS = "serious"
+    """Something is down, over its limit or may be lost already, or one failure does that."""
+    WARNING = "warning"
+    """The figures stand, but something was assumed, or one failure more than necessary stops something."""
+    INFO = "info"
+    """Good to know."""
+
+    @property
+    def rank(self) -> int:
+        """The place among all severities, 0 for the worst."""
+        return list(Severity).index(self)
+
+    def is_at_least(self, other: Severity) -> bool:
+        """Return whether this is as severe as another, or more so."""
+        return self.rank <= other.rank
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What is needed where the problem is worst, and what there is.
+
+    Attributes:
+        needed: in the unit.
+        available: likewise.
+        unit: what both count, such as ``bytes``, ``bytes_per_second``, ``cores``, ``seconds`` or ``replicas``.
+    """
+
+    needed: float
+    available: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong.
+
+    Attributes:
+        severity: how much it matters.
+        code: its kind; stable, for machines.
+        where: the brokers, topics, groups or racks, a few of them by name, or the column such as
+            ``replicas.broker_id`` that an inventory is wrong in.
+        message: a sentence with the figure that makes it matter, without a period.
+        remedy: what to do, ``""`` where the message says it.
+        figure: the worst of it in numbers, ``None`` where there are none.
+        partitions: how many partitions it is about, 0 where it is about none.
+        bytes_per_second: what is produced to them on average.
+    """
+
+    severity: Severity
+    code: str
+    where: str
+    message: str
+    remedy: str = ""
+    figure: Figure | None = None
+    partitions: int = 0
+    bytes_per_second: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data: severity, code, where and message, and whatever else there is to say."""
+        figure = self.figure
+        more = {
+            "remedy": self.remedy,
+            "figure": figure and {"needed": figure.needed, "available": figure.available, "unit": figure.unit},
+            "partitions": self.partitions,
+            "bytes_per_second": self.bytes_per_second,
+        }
+        return {
+            "severity": self.severity.value,
+            "code": self.code,
+            "where": self.where,
+            "message": self.message,
+            **{name: value for name, value in more.items() if value},
+        }
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Problem:
+        """Read what :meth:`as_dict` gave, by this version or the one before.
+
+        Raises:
+            ValueError: it is no problem.
+        """
+        if not {"severity", "code", "where", "message"} <= set(row):
+            msg = "a problem has severity, code, where and message"
+            raise ValueError(msg)
+        figure = row.get("figure")
+        return cls(
+            severity=Severity(row["severity"]),
+            code=row["code"],
+            where=row["where"],
+            message=row["message"],
+            remedy=row.get("remedy") or row.get("mend") or "",  # ``mend`` until schema version 1 of ``doctor.json``
+            figure=figure and Figure(figure["needed"], figure["available"], figure["unit"]),
+            partitions=row.get("partitions") or 0,
+            bytes_per_second=row.get("bytes_per_second") or 0.0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """All that was found, each once: the worst first, of these the one with the most traffic at stake."""
+
+    items: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, found: Iterable[Problem]) -> Problems:
+        """Put problems in their one order."""
+        return cls(
+            tuple(
+                sorted(
+                    set(found),
+                    key=lambda one: (
+                        one.severity.rank,
+                        -one.bytes_per_second,
+                        -one.partitions,
+                        one.code,
+                        one.where,
+                        one.message,
+                    ),
+                )
+            )
+        )
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def fatal(self) -> tuple[Problem, ...]:
+        """The problems that forbid planning."""
+        return tuple(one for one in self.items if one.severity is Severity.FATAL)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The other problems that a reader of the plan must know."""
+        return tuple(one for one in self.items if one.severity in {Severity.SERIOUS, Severity.WARNING})
+
+    def raise_if_fatal(self) -> None:
+        """Raise :class:`InventoryError` with every fatal message, one a line, where there is one."""
+        if self.fatal:
+            raise InventoryError("\n".join(one.message for one in self.fatal))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return plain data, in order."""
+        return [one.as_dict() for one in self.items]
+
+    @classmethod
+    def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> Problems:
+        """Read what :meth:`to_json` gave."""
+        return cls.of(Problem.from_dict(row) for row in rows)
