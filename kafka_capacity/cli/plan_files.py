@@ -6,6 +6,7 @@
     rollback.json         the whole assignment as it is now
     waves/NN-KIND….json   the same moves wave by wave: to execute, to elect, to go back
     runbook.md            what to do, with the exact commands
+    decision.json         the verdict, what is recommended, what is wrong; at the top of DIR only
     plan.json             figures, excuses, waves, brokers; the same bytes for the same input
     timing.json           how long this program took, which is never the same; at the top of DIR only
 
@@ -25,7 +26,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.plan_caveats import plan_caveats
@@ -35,25 +35,20 @@ from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.plan.decision import Decision
+from kafka_capacity.plan.decision_file import DECISION
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.plan.wave_documents import schedule_facts, wave_documents
 from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.proposal.log_dirs import joining_dirs
-from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
-from kafka_capacity.questions.change.choice import choose, read_options
-from kafka_capacity.questions.change.tables import new_partitions_table, scenario_table
+from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics
+from kafka_capacity.questions.change.tables import new_partitions_table
 
 SCHEMA_VERSION = 1
 PLAN, TIMING, REASSIGNMENT, ROLLBACK = "plan.json", "timing.json", "reassignment.json", "rollback.json"
 MOVES, MOVES_ROLLBACK = "moves.json", "moves-rollback.json"
-FILES = (MOVES, MOVES_ROLLBACK, REASSIGNMENT, ROLLBACK, RUNBOOK, PLAN, TIMING)
+FILES = (MOVES, MOVES_ROLLBACK, REASSIGNMENT, ROLLBACK, RUNBOOK, DECISION, PLAN, TIMING)
 _LONG_LISTS = frozenset({"brokers", "waves"})
-
-
-def recommended(results: Sequence[PlacementResult]) -> str | None:
-    """Return the option to take, by the rule of :mod:`kafka_capacity.questions.change.choice`; ``None`` for none."""
-    option = choose(read_options(pa.concat_tables([scenario_table(result) for result in results]))).recommended
-    return None if option is None else option.scenario_id
 
 
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
@@ -108,7 +103,9 @@ def summary_document(documents: Sequence[Mapping[str, Any]], chosen: str | None)
     }
 
 
-def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any]) -> dict[str, bytes]:
+def scenario_files(
+    snapshot: Snapshot, one: Judged, document: Mapping[str, Any], caveats: Sequence[str]
+) -> dict[str, bytes]:
     """Give the files of one scenario but its timing, by name."""
     result = one.result
     files = {PLAN: canonical_json(dict(document)), ROLLBACK: reassignment_json(snapshot.partitions, snapshot.replicas)}
@@ -123,21 +120,26 @@ def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any])
         files[MOVES_ROLLBACK] = write(result.diff.before, changed, log_dirs=back)
         tables = {**one.wave_tables, "new_partitions": new_partitions_table(result)}
         if len(changed) or result.grown is not None:
-            files |= wave_documents(tables, result.scenario.scenario_id)
+            files |= wave_documents(tables, result.scenario.scenario_id, caveats)
     return files
 
 
-def plan_files(planned: Planned) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
+def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
     """Give the document to print, and all files by folder (``""`` is the top), without their timings."""
     snapshot = planned.found.snapshot
-    caveats = plan_caveats(planned)
-    documents = [plan_document(snapshot, one, caveats.of(one.result.scenario.scenario_id)) for one in planned.judged]
-    made = [scenario_files(snapshot, one, document) for one, document in zip(planned.judged, documents, strict=True)]
+    caveats, decided = plan_caveats(decision), {DECISION: canonical_json(decision.as_dict())}
+    made: list[dict[str, bytes]] = []
+    documents: list[dict[str, Any]] = []
+    for one in planned.judged:
+        serious = caveats.of(one.result.scenario.scenario_id)
+        documents.append(plan_document(snapshot, one, serious))
+        made.append(scenario_files(snapshot, one, documents[-1], serious))
     if len(made) == 1:
-        return documents[0], {"": made[0]}
-    summary = summary_document(documents, recommended(planned.results))
+        return documents[0], {"": {**made[0], **decided}}
+    chosen = decision.view.recommended
+    summary = summary_document(documents, None if chosen is None else chosen.scenario_id)
     folders = {f"{one.result.scenario.scenario_id}/": files for one, files in zip(planned.judged, made, strict=True)}
-    return summary, {**folders, "": {PLAN: canonical_json(summary)}}
+    return summary, {**folders, "": {PLAN: canonical_json(summary), **decided}}
 
 
 def timing_document(planned: Planned, *, total_seconds: float) -> dict[str, Any]:

@@ -8,14 +8,18 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import band, explanation_lines
-from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK, recommended
+from kafka_capacity.cli.plan_files import MOVES, MOVES_ROLLBACK
 from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
+from kafka_capacity.questions.answer import Status
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.text import format_bytes, format_duration, format_percent, format_percent_change
+from kafka_capacity.text import format_bytes, format_duration, format_gap, format_percent_change, listed
+
+_FITS = {Status.FITS: "yes", Status.DOES_NOT_FIT: "no", Status.NOT_JUDGED: "not judged"}
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("brokers", "right"),
@@ -32,25 +36,28 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
 )
 
 
-def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool = False) -> None:
+def print_plan(planned: Planned, decision: Decision, *, out: str | None = None, is_explained: bool = False) -> None:
     """Print one row a scenario, then the verdict, what to look out for and which file to execute.
 
     Args:
         planned: the results.
+        decision: what was decided about them.
         out: where their files are, if anywhere.
         is_explained: say of each option why it moves what it moves, and how wave by wave.
     """
     snapshot, findings = planned.found.snapshot, planned.found.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
+    view = decision.view
+    words = {option.scenario_id: _FITS[view.status(option)] for option in view.options}
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
-    print_table(title, _COLUMNS, [_row(one) for one in planned.judged])
+    print_table(title, _COLUMNS, [_row(one, words[one.result.scenario.scenario_id]) for one in planned.judged])
     if is_explained:
         print_lines([*explanation_lines(planned), ""])
-    chosen = recommended(planned.results)
+    chosen = None if view.recommended is None else view.recommended.scenario_id
     asked = asked_sentence(requested(planned))
     lines = [asked] if asked else []
-    lines += verdict_lines(planned.results, chosen)
-    caveats = plan_caveats(planned)
+    lines += verdict_lines(planned.results, decision)
+    caveats = plan_caveats(decision)
     lines += [f"warning: {text}" for text in caveats.cluster]
     lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
     # The facts hold the traps of what is proposed, before the findings; those of the observed brokers are judged only.
@@ -65,10 +72,10 @@ def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool =
     print_lines(lines)
 
 
-def _row(one: Judged) -> list[str]:
+def _row(one: Judged, fits: str) -> list[str]:
     result = one.result
     scenario, metrics = result.scenario, result.metrics
-    head = [f"{len(scenario.target):,}", scenario.placer, "yes" if result.fits else "no"]
+    head = [f"{len(scenario.target):,}", scenario.placer, fits]
     if metrics is None:
         return [*head, "refused", *[""] * (len(_COLUMNS) - len(head) - 1)]
     return [
@@ -76,7 +83,7 @@ def _row(one: Judged) -> list[str]:
         f"{metrics.moved_replicas:,} of {metrics.total_replicas:,}",
         _copied(metrics),
         format_bytes(metrics.lower_bound_bytes),
-        format_percent(metrics.gap_ratio),
+        format_gap(metrics.gap_ratio),
         format_percent_change((metrics.balance_before, metrics.balance_after)),
         _time(metrics),
         *(["", "not planned"] if one.schedule is None else _waves(one.schedule)),
@@ -103,7 +110,7 @@ def _copied(metrics: PlacementMetrics) -> str:
     return f"{format_bytes(metrics.moved_bytes)} ({low} to {high})"
 
 
-def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> list[str]:
+def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> list[str]:
     """Say which option to take, and of each that does not fit what it breaks."""
     lines = []
     for result in results:
@@ -112,13 +119,16 @@ def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> lis
         lines += [f"{name} does not fit: {reason}" for reason in shown]
         if len(result.excuses) > len(shown):
             lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons, all in plan.json")
-    if chosen is None:
+    option = decision.view.recommended
+    if option is None:
         return [*lines, "nothing fits" if len(results) > 1 else "it does not fit"]
+    unknown = decision.view.unknown(option)
     if len(results) > 1:
-        lines.append(f"recommended: {chosen}, the fewest brokers that fit and the fewest bytes")
-    else:
+        which = "break no limit that is known" if unknown else "fit"
+        lines.append(f"recommended: {option.scenario_id}, the fewest brokers that {which} and the fewest bytes")
+    elif not unknown:
         lines.append("it fits")
-    return lines
+    return [*lines, *([f"not judged whether it fits, since it is not known: {listed(unknown)}"] if unknown else [])]
 
 
 def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:

@@ -15,9 +15,18 @@ from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.errors import StorageError
 from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.objects.dataset import MANIFEST, Manifest, read_document, read_manifest, read_table, write_dataset
+from kafka_capacity.objects.dataset import (
+    MANIFEST,
+    Manifest,
+    canonical_json,
+    read_document,
+    read_manifest,
+    read_table,
+    write_dataset,
+)
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, serious_texts
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.plan_dataset import (
     FACTS_DOCUMENT,
@@ -50,8 +59,8 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """
     from kafka_capacity.report.render import render_all
 
-    manifest = read_plan(store, pinned)
-    rendered = render_all(report_inputs(store, pinned, manifest))
+    decision = decide_plan(store, pinned)
+    rendered = render_all(report_inputs(store, pinned, read_plan(store, pinned)), decision)
     images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
     write_dataset(
         store,
@@ -62,6 +71,7 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
         documents={
             "index.html": rendered.index_html,
             REPORT_JSON: rendered.report_json,
+            DECISION: canonical_json(decision),
             "email.html": rendered.email_html,
             "email.txt": rendered.email_text.encode(),
             **images,
@@ -71,6 +81,43 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
         kept_folders=(PLAN_FILES_FOLDER,),
     )
     return dict(rendered.verdict)
+
+
+def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Decide about a sealed plan and store that with it; the same plan gives the same bytes.
+
+    Returns:
+        What ``decision.json`` holds.
+
+    Raises:
+        StorageError: the plan has not been simulated and sealed.
+    """
+    from kafka_capacity.plan.decision import decide
+
+    manifest = read_plan(store, pinned)
+    decision = decide(report_inputs(store, pinned, manifest)).as_dict()
+    write_dataset(
+        store,
+        pinned.plan_prefix + DECISION_FOLDER,
+        kind=DECISION_DATASET_KIND,
+        schema_version=PLAN_SCHEMA_VERSION,
+        tables={},
+        documents={DECISION: canonical_json(decision)},
+        facts={**pinned.as_dict(), "plan_manifest_sha256": manifest.sha256},
+        has_plain_names=True,
+    )
+    return decision
+
+
+def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Read what was decided about a plan.
+
+    Raises:
+        StorageError: nothing has been decided yet, or by a version that this program does not read.
+    """
+    prefix = pinned.plan_prefix + DECISION_FOLDER
+    manifest = read_manifest(store, prefix, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    return dict(json.loads(read_document(store, manifest, DECISION)))
 
 
 def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
@@ -157,8 +204,8 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         StorageError: the report has not been published, or a wave's file would not be the one that was planned.
     """
     report = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-    verdict = json.loads(read_document(store, report, REPORT_JSON))["verdict"]
-    scenario_id = verdict["recommended_scenario_id"]
+    decision = read_decision(store, pinned)
+    scenario_id = decision["recommended_scenario_id"]
     documents: dict[str, bytes] = {}
     facts: dict[str, Any] = {}
     if scenario_id is not None:
@@ -169,7 +216,7 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         # A plan that was made before there were waves has none.
         if (documents or len(added)) and set(RELEASED_TABLES) <= set(plan.tables):
             tables = {name: read_table(store, plan, name) for name in RELEASED_TABLES}
-            documents |= wave_documents({**tables, NEW_PARTITIONS_TABLE: added}, scenario_id)
+            documents |= wave_documents({**tables, NEW_PARTITIONS_TABLE: added}, scenario_id, serious_texts(decision))
             facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
     write_dataset(

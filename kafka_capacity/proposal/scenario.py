@@ -74,8 +74,9 @@ class PlacementMetrics:
             :mod:`kafka_capacity.kafka.placement.bounds`.
         gap_ratio: (moved − bound) ÷ bound; 0 when both are 0, ``None`` when only the bound is 0, or when the plan is
             below it because it breaks the rack rule.
-        balance_before: the largest distance of a target broker from its fair share now, as a ratio of it.
-        balance_after: the same after the change.
+        balance_before: the largest distance of a target broker from its fair share now, as a ratio of it; brokers that
+            join hold nothing yet and do not count.
+        balance_after: the same of all target brokers after the change.
         leader_balance_after: the largest distance of a broker's preferred-leader traffic from the mean.
         duration_seconds: at the mean rates, ``None`` when it never ends.
         duration_peak_seconds: as if the whole move ran at each partition's 99th percentile, ``None`` for never.

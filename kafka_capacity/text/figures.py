@@ -101,6 +101,17 @@ def format_factor(factor: float | None) -> str:
     return text if text == NOTHING else f"{text}×"
 
 
+def format_gap(ratio: float | None) -> str:
+    """Write how much more there is than the least, in percent, or in times as much where that says nothing any more.
+
+    >>> [format_gap(r) for r in (0.0, 0.021, 9.99, 362.76, None)]
+    ['0 % more', '2.1 % more', '999 % more', '364× as much', '—']
+    """
+    if ratio is None:
+        return NOTHING
+    return f"{format_factor(1 + ratio)} as much" if ratio >= 10 else f"{format_percent(ratio)} more"
+
+
 def format_count_delta(number: float | None) -> str:
     """Write a change of a count with its sign.
 

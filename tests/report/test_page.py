@@ -12,9 +12,9 @@ from bs4 import BeautifulSoup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
-from kafka_capacity.report.data import build_report
-from kafka_capacity.report.render import render_all, rerender
+from kafka_capacity.report.render import rerender
 from kafka_capacity.text.names import visible
+from tests.report.decided import build_report, render_all
 from tests.report.group_plans import hostile_groups, named_groups
 from tests.report.plans import GIB, ClusterSpec, large_inputs, make_inputs
 from tests.report.sized import sized_inputs

@@ -1,6 +1,7 @@
 """Which option of a change to take.
 
-Rule: of the options that fit, the smallest broker count; of those, a placer made for planning before Kafka's own ones
+Rule: of the options that fit, those with the broker count that is needed now, where sizing says so and one of them has
+it; else the smallest broker count; of those, a placer made for planning before Kafka's own ones
 (which place everything afresh and are here to compare with); of those, the fewest bytes copied, then the shortest time.
 
 Where none fits, the nearest is the one that breaks the fewest different constraints; of those a placer made for
@@ -93,13 +94,15 @@ class Choice:
     nearest: Option
 
 
-def choose(options: Sequence[Option]) -> Choice:
+def choose(options: Sequence[Option], *, count_now: int | None = None) -> Choice:
     """Return the option to take, by the rule of this module.
 
     Args:
         options: at least one, in any order.
+        count_now: how many brokers are needed now; ``None`` where nobody said.
     """
-    recommended = min((option for option in options if option.fits), key=_rank, default=None)
+    fitting = [option for option in options if option.fits]
+    recommended = min(fitting, key=lambda option: (option.broker_count != count_now, *_rank(option)), default=None)
     return Choice(recommended=recommended, nearest=recommended or min(options, key=_distance))
 
 

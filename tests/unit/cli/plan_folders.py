@@ -9,7 +9,7 @@ NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
 
 FEWEST_AS_NOW = ("--broker-counts", "6", "--placer", "fewest-bytes")
 MOVES = {"moves.json", "moves-rollback.json"}
-FILES = {"plan.json", "reassignment.json", "rollback.json", "timing.json", "runbook.md", *MOVES}
+FILES = {"decision.json", "plan.json", "reassignment.json", "rollback.json", "timing.json", "runbook.md", *MOVES}
 
 
 def names(folder):

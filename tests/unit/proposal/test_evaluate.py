@@ -37,7 +37,7 @@ def test_three_more_brokers_in_figures():
     # 36 replicas of 1 GiB on nine brokers: four each, so twelve are copied; 2 % less would do by the tolerance.
     assert (metrics.moved_replicas, metrics.moved_bytes) == (12, 12 * GIB)
     assert metrics.lower_bound_bytes == pytest.approx(0.98 * 12 * GIB)
-    assert metrics.balance_before == pytest.approx(1.0)
+    assert metrics.balance_before == pytest.approx(0.0)  # of the six: the three that join hold nothing yet
     assert metrics.balance_after == pytest.approx(0.0)
     assert metrics.broker_count == 9
     assert metrics.total_bytes == 36 * GIB
