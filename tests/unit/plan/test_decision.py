@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
 from kafka_capacity.cli.plan_input import read_plan_input
-from kafka_capacity.example import EXAMPLES
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import LocalStore
@@ -31,10 +30,8 @@ def run(*arguments):
     return done
 
 
-@pytest.fixture(scope="module", params=sorted(EXAMPLES))
-def both(request, tmp_path_factory):
+def plan_both_ways(name, folder):
     """Plan an example as the DAG does and as ``report`` does: the store, what was pinned, and the report's folder."""
-    name, folder = request.param, tmp_path_factory.mktemp("decided")
     run("example", name, "--out", folder / "snapshot", "--quiet")
     store = LocalStore(folder / "objects")
     raw = read_plan_input(str(folder / "snapshot")).raw
@@ -44,6 +41,11 @@ def both(request, tmp_path_factory):
     typed = [word for placer in _PLACERS[name] for word in ("--placer", placer)]
     run("report", "--snapshot", folder / "snapshot", *typed, "--out", folder / "report", "--quiet")
     return store, pinned, folder / "report"
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    return plan_both_ways("metrics-uneven", tmp_path_factory.mktemp("decided"))
 
 
 def decided_by(decision):
