@@ -1,4 +1,4 @@
-"""The large example is decided alike by the scheduled plan and the command line; the small one is tried in tests/unit."""
+"""The large example is decided alike by the scheduled plan and the command line; tests/unit tries the small one."""
 
 import pytest
 

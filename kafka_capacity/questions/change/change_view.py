@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.questions.answer import Status
@@ -69,11 +70,9 @@ class ChangeView:
 
     def unknown(self, option: Option) -> tuple[str, ...]:
         """Describe what is not known of an option's brokers and so was not judged, in a few words each."""
-        rows = [
-            row
-            for row in self.tables["broker_load"].to_pylist()
-            if row["scenario_id"] == option.scenario_id and not row["is_removed"]
-        ]
+        is_its = (pc.field("scenario_id") == option.scenario_id) & ~pc.field("is_removed")
+        columns = [field for _, fields in _LIMITS for field in fields]
+        rows = self.tables["broker_load"].filter(is_its).select(columns).to_pylist()
         found = []
         for what, fields in _LIMITS:
             count = sum(1 for row in rows if any(not _is_known(row[name]) for name in fields))
