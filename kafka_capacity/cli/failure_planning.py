@@ -22,12 +22,12 @@ class PlannedFailures:
     document: Mapping[str, Any]
 
 
-def fail_plan(planned: Planned, judged: pa.Table, files: SizeFiles) -> PlannedFailures:
+def fail_plan(planned: Planned, focus: str | None, files: SizeFiles) -> PlannedFailures:
     """Lose brokers, racks and controllers of the placements of a plan.
 
     Args:
         planned: the snapshot, the request and the placements.
-        judged: the table ``scenarios`` of the plan.
+        focus: the scenario that the plan's answer is about.
         files: the user's own shapes and samples of processors.
 
     Raises:
@@ -41,7 +41,7 @@ def fail_plan(planned: Planned, judged: pa.Table, files: SizeFiles) -> PlannedFa
         planned.found.load,
         planned.request,
         scenarios,
-        placements=placements_to_lose(planned.request, scenarios, judged, made),
+        placements=placements_to_lose(planned.request, scenarios, focus, made),
         own_shapes=files.own_shapes,
         cpu=files.cpu,
     )

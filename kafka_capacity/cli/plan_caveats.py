@@ -1,35 +1,37 @@
-"""What could be wrong with a plan, in the words of the report: the serious caveats only."""
+"""A plan made on the spot: what is decided about it, and the serious problems in the words of the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_capacity.cli.planning import Planned
+from kafka_capacity.cli.planning import Planned, requested
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.plan.decision import Decision, decide
+from kafka_capacity.questions.answer import problem_sentence
+from kafka_capacity.questions.change.move_view import read_move
+from kafka_capacity.questions.change.problems import cluster_problems, move_problems
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
-from kafka_capacity.report.caveats import cluster_caveats, move_caveats
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.report.options import view_plan
-from kafka_capacity.report.waves import read_move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanCaveats:
-    """The serious caveats: about the cluster, and by scenario about its move."""
+    """The serious problems: of what is known about the cluster, and by scenario of its move."""
 
     cluster: Sequence[str]
     moves: Mapping[str, Sequence[str]]
 
     def of(self, scenario_id: str) -> list[str]:
-        """Give all that concern one scenario."""
+        """Return all that concern one scenario."""
         return [*self.cluster, *self.moves[scenario_id]]
 
 
-def plan_caveats(planned: Planned) -> PlanCaveats:
-    """Ask the report what it would call serious."""
+def plan_decision(planned: Planned) -> Decision:
+    """Return the decision of a plan that answers nothing but the question of a change."""
     snapshot = planned.found.snapshot
-    view = view_plan(
+    return decide(
         ReportInputs(
             tables=merge_tables(
                 ({**result_tables(one.result, snapshot, has_moves=False), **one.wave_tables} for one in planned.judged),
@@ -38,21 +40,26 @@ def plan_caveats(planned: Planned) -> PlanCaveats:
             cluster=snapshot.cluster,
             ds=snapshot.ds,
             plan_id="",
-            request={},
+            request=requested(planned),
             snapshot_facts=planned.facts["snapshot"],
             findings=planned.facts["findings"],
             generated_at="",
         )
     )
+
+
+def plan_caveats(decision: Decision) -> PlanCaveats:
+    """Return what is serious, of the cluster and of every option."""
+    view = decision.view
     return PlanCaveats(
-        cluster=serious(cluster_caveats(view)),
+        cluster=serious(cluster_problems(view)),
         moves={
-            option.scenario_id: serious(move_caveats(option, read_move(view.inputs.tables, option.scenario_id)))
+            option.scenario_id: serious(move_problems(option, read_move(view.tables, option.scenario_id)))
             for option in view.options
         },
     )
 
 
-def serious(caveats: Iterable[Mapping[str, str]]) -> list[str]:
-    """Give the texts of the serious ones."""
-    return [caveat["text"] for caveat in caveats if caveat["severity"] == "serious"]
+def serious(problems: Iterable[Problem]) -> list[str]:
+    """Return the serious ones as sentences."""
+    return [problem_sentence(problem) for problem in problems if problem.severity is Severity.SERIOUS]

@@ -1,5 +1,6 @@
 """A plan as files: for scripts, and for Kafka's own tool.
 
+    decision.json  the verdict, what is recommended, what is wrong; at the top of DIR only
     plan.json      figures, excuses, waves, brokers; the same bytes for the same input
     timing.json    how long this program took, which is never the same; at the top of DIR only
 
@@ -16,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_capacity.cli.documents import document_head, write_files
 from kafka_capacity.cli.plan_caveats import plan_caveats
@@ -26,26 +26,20 @@ from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan import released_files
+from kafka_capacity.plan.decision import Decision
+from kafka_capacity.plan.decision_file import DECISION
 from kafka_capacity.plan.released_files import option_files
 from kafka_capacity.plan.wave_documents import schedule_facts
 from kafka_capacity.proposal.grid import scenario_to_json
-from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
-from kafka_capacity.questions.change.tables import result_tables, scenario_table
-from kafka_capacity.report.options import choose, read_options
+from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics
+from kafka_capacity.questions.change.tables import result_tables
 
 SCHEMA_VERSION = 1
 PLAN, TIMING = "plan.json", "timing.json"
-FILES = (*released_files.FILES, PLAN, TIMING)
+FILES = (*released_files.FILES, DECISION, PLAN, TIMING)
 EARLIER_FILES = ("moves-rollback.json",)
 """Names that earlier versions wrote; taken away, so that no folder holds files of two plans."""
 _LONG_LISTS = frozenset({"brokers", "waves"})
-
-
-def recommended(results: Sequence[PlacementResult]) -> str | None:
-    """Choose as a report does, among the options that fit: :mod:`kafka_capacity.report.options` says how."""
-    options = read_options(pa.concat_tables([scenario_table(result) for result in results]))
-    option, _ = choose(options)
-    return None if option is None else option.scenario_id
 
 
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
@@ -101,27 +95,34 @@ def summary_document(documents: Sequence[Mapping[str, Any]], chosen: str | None)
     }
 
 
-def scenario_files(snapshot: Snapshot, one: Judged, document: Mapping[str, Any]) -> dict[str, bytes]:
+def scenario_files(
+    snapshot: Snapshot, one: Judged, document: Mapping[str, Any], warnings: Sequence[str]
+) -> dict[str, bytes]:
     """Return the files of one scenario but its timing, by name."""
     result = one.result
     files = {PLAN: canonical_json(dict(document))}
     if result.diff is not None:
         tables = {**result_tables(result, snapshot, has_moves=True), **one.wave_tables}
-        files |= option_files(tables, result.scenario.scenario_id, (snapshot.partitions, snapshot.replicas))
+        files |= option_files(tables, result.scenario.scenario_id, (snapshot.partitions, snapshot.replicas), warnings)
     return files
 
 
-def plan_files(planned: Planned) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
+def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
     """Give the document to print, and all files by folder (``""`` is the top), without their timings."""
     snapshot = planned.found.snapshot
-    caveats = plan_caveats(planned)
-    documents = [plan_document(snapshot, one, caveats.of(one.result.scenario.scenario_id)) for one in planned.judged]
-    made = [scenario_files(snapshot, one, document) for one, document in zip(planned.judged, documents, strict=True)]
+    caveats, decided = plan_caveats(decision), {DECISION: canonical_json(decision.as_dict())}
+    made: list[dict[str, bytes]] = []
+    documents: list[dict[str, Any]] = []
+    for one in planned.judged:
+        serious = caveats.of(one.result.scenario.scenario_id)
+        documents.append(plan_document(snapshot, one, serious))
+        made.append(scenario_files(snapshot, one, documents[-1], serious))
     if len(made) == 1:
-        return documents[0], {"": made[0]}
-    summary = summary_document(documents, recommended(planned.results))
+        return documents[0], {"": {**made[0], **decided}}
+    chosen = decision.view.recommended
+    summary = summary_document(documents, None if chosen is None else chosen.scenario_id)
     folders = {f"{one.result.scenario.scenario_id}/": files for one, files in zip(planned.judged, made, strict=True)}
-    return summary, {**folders, "": {PLAN: canonical_json(summary)}}
+    return summary, {**folders, "": {PLAN: canonical_json(summary), **decided}}
 
 
 def timing_document(planned: Planned, *, total_seconds: float) -> dict[str, Any]:

@@ -8,18 +8,25 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import band, explanation_lines
-from kafka_capacity.cli.plan_files import recommended
 from kafka_capacity.cli.planning import Judged, Planned, requested
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.proposal.constraints.registry import standing_sentence
-from kafka_capacity.proposal.gap import gap_text
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
+from kafka_capacity.questions.answer import Status
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.text import format_bytes, format_duration, format_percent_change
+from kafka_capacity.text import format_bytes, format_duration, format_gap, format_percent_change, listed
+
+_FITS = {
+    Status.FITS: "yes",
+    Status.NO_WORSE: "no worse",
+    Status.DOES_NOT_FIT: "no",
+    Status.NOT_JUDGED: "not judged",
+}
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("brokers", "right"),
@@ -38,25 +45,28 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
 _BEST = "the fewest brokers that fit and the fewest bytes"
 
 
-def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool = False) -> None:
+def print_plan(planned: Planned, decision: Decision, *, out: str | None = None, is_explained: bool = False) -> None:
     """Print the verdict, one row a scenario, what to look out for and which file to execute.
 
     Args:
         planned: the results.
+        decision: what was decided about them.
         out: where their files are, if anywhere.
         is_explained: say of each option why it moves what it moves, and how wave by wave.
     """
     snapshot, findings = planned.found.snapshot, planned.found.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
+    view = decision.view
+    words = {option.scenario_id: _FITS[view.status(option)] for option in view.options}
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
-    chosen = recommended(planned.results)
+    chosen = None if view.recommended is None else view.recommended.scenario_id
     asked = asked_sentence(requested(planned))
-    *reasons, answer = verdict_lines(planned.results, chosen)
+    *reasons, answer = verdict_lines(planned.results, decision)
     print_lines([answer, *reasons, *([asked] if asked else [])])
-    print_table(title, _COLUMNS, [_row(one) for one in planned.judged])
+    print_table(title, _COLUMNS, [_row(one, words[one.result.scenario.scenario_id]) for one in planned.judged])
     if is_explained:
         print_lines([*explanation_lines(planned), ""])
-    caveats = plan_caveats(planned)
+    caveats = plan_caveats(decision)
     lines = [f"warning: {text}" for text in caveats.cluster]
     lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
     # The facts hold the traps of what is proposed, before the findings; those of the observed brokers are judged only.
@@ -74,10 +84,10 @@ def print_plan(planned: Planned, *, out: str | None = None, is_explained: bool =
     print_lines(lines)
 
 
-def _row(one: Judged) -> list[str]:
+def _row(one: Judged, fits: str) -> list[str]:
     result = one.result
     scenario, metrics = result.scenario, result.metrics
-    head = [f"{len(scenario.target):,}", scenario.placer, _fits(result)]
+    head = [f"{len(scenario.target):,}", scenario.placer, fits]
     if metrics is None:
         return [*head, "refused", *[""] * (len(_COLUMNS) - len(head) - 1)]
     return [
@@ -85,15 +95,11 @@ def _row(one: Judged) -> list[str]:
         f"{metrics.moved_replicas:,} of {metrics.total_replicas:,}",
         _copied(metrics),
         format_bytes(metrics.lower_bound_bytes),
-        gap_text(metrics.moved_bytes, metrics.lower_bound_bytes) or "",
+        format_gap(metrics.gap_ratio),
         format_percent_change((metrics.balance_before, metrics.balance_after)),
         _time(metrics),
         *(["", "not planned"] if one.schedule is None else _waves(one.schedule)),
     ]
-
-
-def _fits(result: PlacementResult) -> str:
-    return "no" if result.excuses else "no worse" if result.standing else "yes"
 
 
 def _waves(schedule: Schedule) -> list[str]:
@@ -116,8 +122,8 @@ def _copied(metrics: PlacementMetrics) -> str:
     return f"{format_bytes(metrics.moved_bytes)} ({low} to {high})"
 
 
-def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> list[str]:
-    """Describe which option to take, and of each what it breaks, or what stays broken."""
+def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> list[str]:
+    """Describe of each option what it breaks, or what stays broken, and last which option to take."""
     lines = []
     for result in results:
         name = result.scenario.scenario_id
@@ -127,13 +133,18 @@ def verdict_lines(results: Sequence[PlacementResult], chosen: str | None) -> lis
             lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons, all in plan.json")
         if result.fits and result.standing:
             lines.append(f"{name}: {standing_sentence(excuse.as_dict() for excuse in result.standing)}")
-    if chosen is None:
+    option = decision.view.recommended
+    if option is None:
         return [*lines, "nothing fits" if len(results) > 1 else "it does not fit"]
-    is_over = any(result.standing for result in results if result.scenario.scenario_id == chosen)
-    if len(results) > 1:
-        why = "nothing ends within all limits, and it is no worse than today" if is_over else _BEST
-        return [*lines, f"recommended: {chosen}, {why}"]
-    return [*lines, "it is no worse than today" if is_over else "it fits"]
+    status = decision.view.status(option)
+    if status is Status.NOT_JUDGED:
+        unknown = listed(decision.view.unknown(option))
+        which = f": {option.scenario_id} breaks no limit that is known" if len(results) > 1 else ""
+        return [*lines, f"not judged whether it fits, since it is not known: {unknown}{which}"]
+    if len(results) == 1:
+        return [*lines, "it is no worse than today" if status is Status.NO_WORSE else "it fits"]
+    why = "nothing ends within all limits, and it is no worse than today" if status is Status.NO_WORSE else _BEST
+    return [*lines, f"recommended: {option.scenario_id}, {why}"]
 
 
 def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:

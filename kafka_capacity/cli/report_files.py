@@ -19,8 +19,10 @@ from kafka_capacity.cli.size_files import SizeFiles
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.plan.decision_file import DECISION
 from kafka_capacity.plan.found_sizing import find_sizing
 from kafka_capacity.plan.sizing_document import sizing_document
 from kafka_capacity.plan.sizing_simulation import sizing_tables
@@ -147,9 +149,15 @@ def _tables(one: Judged, snapshot: Snapshot, scenarios: Sequence[PlacementScenar
     return {**tables, **one.wave_tables} if has_moves else tables
 
 
-def write_report(store: ObjectStore, rendered: RenderedReport) -> None:
-    """Write the files of a report, the page last."""
+def serious_texts(verdict: Mapping[str, Any]) -> list[str]:
+    """Return what is serious about the plan's answer, of a report of this version or the one before."""
+    return [str(one["text"]) for one in verdict["caveats"] if one["severity"] == "serious"]
+
+
+def write_report(store: ObjectStore, rendered: RenderedReport, decision: Mapping[str, Any] | None) -> None:
+    """Write the files of a report, the page last; without a decision where an earlier report is drawn again."""
     files = {
+        **({} if decision is None else {DECISION: canonical_json(dict(decision))}),
         **{f"images/{name}": data for name, data in sorted(rendered.images.items())},
         "report.json": rendered.report_json,
         "email.html": rendered.email_html,

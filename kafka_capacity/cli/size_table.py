@@ -121,7 +121,10 @@ def _lasts_until(result: CapacityResult) -> str:
     if result.fits:
         return "the horizon"
     is_known = not any(excuse.constraint in _UNKNOWN for excuse in result.excuses)
-    return result.fits_until or ("not even today" if is_known else "not known")
+    if result.fits_until is None:
+        return "not even today" if is_known else "not known"
+    # The day on which it passes a limit, as in a report; not the last date that was judged before it.
+    return min((excuse.when for excuse in result.excuses if excuse.when), default=result.fits_until)
 
 
 def _print_exhaustion(done: SizedCluster) -> None:

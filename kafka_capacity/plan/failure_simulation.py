@@ -30,7 +30,6 @@ from kafka_capacity.plan.found_sizing import asked_sizing
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import FAILURES, FAILURES_DOCUMENT, write_share
 from kafka_capacity.plan.request import PlanRequest, parse_plan_request
-from kafka_capacity.plan.spoken_of import spoken_of_placement
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.failures.durability.plain import assumed
 from kafka_capacity.questions.failures.question import ControllerQuestion
@@ -39,14 +38,14 @@ from kafka_capacity.questions.failures.standing import Standing
 
 
 def pinned_failures(
-    inputs: PlanInputs, basis: PlanBasis, judged: pa.Table, made: Mapping[str, NDArray[np.int32]]
+    inputs: PlanInputs, basis: PlanBasis, focus: str | None, made: Mapping[str, NDArray[np.int32]]
 ) -> FailureInputs:
     """Return what is to be lost of the pinned inventory.
 
     Args:
         inputs: what is asked.
         basis: the inventory.
-        judged: the table ``scenarios`` of the plan.
+        focus: the scenario that the plan's answer is about.
         made: replica lists of its placements, as far as they are known, by the first scenario of each.
 
     Raises:
@@ -59,7 +58,7 @@ def pinned_failures(
         basis.load,
         asked,
         inputs.scenarios,
-        placements=placements_to_lose(asked, inputs.scenarios, judged, made),
+        placements=placements_to_lose(asked, inputs.scenarios, focus, made),
         own_shapes=inputs.own_shapes,
     )
 
@@ -67,17 +66,16 @@ def pinned_failures(
 def placements_to_lose(
     asked: PlanRequest,
     scenarios: Sequence[PlacementScenario],
-    judged: pa.Table,
+    focus: str | None,
     made: Mapping[str, NDArray[np.int32]],
 ) -> tuple[ProposedPlacement, ...]:
     """Return the placements, beside today's, that brokers are lost of; see :func:`pinned_failures`."""
     distinct = distinct_placements(scenarios)
     if asked.failure_placements != "all":
-        wanted = spoken_of_placement(judged)
         distinct = {
             first: several
             for first, several in distinct.items()
-            if any(scenario.scenario_id == wanted for scenario in several)
+            if any(scenario.scenario_id == focus for scenario in several)
         }
     return tuple(ProposedPlacement(scenario=several[0], after=made.get(first)) for first, several in distinct.items())
 

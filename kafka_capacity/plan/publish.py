@@ -20,9 +20,18 @@ from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.objects.dataset import MANIFEST, Manifest, read_document, read_manifest, read_table, write_dataset
+from kafka_capacity.objects.dataset import (
+    MANIFEST,
+    Manifest,
+    canonical_json,
+    read_document,
+    read_manifest,
+    read_table,
+    write_dataset,
+)
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, serious_texts
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.plan_dataset import (
     FACTS_DOCUMENT,
@@ -57,8 +66,8 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """
     from kafka_capacity.report.render import render_all
 
-    manifest = read_plan(store, pinned)
-    rendered = render_all(report_inputs(store, pinned, manifest))
+    decision = decide_plan(store, pinned)
+    rendered = render_all(report_inputs(store, pinned, read_plan(store, pinned)), decision)
     images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
     write_dataset(
         store,
@@ -69,6 +78,7 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
         documents={
             "index.html": rendered.index_html,
             REPORT_JSON: rendered.report_json,
+            DECISION: canonical_json(decision),
             "email.html": rendered.email_html,
             "email.txt": rendered.email_text.encode(),
             **images,
@@ -78,6 +88,43 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
         kept_folders=(PLAN_FILES_FOLDER,),
     )
     return dict(rendered.verdict)
+
+
+def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Decide about a sealed plan and store that with it; the same plan gives the same bytes.
+
+    Returns:
+        What ``decision.json`` holds.
+
+    Raises:
+        StorageError: the plan has not been simulated and sealed.
+    """
+    from kafka_capacity.plan.decision import decide
+
+    manifest = read_plan(store, pinned)
+    decision = decide(report_inputs(store, pinned, manifest)).as_dict()
+    write_dataset(
+        store,
+        pinned.plan_prefix + DECISION_FOLDER,
+        kind=DECISION_DATASET_KIND,
+        schema_version=PLAN_SCHEMA_VERSION,
+        tables={},
+        documents={DECISION: canonical_json(decision)},
+        facts={**pinned.as_dict(), "plan_manifest_sha256": manifest.sha256},
+        has_plain_names=True,
+    )
+    return decision
+
+
+def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Read what was decided about a plan.
+
+    Raises:
+        StorageError: nothing has been decided yet, or by a version that this program does not read.
+    """
+    prefix = pinned.plan_prefix + DECISION_FOLDER
+    manifest = read_manifest(store, prefix, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    return dict(json.loads(read_document(store, manifest, DECISION)))
 
 
 def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
@@ -169,8 +216,8 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         StorageError: the report has not been published, or a wave's file would not be the one that was planned.
     """
     report = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-    verdict = json.loads(read_document(store, report, REPORT_JSON))["verdict"]
-    scenario_id = verdict["recommended_scenario_id"]
+    decision = read_decision(store, pinned)
+    scenario_id = decision["recommended_scenario_id"]
     documents: dict[str, bytes] = {}
     facts: dict[str, Any] = {}
     if scenario_id is not None:
@@ -178,7 +225,7 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         names = {"moves", NEW_PARTITIONS_TABLE, *RELEASED_TABLES} & set(plan.tables)
         tables = {name: read_table(store, plan, name) for name in sorted(names)}
         if _are_moves_listed(read_table(store, plan, "scenarios"), tables["moves"], scenario_id):
-            documents = option_files(tables, scenario_id, _todays_assignment(store, pinned))
+            documents = option_files(tables, scenario_id, _todays_assignment(store, pinned), serious_texts(decision))
         if RUNBOOK in documents:
             facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER

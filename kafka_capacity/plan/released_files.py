@@ -13,7 +13,7 @@ tool would throttle the partitions that stay, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +36,7 @@ def option_files(
     tables: Mapping[str, pa.Table],
     scenario_id: str,
     today: tuple[Partitions, NDArray[np.int32]] | None,
+    warnings: Sequence[str] = (),
 ) -> dict[str, bytes]:
     """Return the files of one option by name.
 
@@ -44,6 +45,7 @@ def option_files(
         scenario_id: of an option that Kafka would not refuse, and whose moves are listed.
         today: the partitions and int32[P, W], who holds them; ``None`` where that is not known any more, so that the
             files of the whole target are left out.
+        warnings: the serious problems of the plan, for the runbook.
 
     Raises:
         StorageError: the tables are not of one schedule.
@@ -59,7 +61,7 @@ def option_files(
         files[REASSIGNMENT] = files[TARGET]
     # A plan that was made before there were waves has none.
     if (len(moves) or added) and set(RELEASED_TABLES) <= set(own):
-        files |= wave_documents(own, scenario_id)
+        files |= wave_documents(own, scenario_id, warnings)
     return files
 
 

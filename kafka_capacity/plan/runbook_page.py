@@ -25,7 +25,10 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
 def runbook_markdown(
-    schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]] = ()
+    schedule: Mapping[str, Any],
+    waves: Sequence[Mapping[str, Any]],
+    added: Sequence[Mapping[str, Any]] = (),
+    warnings: Sequence[str] = (),
 ) -> bytes:
     """Write the runbook of a schedule.
 
@@ -33,9 +36,11 @@ def runbook_markdown(
         schedule: the row of ``schedules``, its refusals as a list.
         waves: rows of ``waves``, in their order.
         added: rows of ``new_partitions``, in their order.
+        warnings: the serious problems of the plan, as sentences.
     """
     lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
     lines += _introduction(schedule, len(waves), is_growing=bool(added))
+    lines += _warnings(warnings)
     lines += _left_out(schedule)
     lines += _more_partitions(added)
     for wave in waves:
@@ -105,6 +110,12 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
             "",
         ]
     return lines
+
+
+def _warnings(warnings: Sequence[str]) -> list[str]:
+    if not warnings:
+        return []
+    return ["## Before you begin: what is not certain", "", *(f"- {_plain(text)}" for text in warnings), ""]
 
 
 def _left_out(schedule: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ a run after a failure only does what is missing.
 from __future__ import annotations
 
 import functools
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,16 +20,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import KafkaCapacityError, SimulationError
-from kafka_capacity.objects.dataset import Manifest, read_manifest, read_table
+from kafka_capacity.objects.dataset import Manifest, read_document, read_manifest, read_table
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.basis import PlanBasis, read_basis
 from kafka_capacity.plan.failure_simulation import pinned_failures, write_failures
+from kafka_capacity.plan.focus import focus_placement
 from kafka_capacity.plan.group_simulation import pinned_groups, write_groups
 from kafka_capacity.plan.pinned import PlanInputs
-from kafka_capacity.plan.plan_dataset import FAILURES, GROUPS, PLACEMENT, SHARES, SIZING, find_share
+from kafka_capacity.plan.plan_dataset import FAILURES, GROUPS, PLACEMENT, SHARES, SIZING, SIZING_DOCUMENT, find_share
 from kafka_capacity.plan.simulation import simulation_inputs, write_placement
 from kafka_capacity.plan.sizing_simulation import pinned_sizing, write_sizing
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
+from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.evaluate import made_placements, placement_pieces, placement_tables
 from kafka_capacity.questions.consumers.evaluate import GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
@@ -126,9 +130,12 @@ def simulate_plan(
         others: dict[str, Callable[[_Task], Manifest]] = {
             GROUPS: _groups,
             SIZING: _sizing,
-            FAILURES: functools.partial(_failures, change=change),
+            FAILURES: lambda task: _failures(task, change=change, sizing=running.get(SIZING)),
         }
-        running = {share: pool.submit(question, task) for share, question in others.items() if share in missing}
+        running: dict[str, Future[Manifest]] = {}
+        for share, question in others.items():
+            if share in missing:
+                running[share] = pool.submit(question, task)
     failed = {share: future.exception() for share, future in running.items()}
     failed |= {} if change is None else {PLACEMENT: change.exception()}
     _fail_for({share: failed[share] for share in SHARES if failed.get(share) is not None})
@@ -172,7 +179,9 @@ def _sizing(task: _Task) -> Manifest:
     return write_sizing(task.store, task.inputs, found, sized)
 
 
-def _failures(task: _Task, *, change: Future[tuple[Manifest, _Proposed]] | None) -> Manifest:
+def _failures(
+    task: _Task, *, change: Future[tuple[Manifest, _Proposed]] | None, sizing: Future[Manifest] | None
+) -> Manifest:
     if change is None:
         stored = read_manifest(task.store, task.inputs.pinned.plan_prefix, share=PLACEMENT)
         proposed = _Proposed(judged=_judged(task.store, stored), made={})
@@ -181,9 +190,21 @@ def _failures(task: _Task, *, change: Future[tuple[Manifest, _Proposed]] | None)
         raise SimulationError(msg)
     else:
         proposed = change.result()[1]
-    found = pinned_failures(task.inputs, task.basis, proposed.judged, proposed.made)
+    if sizing is not None:
+        # Sizing that failed leaves the answer to the placements alone; that it failed is reported as its own.
+        sized = None if sizing.exception() is not None else sizing.result()
+    else:
+        sized = find_share(task.store, task.inputs, SIZING)
+    focus = focus_placement(proposed.judged, count_now=None if sized is None else _count_now(task, sized))
+    found = pinned_failures(task.inputs, task.basis, focus, proposed.made)
     bundles = task.run(piece_tables, found, failure_pieces(found), what="pieces of losses")
     return write_failures(task.store, task.inputs, found, merged_tables(found, bundles))
+
+
+def _count_now(task: _Task, sized: Manifest) -> int | None:
+    tables = {name: read_table(task.store, sized, name) for name in SIZING_TABLES}
+    view = read_sizing(tables, json.loads(read_document(task.store, sized, SIZING_DOCUMENT)), task.inputs.request)
+    return None if view is None else view.count_now
 
 
 def _judged(store: ObjectStore, manifest: Manifest) -> pa.Table:

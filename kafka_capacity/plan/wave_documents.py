@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -20,12 +20,13 @@ NEW_PARTITIONS_TABLE = "new_partitions"
 """What else the runbook tells of; an older plan has no such table."""
 
 
-def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str) -> dict[str, bytes]:
+def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str, warnings: Sequence[str] = ()) -> dict[str, bytes]:
     """Give the files of all waves and the runbook by name; nothing where the scenario was not scheduled.
 
     Args:
         tables: :data:`RELEASED_TABLES` of a plan, sorted, and :data:`NEW_PARTITIONS_TABLE` where it has one.
         scenario_id: whose.
+        warnings: the serious problems of the plan, for the runbook.
 
     Raises:
         StorageError: the tables are not of one schedule.
@@ -36,7 +37,7 @@ def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str) -> dict[str
         return {}
     return {
         **wave_file_documents(stored_wave_files(own["waves"], own["wave_moves"])),
-        RUNBOOK: runbook_document(own["schedules"], own["waves"], own.get(NEW_PARTITIONS_TABLE)),
+        RUNBOOK: runbook_document(own["schedules"], own["waves"], own.get(NEW_PARTITIONS_TABLE), warnings),
     }
 
 
@@ -45,10 +46,12 @@ def wave_file_documents(waves: Iterable[WaveFiles]) -> dict[str, bytes]:
     return {WAVES_FOLDER + each.name: each.content for files in waves for each in files.listed()}
 
 
-def runbook_document(schedules: pa.Table, waves: pa.Table, new_partitions: pa.Table | None = None) -> bytes:
+def runbook_document(
+    schedules: pa.Table, waves: pa.Table, new_partitions: pa.Table | None = None, warnings: Sequence[str] = ()
+) -> bytes:
     """Write ``runbook.md`` of one scenario."""
     added = [] if new_partitions is None else new_partitions.to_pylist()
-    return runbook_markdown(schedule_facts(schedules), waves.to_pylist(), added)
+    return runbook_markdown(schedule_facts(schedules), waves.to_pylist(), added, warnings)
 
 
 def schedule_facts(schedules: pa.Table) -> dict[str, Any]:

@@ -248,6 +248,18 @@ def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> fl
     return float(np.max(np.abs(load / mean - 1.0))) if mean > 0 else 0.0
 
 
+def _imbalance_today(
+    snapshot: Snapshot, problem: PlacementProblem, fair: NDArray[np.float64], load: NDArray[np.float64]
+) -> float:
+    """Return the largest distance of a target broker of today from its fair share among these.
+
+    Brokers that join hold nothing yet: that says nothing about balance.
+    """
+    is_there = np.isin(problem.target.ids, snapshot.brokers.ids) & (fair > 0)
+    share = fair[is_there] / fair[is_there].sum() * load[is_there].sum() if is_there.any() else fair[is_there]
+    return float(np.max(np.abs(load[is_there] / share - 1.0))) if (share > 0).any() else 0.0
+
+
 def _metrics(
     snapshot: Snapshot,
     load: PartitionLoad,
@@ -282,7 +294,7 @@ def _metrics(
         lower_bound_bytes=bound.bytes,
         lower_bound_kind=bound.kind,
         gap_ratio=gap_ratio(moved_bytes, bound.bytes),
-        balance_before=limits.imbalance_ratio(now),
+        balance_before=_imbalance_today(snapshot, problem, limits.fair, now),
         balance_after=limits.imbalance_ratio(then),
         leader_balance_after=_leader_imbalance(problem, diff.after),
         duration_seconds=mean.seconds,

@@ -1,7 +1,9 @@
-"""Why an option does not fit: a value with numbers, never an exception."""
+"""Why an option does not fit: a value with numbers, never an exception; and how far from fitting that is."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,3 +57,33 @@ class Excuse:
             "unit": self.unit,
             **{name: value for name, value in known.items() if value is not None},
         }
+
+
+def shortfall_ratio(excuse: Mapping[str, Any]) -> float:
+    """Return how many times as much is needed as is available; infinite where nothing is, or one is not known.
+
+    Args:
+        excuse: as :meth:`Excuse.as_dict` has it; ``None`` or NaN is a figure that is not known.
+    """
+    needed, available = excuse["needed"], excuse["available"]
+    if needed is None or available is None or not available > 0 or math.isnan(needed):
+        return math.inf
+    return float(needed / available)
+
+
+def distance(excuses: Iterable[Mapping[str, Any]]) -> tuple[int, float]:
+    """Return how far an option is from fitting: how many different constraints it breaks, then its worst shortfall.
+
+    Ten disks that are too small are one constraint, not ten.
+
+    >>> disk = {"constraint": "disk", "needed": 150.0, "available": 100.0}
+    >>> distance([disk, {**disk, "needed": 120.0}])
+    (1, 1.5)
+    >>> distance([])
+    (0, 0.0)
+    """
+    broken = list(excuses)
+    return (
+        len({excuse["constraint"] for excuse in broken}),
+        max((shortfall_ratio(excuse) for excuse in broken), default=0.0),
+    )

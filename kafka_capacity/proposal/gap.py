@@ -6,12 +6,10 @@ is next to nothing against what moves, a ratio of it says nothing, and none is g
 
 from __future__ import annotations
 
-from kafka_capacity.text.figures import format_percent
+from kafka_capacity.text.figures import PROVEN_RATIO, format_gap
 
 MAX_GAP_RATIO = 1.0
 """Above it the bound says too little of a plan for a ratio."""
-_PROVEN_RATIO = 1e-6
-"""Closer than this nothing is left to save: bounds are rounded, and solvers reckon with floats."""
 
 
 def gap_ratio(moved_bytes: float, bound_bytes: float) -> float | None:
@@ -37,12 +35,7 @@ def gap_text(moved_bytes: float, bound_bytes: float) -> str | None:
     ('0 %', 'at most 3.0 %', '<0.1 %', None)
     """
     ratio = gap_ratio(moved_bytes, bound_bytes)
-    if ratio is None:
-        return None
-    if ratio <= _PROVEN_RATIO:
-        return format_percent(0.0)
-    text = format_percent(ratio)
-    return text if text.startswith("<") else f"at most {text}"
+    return None if ratio is None else format_gap(ratio)
 
 
 def is_proven_least(moved_bytes: float, bound_bytes: float) -> bool:
@@ -52,4 +45,4 @@ def is_proven_least(moved_bytes: float, bound_bytes: float) -> bool:
     (True, False)
     """
     ratio = gap_ratio(moved_bytes, bound_bytes)
-    return ratio is not None and ratio <= _PROVEN_RATIO
+    return ratio is not None and ratio <= PROVEN_RATIO

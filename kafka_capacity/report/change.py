@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.report.options import Option
+from kafka_capacity.questions.change.choice import Option
 
 _SUMMED_BY_RACK = (
     "bytes_before",

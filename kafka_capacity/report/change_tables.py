@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.report.change import TOP_ROWS, broker_rows, largest_moves, largest_topics, moves_of, rack_rows
-from kafka_capacity.report.options import Option
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import format_bytes, plural
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.health.problem import Severity
+from kafka_capacity.report.anchors import WAVES as WAVES_SECTION
 from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
 from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
 from kafka_capacity.report.groups import SECTION as GROUPS_SECTION
@@ -28,7 +29,6 @@ from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.problems import SECTION as PROBLEMS_SECTION
 from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
-from kafka_capacity.report.waves import SECTION as WAVES_SECTION
 from kafka_capacity.text.names import clipped, slug, visible
 
 MAX_CAVEATS = 4
@@ -166,7 +166,8 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),
         "options": [
-            {**row, "reason": _short_reason(row), **_took(row, is_said=has_waves)} for row in rows[:MAX_OPTIONS]
+            {**row, "reason": _short_reason(row), **_said(row), **_took(row, is_said=has_waves)}
+            for row in rows[:MAX_OPTIONS]
         ],
         "more_options": len(rows[MAX_OPTIONS:]),
     }
@@ -174,9 +175,25 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def _short_reason(row: Mapping[str, Any]) -> str:
     """Give the first reason why an option of the comparison does not fit; empty for one that does."""
-    if row["verdict"] != "no_fit" or not row.get(NOTE):
+    if row["verdict"] != "does_not_fit" or not row.get(NOTE):
         return ""
     return clipped(re.sub(r"( \(and [\d,]+ more\))?\.$", "", str(row[NOTE])), REASON_LENGTH)
+
+
+_SAID = {
+    "recommended": "✓ recommended",
+    "recommended_now": "✓ recommended now",
+    "fits": "✓ fits",
+    "fits_today": "✓ fits today’s sizes",
+    "no_worse": "○ no worse than today",
+    "not_judged": "? not judged",
+}
+
+
+def _said(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the verdict on an option in words, and the mark before it."""
+    mark, said = _SAID.get(row["verdict"], "✕ does not fit").split(" ", 1)
+    return {"mark": mark, "said": said}
 
 
 def _took(row: Mapping[str, Any], *, is_said: bool) -> dict[str, Any]:

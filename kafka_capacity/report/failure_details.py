@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kafka_capacity.questions.capacity.sizing_words import resource_name
 from kafka_capacity.report.failures import KINDS, FailuresView, PlacementFailures, Row
-from kafka_capacity.report.sizing_words import resource_name
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import NOTHING, format_percent, plural
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.questions.capacity.sizing_words import resource_name
 from kafka_capacity.report.failures import FailuresView, PlacementFailures, Row
-from kafka_capacity.report.sizing_words import resource_name
 from kafka_capacity.text import format_percent, format_rate, format_throttle, plural
 
 KIND_NAMES = {

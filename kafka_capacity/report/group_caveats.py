@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_capacity.questions.change.problems import WEEK_HOURS
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row
-from kafka_capacity.report.caveats import WEEK_HOURS
 from kafka_capacity.report.groups import GroupsView
 from kafka_capacity.text import format_bytes, format_duration, format_rate, format_wait, plural
 

@@ -1,17 +1,15 @@
-"""The one list of what is wrong that a plan's page and mail show."""
+"""The one list of what is wrong with the cluster, as it was decided: page and mail show it."""
 
 from __future__ import annotations
 
-from kafka_capacity.health.listing import ListedProblem, list_problems
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.report.options import PlanView
+from collections.abc import Mapping
+from typing import Any
 
-SECTION = "findings"
-"""The name of the section, and so its anchor."""
+from kafka_capacity.report.anchors import FINDINGS as SECTION
+
+__all__ = ["SECTION", "cluster_problems"]
 
 
-def problems_of(view: PlanView) -> list[ListedProblem]:
-    """Return the one list of problems of a plan."""
-    if view.failures is None:
-        return list_problems(map(Problem.from_dict, view.inputs.findings), None)
-    return view.failures.problems(view.inputs.findings)
+def cluster_problems(decision: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the rows of ``problems`` of a decision that are about the cluster, the worst first."""
+    return [problem for problem in decision["problems"] if problem["question"] == "cluster"]

@@ -14,6 +14,7 @@ from kafka_capacity.errors import RenderError
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.report.charts import DrawnChart, draw_charts
 from kafka_capacity.report.data import REPORT_KIND, REPORT_VERSION, ReportInputs, build_report
+from kafka_capacity.report.earlier import from_version_1
 from kafka_capacity.report.email import render_email_html, render_email_text
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.template_folder import environment, render_template, template_folder
@@ -42,17 +43,18 @@ class RenderedReport:
     subject: str
 
 
-def render_all(inputs: ReportInputs, *, templates: Path | None = None) -> RenderedReport:
+def render_all(inputs: ReportInputs, decision: Mapping[str, Any], *, templates: Path | None = None) -> RenderedReport:
     """Make every file of a report; the same inputs give the same bytes.
 
     Args:
         inputs: what the report is made of.
+        decision: what was decided about it, as ``decision.json`` has it.
         templates: their folder, if not the usual one.
 
     Raises:
         RenderError: the plan has no scenarios, or a template or chart is wrong.
     """
-    return rerender(canonical_json(build_report(inputs)), templates=templates)
+    return rerender(canonical_json(build_report(inputs, decision)), templates=templates)
 
 
 def rerender(report_json: bytes, *, templates: Path | None = None) -> RenderedReport:
@@ -102,6 +104,8 @@ def _parse(report_json: bytes) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError) as error:
         msg = f"this is not the report.json of a report ({error!r}); give the file as it was written"
         raise RenderError(msg) from error
+    if kind == REPORT_KIND and version == REPORT_VERSION - 1:
+        return from_version_1(dict(report))
     if kind != REPORT_KIND or version != REPORT_VERSION:
         msg = (
             f"report.json is {kind!r} version {version!r}; this release reads {REPORT_KIND!r} version {REPORT_VERSION}"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from kafka_capacity.report.sizing import Row, SizingView
-from kafka_capacity.report.sizing_words import resource_name
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_words import resource_name
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import format_percent
 

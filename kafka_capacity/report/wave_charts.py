@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_capacity.questions.change.move_view import MoveView, Row, chunks
 from kafka_capacity.report.tables import chart, column, table
-from kafka_capacity.report.waves import MoveView, Row, chunks
 from kafka_capacity.text import axis_time_unit, format_duration, format_percent, plural
 
 MAX_BARS = 60

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.questions.change.move_view import MoveView
 from kafka_capacity.report.tables import column, table
-from kafka_capacity.report.waves import MoveView
 from kafka_capacity.text import format_percent, plural
 from kafka_capacity.text.names import clipped
 

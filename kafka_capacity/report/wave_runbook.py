@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kafka_capacity.report.waves import MoveView, Row
+from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.text import (
     format_bytes,
     format_duration,
@@ -105,7 +105,9 @@ def _watch(wave: Row) -> str:
         time = f"It does not end at {format_throttle(wave['throttle_bytes_per_second'])}: it takes more than {sure}"
     else:
         late = "never at peak rates" if high is None else f"{format_duration(high)} at peak rates"
-        time = f"It is done after {format_duration(expected)} ({format_duration(low)} if nobody writes, {late})"
+        time = f"It is done after {format_duration(expected)}"
+        if len({format_duration(seconds) for seconds in (low, expected, high)}) > 1:
+            time += f" ({format_duration(low)} if nobody writes, {late})"
     disk = ""
     if wave["fullest_ratio"] is not None:
         held, ratio = format_bytes(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])

@@ -25,6 +25,7 @@ from kafka_capacity.text.figures import (
     format_count_change,
     format_count_delta,
     format_factor,
+    format_gap,
     format_limit,
     format_percent,
     format_percent_change,
@@ -42,7 +43,15 @@ from kafka_capacity.text.times import (
     format_wait_change,
     format_when,
 )
-from kafka_capacity.text.words import format_ids, format_ranges, format_text, format_text_change, format_yes, plural
+from kafka_capacity.text.words import (
+    format_ids,
+    format_ranges,
+    format_text,
+    format_text_change,
+    format_yes,
+    listed,
+    plural,
+)
 
 __all__ = [
     "ENDLESS",
@@ -57,6 +66,7 @@ __all__ = [
     "format_duration",
     "format_duration_band",
     "format_factor",
+    "format_gap",
     "format_ids",
     "format_limit",
     "format_load",
@@ -78,6 +88,7 @@ __all__ = [
     "format_yes",
     "iec_unit",
     "is_figure",
+    "listed",
     "plural",
     "shown",
 ]
@@ -98,6 +109,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "count": format_count,
     "count_delta": format_count_delta,
     "factor": format_factor,
+    "gap": format_gap,
     "ids": format_ids,
     "id": format_text,
     "text": format_text,

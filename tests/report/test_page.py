@@ -12,9 +12,9 @@ from bs4 import BeautifulSoup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
-from kafka_capacity.report.data import build_report
-from kafka_capacity.report.render import render_all, rerender
+from kafka_capacity.report.render import rerender
 from kafka_capacity.text.names import visible
+from tests.report.decided import build_report, render_all
 from tests.report.group_plans import hostile_groups, named_groups
 from tests.report.plans import GIB, ClusterSpec, large_inputs, make_inputs
 from tests.report.sized import sized_inputs
@@ -281,7 +281,7 @@ def test_it_can_be_made_again_from_its_data():
         (b"[]", "this is not the report.json of a report"),
         (
             b'{"kind": "kafka-capacity-report", "version": 99}',
-            "report.json is 'kafka-capacity-report' version 99; this release reads 'kafka-capacity-report' version 1",
+            "report.json is 'kafka-capacity-report' version 99; this release reads 'kafka-capacity-report' version 2",
         ),
     ],
 )
@@ -324,3 +324,16 @@ def test_a_realistic_report_stays_light():
     assert len(rendered.index_html) < 900_000
     assert len(rendered.email_html) < 100_000
     assert sum(map(len, rendered.images.values())) < 400_000
+
+
+def test_a_report_of_the_version_before_is_drawn_again():
+    report = json.loads(render_all(inputs_of("fits")).report_json)
+    verdict = report["verdict"]
+    verdict |= {"status": "fits", "serious": {"texts": ["Broker 1 is full."], "more": 0, "anchor": "failures"}}
+    del verdict["badge"]
+    verdict["caveats"] = [{"severity": "note", "text": "Sizes are those of one day."}]
+    comparison = next(one for one in report["sections"] if one["name"] == "comparison")
+    comparison["data"]["table"]["rows"][-1] |= {"verdict": "no_fit", "note": "Too much (and 2 more)."}
+    page = rerender(json.dumps({**report, "version": 1}).encode())
+    assert "Broker 1 is full." in page.index_html.decode()
+    assert "does not fit: Too much" in page.email_text

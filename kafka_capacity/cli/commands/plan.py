@@ -25,7 +25,8 @@ Judges every broker list or count with every placer, as the scheduled plan does,
 
 moves.json: give this one to kafka-reassign-partitions.sh --execute --throttle, the time is of it. rollback.json: the
 same partitions as they are today. target.json and reassignment.json: the whole target. waves/ and runbook.md: the moves
-wave by wave, with the exact commands. plan.json: all figures, the same bytes for the same input. timing.json: how long
+wave by wave, with the exact commands. decision.json: the verdict, what is recommended and what is wrong, as data.
+plan.json: all figures, the same bytes for the same input. timing.json: how long
 this program took.
 
 Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
@@ -52,21 +53,23 @@ def plan(
         raise RequestError("--explain: is for people, and --json holds all of it; leave one out")
     keep_pandas_out()
     began = time.perf_counter()
-    from kafka_capacity.cli.plan_files import plan_files, recommended, write_plan
+    from kafka_capacity.cli.plan_caveats import plan_decision
+    from kafka_capacity.cli.plan_files import plan_files, write_plan
     from kafka_capacity.cli.plan_table import print_plan
     from kafka_capacity.cli.planning import make_plan
 
     with progress_bar(is_quiet=is_quiet) as begin:
         planned = make_plan(snapshot, given, brokers, begin)
         begin("writing")
+        decision = plan_decision(planned)
         document: dict[str, Any] = {}
         if is_json or out is not None:
-            document, folders = plan_files(planned)
+            document, folders = plan_files(planned, decision)
         if out is not None:
             write_plan(out, planned, folders, began=began)
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:
-        print_plan(planned, out=out, is_explained=is_explained)
-    if has_to_fit and recommended(planned.results) is None:
+        print_plan(planned, decision, out=out, is_explained=is_explained)
+    if has_to_fit and decision.view.recommended is None:
         raise typer.Exit(EXIT_NOTHING_FITS)

@@ -18,8 +18,9 @@ from kafka_capacity.plan.request import PlanRequest
 _HELP = """Draw the report of a plan: the same page and e-mail as the scheduled plan's.
 
 Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of an
-earlier report, to draw that one again. Writes index.html (one self-contained page), report.json (its data), email.html,
-email.txt and images/ into DIR, and prints the verdict and the serious caveats. The same input gives the same bytes.
+earlier report, to draw that one again. Writes index.html (one self-contained page), report.json (its data),
+decision.json (the verdict, what is recommended and what is wrong), email.html, email.txt and images/ into DIR, and
+prints the verdict and the serious problems. The same input gives the same bytes.
 
 Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 """
@@ -46,21 +47,28 @@ def report(
         raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
     if earlier is not None and (given or any(one is not None for one in (brokers, shapes_file, cpu_samples))):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
-    import json
-
     with progress_bar(is_quiet=is_quiet) as begin:
         from kafka_capacity.cli.failure_planning import fail_plan
         from kafka_capacity.cli.group_planning import simulate_found_groups
-        from kafka_capacity.cli.plan_caveats import serious
         from kafka_capacity.cli.planning import make_plan
-        from kafka_capacity.cli.report_files import planned_tables, report_inputs, size_plan, write_report
+        from kafka_capacity.cli.report_files import (
+            planned_tables,
+            report_inputs,
+            serious_texts,
+            size_plan,
+            write_report,
+        )
         from kafka_capacity.cli.size_files import read_size_files
         from kafka_capacity.objects.store import open_store
+        from kafka_capacity.plan.decision import decide
+        from kafka_capacity.plan.focus import focus_placement
+        from kafka_capacity.questions.capacity.sizing_view import read_sizing
         from kafka_capacity.report.render import render_all, rerender
 
         store = open_store(out)
         if earlier is not None:
             begin("drawing")
+            decision = None
             rendered = rerender(earlier.read_bytes())
         else:
             asked = request_of("not read yet", "2000-01-01", given)
@@ -71,11 +79,14 @@ def report(
             sizing = size_plan(planned, files)
             begin("losing brokers")
             tables = planned_tables(planned)
-            failures = fail_plan(planned, tables["scenarios"], files)
+            sizes = read_sizing(sizing.tables, sizing.document, planned.request.model_dump(mode="json"))
+            count_now = None if sizes is None else sizes.count_now
+            failures = fail_plan(planned, focus_placement(tables["scenarios"], count_now=count_now), files)
             begin("drawing")
-            made = report_inputs(planned, tables, groups, sizing, failures, snapshot=str(snapshot), out=out)
-            rendered = render_all(made)
-        write_report(store, rendered)
+            results = report_inputs(planned, tables, groups, sizing, failures, snapshot=str(snapshot), out=out)
+            decision = decide(results).as_dict()
+            rendered = render_all(results, decision)
+        write_report(store, rendered, decision)
     print_lines([rendered.subject, store.uri("index.html")])
-    for text in serious(json.loads(rendered.report_json)["verdict"]["caveats"]):
+    for text in serious_texts(rendered.verdict):
         say(f"warning: {text}")

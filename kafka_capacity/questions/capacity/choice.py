@@ -8,6 +8,9 @@ Where it is not known what today's hardware costs, of which its price may be a p
 against priced ones: then the fewest brokers of today's hardware that fit are recommended, and only if none does, the
 cheapest priced option.
 
+Where none fits, the nearest is the one that breaks the fewest different constraints, then the one with the smallest
+shortfall, as for a change (:func:`~kafka_capacity.proposal.excuse.distance`), then the cheapest.
+
 The Pareto front holds every option that fits and that no other one beats: no other is as good in cost, bytes moved,
 time and headroom, and better in one. Options without a price compare by their number of brokers, among themselves and
 with the same hardware.
@@ -23,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, shown_amount
-from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.excuse import Excuse, distance
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
 
 
@@ -130,13 +133,9 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
     today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
     still = _still(today)
     if chosen is None:
-        nearest = max(
-            (result for result in results if result.headroom_ratio is not None),
-            key=lambda result: (result.headroom_ratio, -_cost(result)),
-            default=None,
+        nearest = min(
+            results, key=lambda result: (*distance(excuse.as_dict() for excuse in result.excuses), _cost(result))
         )
-        if nearest is None or not nearest.excuses:
-            return f"no option fits; {still}"
         return f"no option fits; the nearest is {nearest.option_id}: {_worst(nearest).reason}; {still}"
     tight = ""
     if chosen.tightest is not None and chosen.headroom_ratio is not None:

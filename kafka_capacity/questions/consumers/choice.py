@@ -25,6 +25,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.consumers.scenario import Verdict
 
 Row = Mapping[str, Any]
@@ -230,16 +231,4 @@ def _or_endless(seconds: float | None) -> float:
 
 def _distance(row: Row) -> tuple[Any, ...]:
     """Return how far a scenario is from fitting."""
-    excuses = excuses_of(row)
-    return (
-        row["partition_count"] is None,
-        len({excuse["constraint"] for excuse in excuses}),
-        max((_shortfall_ratio(excuse) for excuse in excuses), default=0.0),
-    )
-
-
-def _shortfall_ratio(excuse: Mapping[str, Any]) -> float:
-    needed, available = excuse["needed"], excuse["available"]
-    if needed is None or available is None or math.isnan(needed) or not available > 0:
-        return math.inf
-    return float(needed / available)
+    return (row["partition_count"] is None, *distance(excuses_of(row)))

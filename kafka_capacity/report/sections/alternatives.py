@@ -28,7 +28,7 @@ def build(view: PlanView) -> dict[str, Any] | None:
             {
                 "label": option.label,
                 "moved_bytes": option.figures["moved_bytes"],
-                "verdict": option.verdict,
+                "verdict": view.verdict(option)["status"],
                 "excuses": [str(excuse["reason"]) for excuse in option.excuses],
                 "tables": change_tables(
                     view.inputs.tables, option, has_rates=view.rate_history_hours > 0, has_topics=False

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.report.options import PlanView
-from kafka_capacity.report.sections import section
-from kafka_capacity.report.sizing import BY_WHEN_SECTION, Row, SizingView
-from kafka_capacity.report.sizing_use import drawn_options, used_charts, worst_used
-from kafka_capacity.report.sizing_words import (
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     not_judged_sentence,
     option_label,
     option_name,
     resource_name,
 )
+from kafka_capacity.report.anchors import BY_WHEN
+from kafka_capacity.report.options import PlanView
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.sizing_use import drawn_options, used_charts, worst_used
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import format_limit, format_rate
 
@@ -44,7 +45,7 @@ _EXHAUSTION = (
 _NEVER = "9999-12-31"
 
 
-@section(BY_WHEN_SECTION, title="How many, by when", order=2)
+@section(BY_WHEN, title="How many, by when", order=2)
 def build(view: PlanView) -> dict[str, Any] | None:
     """Give the timeline, the table of exhaustion and the charts over time."""
     sizing = view.sizing

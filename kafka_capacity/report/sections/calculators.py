@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.sizing import SizingView
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import format_count_delta, format_usd, plural
 from kafka_capacity.text.names import slug

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.questions.answer import Status
+from kafka_capacity.questions.change.choice import Option
+from kafka_capacity.questions.change.move_view import BAND
 from kafka_capacity.report.asked import asked_sentence
-from kafka_capacity.report.options import Option, PlanView
+from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, chart, column, table
-from kafka_capacity.report.waves import BAND
 from kafka_capacity.text import format_bytes, format_throttle, plural
 
 MAX_ROWS = 200
@@ -23,7 +25,7 @@ _COLUMNS = (
     column("share", "Of all", "percent"),
     column("moved_replicas", "Replicas", "count"),
     column("lower_bound_bytes", "Least possible", "bytes"),
-    column("gap_ratio", "Above it", "percent"),
+    column("gap_ratio", "Above it", "gap"),
     column("balance", "Furthest off share", "percent_change"),
     column("leaders_changed", "New leaders", "count"),
     column("in_waves", "In waves", "duration_band"),
@@ -111,7 +113,23 @@ def _throttles(view: PlanView) -> dict[str, Any]:
 
 
 def _verdict(view: PlanView, option: Option) -> str:
-    return "recommended" if option is view.recommended else option.verdict
+    """Return the name of the badge of an option, as it was decided."""
+    decided = view.verdict(option)
+    status = str(decided["status"])
+    if option is not view.recommended or status != Status.FITS:
+        return f"{status}"
+    # What does not last to the horizon is recommended now only, and what sizing finds too small today is not at all.
+    return {"until": "recommended_now", "not-today": "fits_today"}.get(decided["lasts"], "recommended")
+
+
+def _lasts(view: PlanView, option: Option) -> str | None:
+    """Describe until when an option lasts, where sizing says that this is before the horizon."""
+    decided, sizing = view.verdict(option), view.sizing
+    if not option.fits or sizing is None:
+        return None
+    if decided["lasts"] == "not-today":
+        return "By sizing, at peak and with failures, this is too few brokers today already."
+    return f"By sizing it lasts until {decided['until']}." if decided["until"] else None
 
 
 def _row(view: PlanView, option: Option) -> dict[str, Any]:
@@ -122,16 +140,17 @@ def _row(view: PlanView, option: Option) -> dict[str, Any]:
         "verdict": _verdict(view, option),
         "share": option.share_ratio,
         "balance": None if option.is_refused else (figures["balance_before"], figures["balance_after"]),
-        "alone": None if option.is_refused else (figures["duration_seconds"],) * 2,
+        "alone": (figures["duration_seconds"],) * 2 if figures["moved_bytes"] else None,
         "in_waves": _in_waves(view.schedules.get(option.scenario_id)),
-        "duration": None if option.is_refused else (figures["duration_seconds"], figures["duration_peak_seconds"]),
-        NOTE: _note(option),
+        "duration": (figures["duration_seconds"], figures["duration_peak_seconds"]) if figures["moved_bytes"] else None,
+        NOTE: " ".join(filter(None, (_note(option), _lasts(view, option)))) or None,
     }
 
 
 def _in_waves(schedule: Mapping[str, Any] | None) -> tuple[float | None, float | None] | None:
     """Give the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
-    if schedule is None or not schedule["wave_count"]:
+    # Waves that copy nothing of what is to be copied are no move: what stays is said below the table.
+    if schedule is None or not schedule["wave_count"] or (schedule["refusals"] and not schedule["copied_bytes"]):
         return None
     expected = schedule["total_expected_seconds"]
     return expected, None if schedule["total_high_seconds"] is None else expected
@@ -183,15 +202,20 @@ def _chart(view: PlanView, drawn: list[Option]) -> dict[str, Any]:
 
 
 def _bar_label(view: PlanView, option: Option) -> str:
-    state = "recommended" if option is view.recommended else ("fits" if option.fits else "does not fit")
-    return f"{option.label} ({state})"
+    return f"{option.label} ({_state(view, option)})"
+
+
+def _state(view: PlanView, option: Option) -> str:
+    if option is view.recommended:
+        return "recommended"
+    return str(view.verdict(option)["status"]).replace("_", " ")
 
 
 def _bar(view: PlanView, option: Option) -> dict[str, Any]:
     figures = option.figures
     return {
         "label": _bar_label(view, option),
-        "kind": "recommended" if option is view.recommended else ("fits" if option.fits else "does not fit"),
+        "kind": _state(view, option),
         "moved_bytes": figures["moved_bytes"],
         "bound_bytes": figures["lower_bound_bytes"],
         "low_bytes": figures["moved_bytes_low"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_capacity.report.options import PlanView
-from kafka_capacity.report.problems import SECTION, problems_of
+from kafka_capacity.report.problems import SECTION, cluster_problems
 from kafka_capacity.report.sections import section
 
 
@@ -14,8 +14,8 @@ def build(view: PlanView) -> dict[str, Any]:
     """Return the problems, each once, and whether there is too little room today or after a loss."""
     return {
         "problems": [
-            {**one.problem.as_dict(), "message": one.problem.sentence, "remedy": one.problem.remedy, "then": one.then}
-            for one in problems_of(view)
+            {**one, "message": f"{one['message'][:1].upper()}{one['message'][1:]}", "remedy": one.get("remedy", "")}
+            for one in cluster_problems(view.decision)
         ],
         "lacks_room": view.sizing is not None and not view.sizing.today["fits_until"],
     }

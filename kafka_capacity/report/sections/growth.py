@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_words import CONDITION_WORDS
+from kafka_capacity.report.anchors import GROWTH
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.sizing import GROWTH_SECTION, SizingView
-from kafka_capacity.report.sizing_words import CONDITION_WORDS
 from kafka_capacity.report.tables import NOTE, column, table
 from kafka_capacity.text import format_duration, format_limit, format_rate, plural
 
@@ -42,7 +43,7 @@ _ADDED = (
 )
 
 
-@section(GROWTH_SECTION, title="What growth rests on", order=8)
+@section(GROWTH, title="What growth rests on", order=8)
 def build(view: PlanView) -> dict[str, Any] | None:
     """Give the classes, the events and the assumptions."""
     sizing = view.sizing

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_words import cost_sentence, days_words, idle_brokers, tightest_phrase
+from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.sizing import COSTS_SECTION, Row, SizingView
-from kafka_capacity.report.sizing_words import cost_sentence, days_words, idle_brokers, tightest_phrase
 from kafka_capacity.report.tables import NOTE, column, table
 from kafka_capacity.text import format_throttle_above, format_usd, plural
 
@@ -20,7 +21,7 @@ MAX_ROWS = 300
 _COLUMNS = (
     column("label", "Option"),
     column("verdict", "Verdict", "verdict"),
-    column("fits_until", "Fits until", "day"),
+    column("fits_until", "Lasts until", "day"),
     column("headroom_ratio", "Headroom", "percent"),
     column("total_usd_per_month", "A month", "usd"),
     column("brokers_usd_per_month", "Machines", "usd"),
@@ -35,7 +36,7 @@ _KINDS = {"do-nothing": "do nothing", "rebalance": "placed anew"}
 _PRICES = tuple(one["key"] for one in _COLUMNS if one["key"].endswith("_usd_per_month"))
 
 
-@section(COSTS_SECTION, title="Options and what they cost", order=4)
+@section(COSTS, title="Options and what they cost", order=4)
 def build(view: PlanView) -> dict[str, Any] | None:
     """Give the options that matter most, and all others to unfold."""
     sizing = view.sizing
@@ -52,10 +53,11 @@ def build(view: PlanView) -> dict[str, Any] | None:
     )
     if priced:
         note += f" Prices are those of {', '.join(priced)}."
+    rest = [_row(sizing, row) for row in others[:MAX_ROWS]]
     return {
         "cost": cost_sentence(sizing),
-        "table": table("The options that matter most", columns, [_row(row) for row in first], note=note),
-        "others": table("All other options", columns, [_row(row) for row in others[:MAX_ROWS]]) if others else None,
+        "table": table("The options that matter most", columns, [_row(sizing, row) for row in first], note=note),
+        "others": table("All other options", columns, rest) if rest else None,
         "others_count": len(others),
         "left_out": max(0, len(others) - MAX_ROWS),
     }
@@ -87,16 +89,32 @@ def _is_told(key: str, options: Sequence[Row]) -> bool:
     return key not in _PRICES or any(row[key] for row in options)
 
 
-def _row(row: Row) -> dict[str, Any]:
-    verdict = "recommended" if row["is_recommended"] else "fits" if row["fits"] else "no_fit"
+def _row(view: SizingView, row: Row) -> dict[str, Any]:
     return {
         **row,
         "label": _label(row),
-        "verdict": verdict,
-        "fits_until": ("" if row["fits"] else "not today") if row["fits_until"] is None else row["fits_until"],
+        "verdict": _verdict(view, row),
+        "fits_until": _until(view, row),
         "change": _change(row),
         NOTE: _note(row),
     }
+
+
+def _verdict(view: SizingView, row: Row) -> str:
+    """Return the name of the badge of an option: what is needed now or later, else whether and how long it lasts."""
+    places = [place for place, step in enumerate(view.steps) if step.option["option_id"] == row["option_id"]]
+    if places:
+        lasting = "recommended" if row["fits"] else "recommended_now"
+        return lasting if not places[0] else "recommended_later"
+    if row["is_recommended"]:
+        return "recommended"
+    return "fits" if row["fits"] else "does_not_fit" if row["fits_until"] is None else "lasts"
+
+
+def _until(view: SizingView, row: Row) -> str:
+    if row["fits"]:
+        return f"beyond {view.horizon}"
+    return "not today" if row["fits_until"] is None else view.until(row) or row["fits_until"]
 
 
 def _change(row: Row) -> str:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.report.options import PlanView
-from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, column, table
-from kafka_capacity.report.wave_charts import KINDS, disk_chart, gantt_chart
-from kafka_capacity.report.wave_dirs import dir_table
-from kafka_capacity.report.wave_runbook import FOLDER, bottleneck, pages
-from kafka_capacity.report.wave_words import (
+from kafka_capacity.questions.change.move_view import MoveView, Row
+from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
     leadership_sentence,
@@ -20,7 +15,13 @@ from kafka_capacity.report.wave_words import (
     summary,
     throttle_sentence,
 )
-from kafka_capacity.report.waves import SECTION, MoveView, Row
+from kafka_capacity.report.anchors import WAVES
+from kafka_capacity.report.options import PlanView
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.wave_charts import KINDS, disk_chart, gantt_chart
+from kafka_capacity.report.wave_dirs import dir_table
+from kafka_capacity.report.wave_runbook import FOLDER, bottleneck, pages
 from kafka_capacity.text import NOTHING, format_percent, format_throttle, plural
 
 MAX_ROWS = 120
@@ -47,7 +48,7 @@ _ORDERS = (
 )
 
 
-@section(SECTION, title="The move, wave by wave", order=22)
+@section(WAVES, title="The move, wave by wave", order=22)
 def build(view: PlanView) -> dict[str, Any] | None:
     """Give the waves of the option that is spoken of; nothing where a plan has none for it."""
     move = view.move

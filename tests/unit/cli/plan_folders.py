@@ -9,7 +9,7 @@ NINE = [{"id": i, "rack": "abc"[(i - 1) % 3]} for i in range(1, 10)]
 
 FEWEST_AS_NOW = ("--broker-counts", "6", "--placer", "fewest-bytes")
 KAFKAS = {"moves.json", "rollback.json", "target.json", "reassignment.json"}
-FILES = {"plan.json", "timing.json", "runbook.md", *KAFKAS}
+FILES = {"decision.json", "plan.json", "timing.json", "runbook.md", *KAFKAS}
 
 
 def names(folder):

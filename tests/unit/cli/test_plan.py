@@ -6,8 +6,8 @@ from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal import PlacementMetrics, evaluate_placement
-from kafka_capacity.proposal.gap import gap_text
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
+from kafka_capacity.text import format_gap
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FILES, NINE, all_names, names, read
 
@@ -143,8 +143,8 @@ def test_several_options_have_a_folder_each_and_a_recommendation(run, snapshot, 
     ids = [f"00{count}-brokers.{placer}" for count in (6, 9) for placer in ("fewest-bytes", "generate")]
 
     assert done.exit_code == 0
-    assert names(out) == {"plan.json", "timing.json"} | {
-        f"{name}/{file}" for name in ids for file in FILES - {"timing.json"}
+    assert names(out) == {"decision.json", "plan.json", "timing.json"} | {
+        f"{name}/{file}" for name in ids for file in FILES - {"decision.json", "timing.json"}
     }
     summary = read(out / "plan.json")
     assert [scenario["scenario_id"] for scenario in summary["scenarios"]] == ids
@@ -162,7 +162,7 @@ def test_what_an_earlier_plan_left_is_never_taken_for_this_one(run, snapshot, tm
     assert names(out) == FILES
 
     run(*start, "--brokers", broker_list(NINE), "--placer", "zk", "--placer", "modulo")
-    assert {name for name in names(out) if "/" not in name} == {"plan.json", "timing.json"}
+    assert {name for name in names(out) if "/" not in name} == {"decision.json", "plan.json", "timing.json"}
 
 
 def test_a_plan_that_fails_leaves_what_was_there(planned, run, tmp_path, broker_list):
@@ -185,4 +185,4 @@ def test_figures_of_the_table_are_those_of_the_plan(planned, run, snapshot, brok
     assert cells[3] == f"{plan['moved_replicas']} of {plan['total_replicas']}"
     assert cells[4] == f"{plan['moved_bytes'] / 2**30:.1f} GiB"
     assert "it fits" in done.stdout
-    assert cells[6] == (gap_text(plan["moved_bytes"], plan["lower_bound_bytes"]) or "")
+    assert cells[6] == format_gap(plan["gap_ratio"])

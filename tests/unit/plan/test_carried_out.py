@@ -9,8 +9,8 @@ from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.scoreboard import score_cluster
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
-from kafka_capacity.report.data import build_report
 from tests.builders import cluster, rows_of, topic, with_rows
+from tests.report.decided import build_report
 from tests.sized_plans import simulated_plan
 
 REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "horizon_months": 1}

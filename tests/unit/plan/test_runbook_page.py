@@ -7,9 +7,9 @@ from kafka_capacity.questions.change.move_tables import schedule_tables
 from tests.properties.move_problems import move_problem_of
 
 
-def runbook(before, after, **given):
+def runbook(before, after, warnings=(), **given):
     made = schedule_tables("015-brokers.fewest-bytes", plan_waves(move_problem_of(before, after, **given)))
-    return runbook_document(made["schedules"], made["waves"]).decode()
+    return runbook_document(made["schedules"], made["waves"], warnings=warnings).decode()
 
 
 def test_waves_follow_each_other_with_their_times():
@@ -50,3 +50,20 @@ def test_automatic_throttles_are_named_as_such():
     text = runbook([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)
 
     assert "the largest throttle of each broker that leaves 25% free at its peak" in text
+
+
+def test_what_is_not_certain_stands_before_the_first_wave():
+    text = runbook(
+        [[1, 2]], [[1, 3]], size=10**6, throttle=10**5, warnings=["The disk of 3 of 3 brokers is not known."]
+    )
+
+    before, _ = text.split("## Wave 1 of 1")
+    assert "## Before you begin: what is not certain\n\n- The disk of 3 of 3 brokers is not known.\n" in before
+    assert "not certain" not in runbook([[1, 2]], [[1, 3]])
+
+
+def test_a_time_that_is_the_same_at_every_rate_is_said_once():
+    text = runbook([[1, 2]], [[1, 3]], size=10**6, throttle=10**5)
+
+    assert "It is done after 10 s; broker" in text
+    assert "if nobody writes" not in text

@@ -17,9 +17,8 @@ from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.scoreboard import find_predictions, score_cluster
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scores
-from kafka_capacity.report.data import build_report
-from kafka_capacity.report.render import render_all
 from tests.builders import cluster, topic
+from tests.report.decided import build_report, render_all
 from tests.sized_plans import simulated_plan
 
 REQUEST = {"cluster": "payments", "broker_counts": [6], "placers": ["fewest-bytes"], "horizon_months": 3}

@@ -4,10 +4,8 @@ import dataclasses
 
 import pytest
 
-from kafka_capacity.report.data import build_report
 from kafka_capacity.report.durability import chance, few_sentence, losses_sentence, read_durability, topics_table, ways
-from kafka_capacity.report.options import view_plan
-from kafka_capacity.report.render import render_all
+from tests.report.decided import build_report, render_all, view_plan
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs
 

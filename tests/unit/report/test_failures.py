@@ -9,12 +9,11 @@ from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.controller.quorum import Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.report.controllers import controllers
-from kafka_capacity.report.data import build_report
 from kafka_capacity.report.failure_details import MOST_GROUPS, groups_table, survivors_table
 from kafka_capacity.report.failure_matrix import MOST_ROWS, matrices, overview
 from kafka_capacity.report.failure_words import basis_notes, change_word, failures_line, loss_sentence
 from kafka_capacity.report.failures import FailuresView, PlacementFailures
-from kafka_capacity.report.render import render_all
+from tests.report.decided import build_report, render_all
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs
 
@@ -265,7 +264,7 @@ def test_what_is_seriously_wrong_stands_at_the_top_and_in_the_mail():
     rendered = render_all(sized_inputs(controllers=["1:a"]))
     report = json.loads(rendered.report_json)
     message = "there is 1 voter: the loss of one stops every election and every change of metadata"
-    (text,) = [text for text in report["verdict"]["serious"]["texts"] if "voter" in text]
+    (text,) = [one["text"] for one in report["verdict"]["serious"]["problems"] if "voter" in one["text"]]
     assert text == f"T{message[1:]}. Remedy: run 3 controllers, or 5."
     page = rendered.index_html.decode()
     assert page.index("Wrong with the cluster today") < page.index("Key figures of sizing")

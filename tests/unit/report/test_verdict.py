@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.data import build_report
-from kafka_capacity.report.options import view_plan
+from tests.report.decided import build_report, view_plan
 from tests.report.plans import GIB, TIB, ClusterSpec, make_inputs
 
 
@@ -85,7 +84,7 @@ def test_nothing_fits():
     spec = ClusterSpec(disk_capacity_bytes=50 * GIB)
     verdict = verdict_of(make_inputs(spec, broker_counts=(7, 8), placers=("fewest-bytes",)))
     assert not verdict["fits"]
-    assert verdict["status"] == "no_fit"
+    assert verdict["status"] == "does_not_fit"
     assert verdict["recommended_scenario_id"] is None
     assert verdict["nearest_scenario_id"] == "008-brokers.fewest-bytes"
     assert verdict["headline"].startswith("No option fits. The nearest is 8 brokers, fewest-bytes: broker ")
@@ -136,18 +135,40 @@ def test_without_rates_the_time_is_at_least_that():
     verdict = verdict_of(make_inputs(spec, broker_counts=(9,), placers=("fewest-bytes",)))
     assert " in at least " in verdict["headline"]
     assert texts(verdict, "serious")[0].startswith("There is no traffic history: times leave out")
-    assert not any("Peaks add up" in text for text in texts(verdict, "note"))
+    assert not any("Peaks add up" in text for text in texts(verdict, "info"))
 
 
 def test_little_history_is_said():
     verdict = verdict_of(make_inputs(ClusterSpec(hours=24)))
-    assert "Rates rest on 24 hours of history, less than a week." in texts(verdict, "note")
+    assert "Rates rest on 24 hours of history, less than a week." in texts(verdict, "info")
 
 
-def test_disks_that_are_not_known_are_said_not_to_be_checked():
+def test_what_is_not_known_is_not_judged_and_never_fits():
     verdict = verdict_of(make_inputs(ClusterSpec(disk_capacity_bytes=None, network_bytes_per_second=None)))
-    assert "The disk of 7 of 7 brokers is not known, so it is not checked." in texts(verdict, "serious")
-    assert "The network of 7 of 7 brokers is not known, so it is not checked." in texts(verdict, "serious")
+    disk, network = texts(verdict, "serious")
+    assert disk.startswith("The disk of 7 of 7 brokers is not known, so it is not judged. To fix it: give the disks")
+    assert network.startswith("The network of 7 of 7 brokers is not known, so it is not judged. To fix it: give the")
+    assert (verdict["status"], verdict["fits"]) == ("not_judged", False)
+    assert verdict["badge"] == {"kind": "warn", "text": "? Not judged"}
+    assert verdict["unknown"] == ["the disk of 7 of 7 brokers", "the network of 7 of 7 brokers"]
+    assert verdict["because"] == [f"{what} is not known" for what in verdict["unknown"]]
+    assert verdict["headline"].startswith(
+        "Not judged whether 7 brokers fit (6 today), since it is not known: the disk of 7 of 7 brokers and the network"
+    )
+    assert verdict["subject"] == "[kafka-capacity] payments: not judged whether 7 brokers fit (2026-11-20)"
+    assert verdict["recommended_scenario_id"] == "007-brokers.fewest-bytes"
+
+
+def test_a_limit_that_is_passed_decides_whatever_else_is_not_known():
+    spec = ClusterSpec(disk_capacity_bytes=50 * GIB, network_bytes_per_second=None)
+    assert verdict_of(make_inputs(spec, placers=("fewest-bytes",)))["status"] == "does_not_fit"
+
+
+def test_brokers_that_join_are_not_said_to_be_off_their_share():
+    verdict = verdict_of(make_inputs(broker_counts=(9,), placers=("fewest-bytes",)))
+    (said,) = [text for text in verdict["reasons"] if "fair share" in text]
+    assert said.startswith("The broker furthest from its fair share of today’s brokers is ")
+    assert " 100 % off" not in said
 
 
 @pytest.mark.parametrize(
@@ -156,7 +177,7 @@ def test_disks_that_are_not_known_are_said_not_to_be_checked():
         (
             {"unknown_size_partitions": 1},
             "The size of 1 of 72 partitions is not known and counts as nothing: copied bytes, disks and time are too "
-            "low.",
+            "low. To fix it: stage an inventory with the sizes of partitions.",
         ),
         (
             {"brokers_with_several_log_dirs": 3, "brokers_with_unsized_log_dirs": 2},
@@ -175,8 +196,8 @@ def test_what_the_inventory_cannot_tell_is_serious(facts, text, count):
 
 def test_warnings_are_said_to_be_in_the_report():
     finding = {"severity": "warning", "code": "x", "where": "replicas", "message": "something"}
-    (text,) = [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "note") if "1 warning" in text]
-    assert text == "1 warning about the inventory, the cluster or the layout; the report lists them."
+    (text,) = [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "info") if "1 warning" in text]
+    assert text == "1 warning about the inventory or the layout; the report lists them."
 
 
 def test_kafka_would_refuse_it():
@@ -293,7 +314,8 @@ def test_of_as_many_constraints_the_nearest_lacks_the_least_then_has_the_fewest_
 def test_an_unsound_inventory_is_said_first():
     finding = {"severity": "fatal", "code": "no-sizes", "where": "replicas", "message": "no replica has a size"}
     verdict = verdict_of(make_inputs(findings=(finding,)))
-    assert verdict["status"] == "unsound"
+    assert verdict["status"] == "not_judged"
+    assert verdict["badge"] == {"kind": "bad", "text": "! Inventory unsound"}
     assert verdict["subject"].startswith("[kafka-capacity] payments: inventory is unsound; 7 brokers fit")
     assert texts(verdict, "serious")[0].startswith("The inventory is unsound (1 fatal problem)")
 
@@ -315,9 +337,7 @@ def test_a_plan_without_scenarios_is_an_error():
     empty = {name: table.schema.empty_table() for name, table in inputs.tables.items()}
     with pytest.raises(RenderError) as caught:
         build_report(dataclasses.replace(inputs, tables=empty))
-    assert str(caught.value) == (
-        "plan '0123456789abcdef' has no scenarios, so there is nothing to report; evaluate at least one"
-    )
+    assert str(caught.value) == ("the plan has no scenarios, so there is nothing to decide; evaluate at least one")
 
 
 def excuse():

@@ -12,25 +12,26 @@ import pytest
 from kafka_capacity.kafka.reassignment.problem import Throttle, WaveSettings
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.questions.change.move_tables import MOVE_TABLES, schedule_tables
-from kafka_capacity.report.charts import draw_charts
-from kafka_capacity.report.data import build_report
-from kafka_capacity.report.email import render_email_text
-from kafka_capacity.report.template_folder import template_folder
-from kafka_capacity.report.wave_charts import MAX_BARS, MAX_BROKERS, disk_chart, gantt_chart
-from kafka_capacity.report.wave_runbook import MAX_PAGES, OPEN_PAGES, pages
-from kafka_capacity.report.wave_words import (
+from kafka_capacity.questions.change.move_view import read_move
+from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
     leadership_sentence,
     line,
     order_sentence,
-    refusal_caveat,
+    refusal_problem,
     summary,
     throttle_sentence,
-    time_caveats,
+    time_notes,
 )
-from kafka_capacity.report.waves import read_move
+from kafka_capacity.report.charts import draw_charts
+from kafka_capacity.report.email import render_email_text
+from kafka_capacity.report.sections.comparison import _in_waves
+from kafka_capacity.report.template_folder import template_folder
+from kafka_capacity.report.wave_charts import MAX_BARS, MAX_BROKERS, disk_chart, gantt_chart
+from kafka_capacity.report.wave_runbook import MAX_PAGES, OPEN_PAGES, pages
 from tests.properties.move_problems import move_problem_of
+from tests.report.decided import build_report
 from tests.report.plans import GIB, ClusterSpec, make_inputs
 
 MB = 10**6
@@ -127,7 +128,7 @@ def test_orders_that_come_to_the_same_are_not_listed():
 
 def test_one_wave_is_the_copying_alone():
     move = move_of([[1, 2]], [[1, 3]], size=100 * MB, throttle=10 * MB)
-    assert time_caveats(move, 10.0)[0]["text"] == (
+    assert time_notes(move, 10.0)[0] == (
         "10 s is the copying alone, with everything started at once and the throttle used in full on the broker that "
         "decides."
     )
@@ -194,6 +195,14 @@ def test_a_broker_beyond_its_limit_from_the_start_is_no_surprise():
     assert disk_sentence(move) == (
         "Broker 2 is beyond its disk limit before the move already, and holds at most 200 % of it in wave 1."
     )
+    assert summary(move).endswith(" or takes a disk beyond its limit that is within it today.")
+    assert summary(two_waves(limits=[1000.0 * MB] * 3)).endswith(" or takes a disk beyond its limit.")
+
+
+def test_waves_that_copy_nothing_of_what_is_to_be_copied_take_no_time_to_compare():
+    refused = {"wave_count": 1, "refusals": [{}], "copied_bytes": 0.0, "total_expected_seconds": 0.0}
+    assert _in_waves({**refused, "total_high_seconds": 0.0}) is None
+    assert _in_waves({**refused, "total_high_seconds": 0.0, "refusals": []}) == (0.0, 0.0)
 
 
 def test_a_detour_is_named():
@@ -208,11 +217,12 @@ def test_a_detour_is_named():
 
 def test_what_cannot_move_is_a_serious_caveat_with_its_figures():
     move = move_of([[1], [1]], [[2], [2]], size=100, limits=[1000.0, 150.0], allows_detours=False)
-    caveat = refusal_caveat(move)
-    assert caveat["severity"] == "serious"
-    assert caveat["anchor"] == "waves"
-    assert caveat["text"].startswith("1 partition is in no wave and stays put: broker 2 may hold 150 B and holds 100 B")
-    assert refusal_caveat(two_waves()) is None
+    problem = refusal_problem(move)
+    assert (problem.severity, problem.code) == ("serious", "partitions-in-no-wave")
+    assert problem.message.startswith(
+        "1 partition is in no wave and stays put: broker 2 may hold 150 B and holds 100 B"
+    )
+    assert refusal_problem(two_waves()) is None
 
 
 def test_nothing_that_can_move_is_still_told():
@@ -232,13 +242,13 @@ def test_automatic_throttles_say_what_they_leave_free():
         "Throttles are the largest that leave 20 % of network and disk free at each broker’s peak, by broker and "
         "direction."
     )
-    note = time_caveats(move, 3600.0)[0]["text"]
+    note = time_notes(move, 3600.0)[0]
     assert note.endswith(" The copying alone, all started at once at 1 MB/s, would take 1 h.")
     assert "Throttle" in [step["does"] for step in pages(move)[0]["steps"]]
 
 
 def test_slower_at_once_has_its_reason():
-    note = time_caveats(two_waves(), 3600.0)[0]["text"]
+    note = time_notes(two_waves(), 3600.0)[0]
     assert note.endswith("would take 1 h, since what is produced to all that moves would then use up the throttle.")
 
 
@@ -382,7 +392,7 @@ def test_throttles_stand_side_by_side_and_name_the_options():
 
     assert compared["asked"] == "Asked: 8 brokers; throttles of 400 kB/s, 50 MB/s, 100 MB/s."
     assert report["verdict"]["recommended_scenario_id"] == "008-brokers.fewest-bytes.100MBps"
-    assert [row["verdict"] for row in (slow, usual, fast)] == ["no_fit", "fits", "recommended"]
+    assert [row["verdict"] for row in (slow, usual, fast)] == ["does_not_fit", "fits", "recommended"]
     assert slow["takes"][1] is None
     assert usual["takes"][1] > fast["takes"][1] > 0
     assert slow["throttle"] < slow["smallest"]

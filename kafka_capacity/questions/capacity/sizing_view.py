@@ -11,13 +11,9 @@ import pyarrow as pa
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
-from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.proposal.excuse import distance
 
 Row = Mapping[str, Any]
-
-BY_WHEN_SECTION = "by_when"
-COSTS_SECTION = "options_costs"
-GROWTH_SECTION = "growth"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +75,35 @@ class SizingView:
 
     @property
     def nearest(self) -> Row:
-        """The recommended option, else the one with the most headroom, of equals the first."""
-        known = [row for row in self.options if row["headroom_ratio"] is not None]
-        return self.recommended or max(known, key=lambda row: float(row["headroom_ratio"]), default=self.today)
+        """The recommended option, else the one closest to fitting, of equals the first."""
+        return self.recommended or min(self.options, key=lambda row: distance(row["excuses"]))
 
     def by_id(self, option_id: str | None) -> Row | None:
         """Find an option."""
         return next((row for row in self.options if row["option_id"] == option_id), None)
+
+    def until(self, option: Row) -> str | None:
+        """Return the day on which an option first passes a limit; ``None`` for not before the horizon.
+
+        This is the one date of an option: steps, tables and sentences show it.
+        """
+        return _end(self, option)[0]
+
+    def of_count(self, count: int) -> Row | None:
+        """Return the option of so many brokers, and nothing else changed, that lasts longest; ``None`` for none."""
+        kind = ("shape", "extra_racks", "replication_factor")
+        rows = [
+            row for row in self.options if row["broker_count"] == count and all(row[k] == self.today[k] for k in kind)
+        ]
+        return max(rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
+
+    @property
+    def count_now(self) -> int | None:
+        """How many brokers of today's hardware are needed now; ``None`` where that is no answer."""
+        if not self.steps:
+            return None
+        option, kind = self.steps[0].option, ("shape", "extra_racks", "replication_factor")
+        return int(option["broker_count"]) if all(option[name] == self.today[name] for name in kind) else None
 
     def lasts(self, option: Row, day: str) -> bool:
         """Tell whether an option fits up to a day of the outlook."""
@@ -97,28 +115,36 @@ class SizingView:
         return min(rows, key=lambda row: (row[self.estimate], row["resource"]), default=None)
 
 
-def read_sizing(inputs: ReportInputs) -> SizingView | None:
-    """Read what the plan says; ``None`` where no rates were known, or the plan was made before there was sizing."""
-    table = inputs.tables.get("sizing_options")
-    if not inputs.sizing or table is None or not len(table) or has_no_rates(inputs):
+def read_sizing(
+    tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]
+) -> SizingView | None:
+    """Read what a plan says; ``None`` where no rates were known, or the plan was made before there was sizing.
+
+    Args:
+        tables: of the plan.
+        document: ``sizing.json``; empty where there is none.
+        request: the parameters of the plan.
+    """
+    table = tables.get("sizing_options")
+    if not document or table is None or not len(table) or has_no_rates(document):
         return None
     exhaustion: dict[str, dict[str, Row]] = {}
-    for row in inputs.tables["sizing_exhaustion"].to_pylist():
+    for row in tables["sizing_exhaustion"].to_pylist():
         exhaustion.setdefault(row["option_id"], {})[row["resource"]] = row
     read: dict[str, Any] = {
         "options": tuple({**row, "excuses": json.loads(row["excuses"])} for row in table.to_pylist()),
         "exhaustion": exhaustion,
-        "use": inputs.tables["sizing_use"],
-        "document": inputs.sizing,
-        "estimate": str(inputs.request.get("sized_estimate") or "high"),
+        "use": tables["sizing_use"],
+        "document": document,
+        "estimate": str(request.get("sized_estimate") or "high"),
     }
     view = SizingView(**read)
     return SizingView(**read, steps=_steps(view))
 
 
-def has_no_rates(inputs: ReportInputs) -> bool:
-    """Tell whether sizing was tried on an inventory without rates: then it can answer nothing."""
-    return bool(inputs.sizing) and inputs.sizing["peak_basis"] == str(PeakBasis.UNKNOWN)
+def has_no_rates(document: Mapping[str, Any]) -> bool:
+    """Return whether sizing was tried on an inventory without rates: then it can answer nothing."""
+    return bool(document) and document["peak_basis"] == str(PeakBasis.UNKNOWN)
 
 
 def _steps(view: SizingView) -> tuple[Step, ...]:
@@ -156,6 +182,12 @@ def _last_by_date(view: SizingView) -> Row | None:
 
 
 def _step(view: SizingView, option: Row, from_day: str) -> Step:
+    until, resource = _end(view, option)
+    return Step(option=option, from_day=from_day, until=until, resource=resource)
+
+
+def _end(view: SizingView, option: Row) -> tuple[str | None, str | None]:
+    """Return when an option first passes a limit, and of which resource, where it is one of these."""
     out = view.runs_out(option)
     until = None if out is None else str(out[view.estimate])
     resource = None if out is None else str(out["resource"])
@@ -164,4 +196,4 @@ def _step(view: SizingView, option: Row, from_day: str) -> Step:
         when = excuse.get("when")
         if when and excuse["constraint"] not in RESOURCES and (until is None or when < until):
             until, resource = str(when), None
-    return Step(option=option, from_day=from_day, until=until, resource=resource)
+    return until, resource

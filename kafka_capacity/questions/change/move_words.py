@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_capacity.report.waves import SECTION, MoveView, Row
+from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.text import (
     format_duration,
     format_limit,
@@ -21,11 +22,13 @@ def summary(move: MoveView) -> str:
     count = len(move.waves)
     if not count:
         return "None of it can move as things are."
+    fullest = move.fullest
     stop = "One may stop after any of them: no wave" if count > 1 else "It never"
-    stop += (
-        " leaves a partition with fewer replicas, racks or in-sync replicas than it has before or shall have, or takes "
-        "a disk beyond its limit."
-    )
+    stop += " leaves a partition with fewer replicas, racks or in-sync replicas than it has before or shall have, or "
+    if fullest is None or fullest["fullest_ratio"] <= 1:
+        stop += "takes a disk beyond its limit."
+    else:
+        stop += "takes a disk beyond its limit that is within it today."
     return f"The move is {plural(count, 'wave')}. {_how_long(move)} {stop}"
 
 
@@ -154,31 +157,42 @@ def refusal_texts(move: MoveView) -> list[str]:
     return [f"In no wave: {_ended(str(refusal['reason']))}" for refusal in move.refusals]
 
 
-def refusal_caveat(move: MoveView) -> dict[str, str] | None:
-    """Put what is in no wave into one caveat for the top of the report."""
+def refusal_problem(move: MoveView) -> Problem | None:
+    """Return what is in no wave as one problem."""
     if not move.refusals:
         return None
     count, more = int(move.facts["refused_partitions"]), len(move.refusals) - 1
     verbs = ("is", "stays") if count == 1 else ("are", "stay")
     lead = f"{plural(count, 'partition')} {verbs[0]} in no wave and {verbs[1]} put"
     rest = f" (and {plural(more, 'more reason')})" if more else ""
-    return _caveat("serious", f"{lead}: {_ended(str(move.refusals[0]['reason']))[:-1]}{rest}.")
+    return Problem(
+        severity=Severity.SERIOUS,
+        code="partitions-in-no-wave",
+        where=plural(count, "partition"),
+        message=f"{lead}: {_ended(str(move.refusals[0]['reason']))[:-1]}{rest}",
+        partitions=count,
+    )
 
 
-def endless_caveat(move: MoveView) -> dict[str, str]:
-    """Say that the waves never end, and with which throttle they would."""
+def endless_problem(move: MoveView) -> Problem:
+    """Describe that the waves never end, and with which throttle they would."""
     smallest = format_throttle_above(move.smallest_throttle("expected"))
-    return _caveat("serious", f"In waves the move never ends at {move.throttle_text}; it takes more than {smallest}.")
+    return Problem(
+        severity=Severity.SERIOUS,
+        code="waves-never-end",
+        where="the throttle",
+        message=f"In waves the move never ends at {move.throttle_text}; it takes more than {smallest}",
+    )
 
 
-def time_caveats(move: MoveView, at_once: float | None) -> list[dict[str, str]]:
-    """Say what the scheduled time is made of, beside that of copying with everything started at once.
+def time_notes(move: MoveView, at_once: float | None) -> list[str]:
+    """Describe what the scheduled time is made of, beside that of copying with everything started at once.
 
     Args:
         move: the waves.
         at_once: seconds that the copying alone would take at the throttle that was asked for, ``None`` for never.
     """
-    fill = _note(
+    fill = (
         "The old copy of a partition stays until the new one is in sync: on the way a disk holds more than after. "
         f"{disk_sentence(move)}"
     )
@@ -190,7 +204,7 @@ def time_caveats(move: MoveView, at_once: float | None) -> list[dict[str, str]]:
             f"{format_duration(expected)} is the copying alone, with everything started at once and the throttle used "
             "in full on the broker that decides."
         )
-        return [_note(text), fill]
+        return [text, fill]
     alone = ""
     if at_once is not None:
         is_automatic = move.facts["is_throttle_automatic"]
@@ -200,20 +214,12 @@ def time_caveats(move: MoveView, at_once: float | None) -> list[dict[str, str]]:
         alone += slower + "." if at_once > expected and not is_automatic else "."
     each = "each begun as soon as the one before is done, " if len(move.waves) > 1 else ""
     return [
-        _note(
+        (
             f"{format_duration(expected)} is for {plural(len(move.waves), 'wave')}, {each}with the throttle used in "
             f"full on the broker that decides.{alone}"
         ),
         fill,
     ]
-
-
-def _caveat(severity: str, text: str) -> dict[str, str]:
-    return {"severity": severity, "text": text, "anchor": SECTION}
-
-
-def _note(text: str) -> dict[str, str]:
-    return {"severity": "note", "text": text}
 
 
 def _ended(text: str) -> str:

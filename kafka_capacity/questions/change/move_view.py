@@ -1,4 +1,4 @@
-"""The move in time, as the report speaks of it: the waves of the option that is spoken of, and each broker in them."""
+"""The move in time, read from the tables of a plan: the waves of one option, and each broker in them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pyarrow.compute as pc
 
 from kafka_capacity.text import format_throttle
 
-SECTION = "waves"
-"""The section's name, which is its anchor too."""
 BAND = ("low", "expected", "high")
 """Times if nobody writes, at the mean rates, and at the peak rates."""
 

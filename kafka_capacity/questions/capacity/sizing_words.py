@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource, shown_amount
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.report.sizing import Row, SizingView
-from kafka_capacity.report.tables import key_figure
-from kafka_capacity.text import format_month, format_percent, format_usd, plural
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.text import format_month, format_usd, plural
 
 CONDITION_WORDS = {
     "normal": "all brokers up",
@@ -54,7 +51,7 @@ def option_name(option: Row) -> str:
     return name + (f" ({', '.join(more)})" if more else "")
 
 
-def _verb(count: int, verb: str) -> str:
+def run_verb(count: int, verb: str) -> str:
     """Give the verb for so many brokers: the only one there is lasts, others last."""
     return f"{verb}s" if count == 1 else verb
 
@@ -91,6 +88,11 @@ def steps_phrase(view: SizingView) -> str:
     return ", ".join(parts)
 
 
+def later_steps(view: SizingView) -> list[str]:
+    """Return how many brokers are needed later, and by which day, a phrase for each step after the first."""
+    return [f"{step.option['broker_count']:,} by {step.from_day}" for step in view.steps[1:]]
+
+
 def headline(view: SizingView) -> str:
     """Answer how many brokers by when."""
     if view.recommended is None:
@@ -99,7 +101,7 @@ def headline(view: SizingView) -> str:
         return _enough(view)
     said = steps_phrase(view)
     if len(view.steps) == 1:
-        said += f" {_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
+        said += f" {run_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
     if view.runs_out(view.today) is not None or len(view.steps) > 1:
         # Where today's brokers run out of nothing, it is no resource that asks for a change.
         said += f": {resource_name(_binding(view))} binds"
@@ -120,12 +122,12 @@ def today_phrase(view: SizingView) -> str:
     if out is None:
         if not view.today["fits"]:
             return f"{what} {'does' if count == 1 else 'do'} not fit"
-        return f"{what} {_verb(count, 'last')} until {format_month(view.horizon)}"
+        return f"{what} {run_verb(count, 'last')} until {format_month(view.horizon)}"
     day = str(out[view.estimate])
     name = resource_name(out["resource"])
     if day == view.dates[0]:
         return f"{what} {'is' if count == 1 else 'are'} beyond the limit of {name} already"
-    return f"{what} {_verb(count, 'run')} out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
+    return f"{what} {run_verb(count, 'run')} out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
 
 
 def _is_soon(view: SizingView, day: str) -> bool:
@@ -140,13 +142,13 @@ def _when(view: SizingView, day: str) -> str:
 def _enough(view: SizingView) -> str:
     chosen, today = view.recommended or view.today, view.today
     count = today["broker_count"]
-    said = f"Today’s {plural(count, 'broker')} {_verb(count, 'last')} until {format_month(view.horizon)}"
+    said = f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} until {format_month(view.horizon)}"
     if chosen["shape"] == today["shape"] and chosen["broker_count"] == count and not chosen["moved_bytes"]:
         what = "needs fewer brokers" if today["total_usd_per_month"] is None else "costs less"
         return f"{said}, and nothing that was tried {what}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     if price is not None and now is not None:
-        cheaper = f"{_verb(chosen['broker_count'], 'cost')} {format_usd(price)} a month instead of {format_usd(now)}"
+        cheaper = f"{run_verb(chosen['broker_count'], 'cost')} {format_usd(price)} a month instead of {format_usd(now)}"
         return f"{said}; {option_name(chosen)} would do too, and {cheaper}."
     return f"{said}; {option_name(chosen)} would do too."
 
@@ -162,17 +164,17 @@ def _nothing_lasts(view: SizingView) -> str:
     return f"{lead}, nor fits today. The nearest is {option_name(nearest)}{reason}."
 
 
-def badge(view: SizingView) -> dict[str, str]:
-    """Give the word in front of the headline, and its colour."""
+def badge(view: SizingView) -> tuple[str, str]:
+    """Return the kind of the word in front of the headline, and the word."""
     if view.recommended is None:
-        return {"kind": "bad", "text": "✕ Nothing tried lasts"}
+        return "bad", "✕ Nothing tried lasts"
     if view.today["fits"]:
-        return {"kind": "good", "text": "✓ Enough brokers"}
+        return "good", "✓ Enough brokers"
     if view.today["fits_until"] is None:
-        return {"kind": "bad", "text": "! Too few brokers now"}
+        return "bad", "! Too few brokers now"
     out = view.runs_out(view.today)
     by = f" by {_when(view, str(out[view.estimate]))}" if out is not None else ""
-    return {"kind": "warn", "text": f"↑ More brokers{by}"}
+    return "warn", f"↑ More brokers{by}"
 
 
 def subject_words(view: SizingView) -> str:
@@ -182,7 +184,7 @@ def subject_words(view: SizingView) -> str:
         return f"nothing tried lasts until {month}"
     if view.today["fits"]:
         count = view.today["broker_count"]
-        return f"{plural(count, 'broker')} {_verb(count, 'last')} until {month}"
+        return f"{plural(count, 'broker')} {run_verb(count, 'last')} until {month}"
     return steps_phrase(view) + (f", until {month}" if len(view.steps) == 1 else "")
 
 
@@ -191,11 +193,10 @@ def cost_sentence(view: SizingView) -> str:
     option, now = view.nearest, view.today["total_usd_per_month"]
     price = option["total_usd_per_month"]
     if price is None:
-        return (
-            f"What {option_name(option)} {_verb(option['broker_count'], 'cost')} is not known: {price_wanted(option)}."
-        )
+        verb = run_verb(option["broker_count"], "cost")
+        return f"What {option_name(option)} {verb} is not known: {price_wanted(option)}."
     against = "" if option is view.today else f" ({format_usd(now)} as today)" if now is not None else ""
-    said = f"{option_name(option)} {_verb(option['broker_count'], 'cost')} {format_usd(price)} a month{against}"
+    said = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {format_usd(price)} a month{against}"
     days = option["break_even_days"]
     if days is not None and option["change_usd"] is not None and option is not view.today:
         said += f"; the change costs {format_usd(option['change_usd'])} and pays for itself after {days_words(days)}"
@@ -225,61 +226,8 @@ def price_wanted(option: Row) -> str:
 
 
 def not_judged_sentence(option: Row) -> str | None:
-    """Say which resources nobody looked at, and which parameter mends that."""
+    """Say which resources nobody looked at, and which parameter would tell."""
     if not option["not_judged"]:
         return None
     parts = [f"{resource_name(one)} ({_MISSING.get(one, 'its limit is not known')})" for one in option["not_judged"]]
     return f"Not judged, since it is not known: {', '.join(parts)}."
-
-
-def figures(view: SizingView) -> list[dict[str, Any]]:
-    """Give the figures of the first screen about sizing."""
-    option, today = view.nearest, view.today
-    month = format_month(view.horizon)
-    is_known = option["total_usd_per_month"] is not None
-    label = f"Brokers until {month}" if view.recommended else "Brokers that come nearest"
-    others = "" if option["shape"] == today["shape"] else f"of {option['shape']}; "
-    return [
-        key_figure(label, option["broker_count"], "count", f"{others}{today['broker_count']:,} today"),
-        _run_out_figure(view),
-        key_figure("US dollars a month", option["total_usd_per_month"], "usd", _price_note(view))
-        if is_known
-        else key_figure("Cost a month", "not known", "text", price_wanted(option)),
-        key_figure(
-            "Headroom then", option["headroom_ratio"], "percent", tightest_phrase(option) or "nothing was judged"
-        ),
-    ]
-
-
-def _price_note(view: SizingView) -> str:
-    option, now = view.nearest, view.today["total_usd_per_month"]
-    parts = {
-        "machines": option["brokers_usd_per_month"],
-        "disks": option["disks_usd_per_month"],
-        "traffic between racks": option["between_racks_usd_per_month"],
-        "ingest": option["ingest_usd_per_month"],
-    }
-    said = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
-    return said if option is view.today or now is None else f"{format_usd(now)} as today; {said}"
-
-
-def _run_out_figure(view: SizingView) -> dict[str, Any]:
-    count = view.today["broker_count"]
-    label = f"Today’s {count:,} {_verb(count, 'run')} out"
-    out = view.runs_out(view.today)
-    if out is None:
-        if not view.today["fits"]:
-            excuse = view.today["excuses"][0]
-            when = "already" if view.today["fits_until"] is None else str(excuse.get("when") or "later")
-            return key_figure(label, when, "text", str(excuse["reason"]))
-        return key_figure(label, "not yet", "text", f"not before {view.horizon}, {_left(view.today)}")
-    day = str(out[view.estimate])
-    where = "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
-    note = resource_name(out["resource"]) + where
-    if view.estimate == "high" and day != view.dates[0]:
-        note += f"; at the middle estimate {out['middle'] or 'not before ' + view.horizon}"
-    return key_figure(label, "already" if day == view.dates[0] else day, "text", note)
-
-
-def _left(option: Row) -> str:
-    return f"headroom {format_percent(option['headroom_ratio'])}"

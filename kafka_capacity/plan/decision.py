@@ -1,0 +1,253 @@
+"""What a plan says, decided once: after the results are in, and before anything of them is shown.
+
+The questions answer for themselves (``questions/*/decide.py``); here their answers become one: one verdict, one
+recommendation, one list of problems. Stored with the plan as ``decision.json``. The page, the e-mail, the command line
+and the released files show it and decide nothing.
+
+The two questions about brokers combine so: sizing says how many are needed now and by when, at peak and with failures;
+the move goes to the count that is needed now, where it is among the counts that were tried and fits. Where it is not,
+the move that fits is still the one that is described, with what sizing says of its count, and the run that would plan
+the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity.health.listing import ListedProblem, list_problems
+from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.plan.decision_words import because, relation, subject
+from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, problem_sentence
+from kafka_capacity.questions.capacity.decide import decide_capacity
+from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
+from kafka_capacity.questions.change.change_view import ChangeView, view_change
+from kafka_capacity.questions.change.decide import decide_change
+from kafka_capacity.questions.consumers.decide import decide_tables
+from kafka_capacity.report.failures import read_failures
+from kafka_capacity.report.inputs import ReportInputs
+
+DECISION_KIND = "kafka-capacity-decision"
+DECISION_VERSION = 1
+"""Of ``decision.json``; a reader of version N reads N-1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decision:
+    """The answer of a plan.
+
+    Attributes:
+        cluster: its name.
+        ds: the day of the inventory.
+        plan_id: the plan's name.
+        status: the verdict.
+        because: why it is not ``fits``, as sentences; empty for that.
+        change: the answer about the move.
+        capacity: the answer about sizing; ``None`` where the plan has none.
+        view: the options of the move and the choice between them.
+        sizing: what the plan says of sizing; ``None`` where it says nothing.
+        relation: how the two answers stand to each other, in sentences; empty without sizing.
+        problems: all of them by question, the worst first.
+        actions: what to do, in order.
+        subject: of the e-mail.
+    """
+
+    cluster: str
+    ds: str
+    plan_id: str
+    status: Status
+    because: tuple[str, ...]
+    change: Answer
+    capacity: Answer | None
+    view: ChangeView
+    sizing: SizingView | None
+    relation: str
+    problems: tuple[tuple[str, ListedProblem], ...]
+    actions: tuple[Action, ...]
+    subject: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return ``decision.json`` as plain data."""
+        recommended, capacity = self.view.recommended, self.capacity
+        return {
+            "kind": DECISION_KIND,
+            "version": DECISION_VERSION,
+            "cluster": self.cluster,
+            "ds": self.ds,
+            "plan_id": self.plan_id,
+            "status": str(self.status),
+            "fits": self.status is Status.FITS,
+            "because": list(self.because),
+            "badge": _badge(self.change),
+            "headline": self.change.headline,
+            "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
+            "nearest_scenario_id": self.view.nearest.scenario_id,
+            "recommendation": _recommendation(self.view, self.sizing),
+            "options": _options(self.view, self.sizing),
+            "reasons": list(self.change.reasons),
+            "problems": [
+                {"question": question, **one.problem.as_dict(), "text": problem_sentence(one.problem), "then": one.then}
+                for question, one in self.problems
+            ],
+            "figures": [figure.as_dict() for figure in self.change.figures],
+            "actions": [action.as_dict() for action in self.actions],
+            "unknown": list(dict.fromkeys([*self.change.unknown, *(capacity.unknown if capacity else ())])),
+            "subject": self.subject,
+            "sizing": None if self.sizing is None or capacity is None else _sizing(capacity, self),
+        }
+
+
+def decide(results: ReportInputs) -> Decision:
+    """Return the decision of a plan; the same results give the same decision.
+
+    Args:
+        results: of every question that the plan answers.
+
+    Raises:
+        RenderError: the plan has no scenarios.
+    """
+    sizing = read_sizing(results.tables, results.sizing, results.request)
+    view = view_change(
+        results.tables,
+        facts=results.snapshot_facts,
+        findings=results.findings,
+        ds=results.ds,
+        count_now=None if sizing is None else sizing.count_now,
+    )
+    change, capacity = decide_change(view), decide_capacity(sizing, results.sizing)
+    said, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
+    reasons = because(view, sizing, change)
+    status = change.status or Status.NOT_JUDGED
+    if reasons and status is Status.FITS:
+        status = Status.DOES_NOT_FIT
+    return Decision(
+        cluster=results.cluster,
+        ds=results.ds,
+        plan_id=results.plan_id,
+        status=status,
+        because=reasons,
+        change=change,
+        capacity=capacity,
+        view=view,
+        sizing=sizing,
+        relation=said,
+        problems=_problems(results, view, change, capacity, other),
+        actions=(*change.actions, *_steps_to_take(view, capacity, other)),
+        subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
+    )
+
+
+def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | None) -> list[Action]:
+    """Return the steps of sizing; the one that is due now only where the move does not go there."""
+    found = [] if other is None else [Action(code="plan-again", text=f"{other.remedy[:1].upper()}{other.remedy[1:]}.")]
+    for action in capacity.actions if capacity is not None else ():
+        if action.by is not None or other is not None or view.recommended is None:
+            found.append(action)
+    return found
+
+
+CLUSTER = "cluster"
+"""What problems are of that the one check of the cluster's health finds, whatever is asked."""
+
+
+def _problems(
+    results: ReportInputs, view: ChangeView, change: Answer, capacity: Answer | None, other: Problem | None
+) -> tuple[tuple[str, ListedProblem], ...]:
+    found = [] if other is None else [("capacity", other)]
+    found += [("capacity", problem) for problem in (capacity.problems if capacity is not None else ())]
+    found += [("consumers", problem) for problem in _groups(results)]
+    found += [("change", problem) for problem in change.problems]
+    listed = [(question, ListedProblem(problem)) for question, problem in found]
+    listed += [(CLUSTER, one) for one in _of_cluster(results, view.nearest.scenario_id)]
+    return tuple(sorted(listed, key=lambda one: one[1].problem.severity.rank))
+
+
+def _of_cluster(results: ReportInputs, scenario_id: str) -> list[ListedProblem]:
+    failures = read_failures(results, scenario_id)
+    if failures is None:
+        return list_problems(map(Problem.from_dict, results.findings), None)
+    return failures.problems(results.findings)
+
+
+def _groups(results: ReportInputs) -> list[Problem]:
+    line = decide_tables(results.tables).at_risk
+    if line is None:
+        return []
+    message = line.removesuffix(".")
+    return [Problem(severity=Severity.SERIOUS, code="groups-at-risk", where="consumer groups", message=message)]
+
+
+def _badge(answer: Answer) -> dict[str, str]:
+    kind, text = answer.badge
+    return {"kind": kind, "text": text}
+
+
+def _figures(figures: Sequence[KeyFigure]) -> list[dict[str, Any]]:
+    return [figure.as_dict() for figure in figures]
+
+
+def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
+    sizing = decision.sizing
+    chosen = None if sizing is None else sizing.recommended
+    return {
+        "badge": _badge(capacity),
+        "headline": capacity.headline,
+        "figures": _figures(capacity.figures),
+        "cost": capacity.reasons[0] if capacity.reasons else None,
+        "relation": decision.relation,
+        "recommended_option_id": None if chosen is None else chosen["option_id"],
+    }
+
+
+def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
+    """Return what to move to, how many brokers are needed now, and how many by when."""
+    option = view.recommended
+    steps = [
+        {
+            "option_id": step.option["option_id"],
+            "broker_count": step.option["broker_count"],
+            "from_day": step.from_day,
+            "until": step.until,
+            "resource": step.resource,
+        }
+        for step in (sizing.steps if sizing is not None else ())
+    ]
+    count = steps[0]["broker_count"] if steps else None if option is None else option.broker_count
+    return {
+        "scenario_id": None if option is None else option.scenario_id,
+        "broker_count_now": count,
+        "moves_to": None if option is None else option.broker_count,
+        "until": None if option is None else _until(sizing, option.broker_count)[1],
+        "steps": steps,
+    }
+
+
+def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]]:
+    """Return the verdict on every option of the move, and until when sizing says that its count lasts."""
+    found = []
+    for option in view.options:
+        lasts, until = _until(sizing, option.broker_count)
+        is_recommended = option is view.recommended
+        found.append(
+            {
+                "scenario_id": option.scenario_id,
+                "status": str(view.status(option)),
+                "is_recommended": is_recommended,
+                "lasts": lasts,
+                "until": until,
+            }
+        )
+    return found
+
+
+def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
+    """Return whether a count lasts (``horizon``, ``until``, ``not-today``, ``not-judged``), and until which day."""
+    row: Mapping[str, Any] | None = None if sizing is None else sizing.of_count(count)
+    if sizing is None or row is None:
+        return "not-judged", None
+    if row["fits"]:
+        return "horizon", None
+    if row["fits_until"] is None:
+        return "not-today", None
+    return "until", sizing.until(row)

@@ -1,0 +1,112 @@
+"""What a plan answers about sizing: how many brokers now and by when, until when today's last, what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.questions.answer import Action, Answer, Status
+from kafka_capacity.questions.capacity.key_figures import key_figures
+from kafka_capacity.questions.capacity.sizing_view import SizingView, has_no_rates
+from kafka_capacity.questions.capacity.sizing_words import (
+    badge,
+    cost_sentence,
+    headline,
+    not_judged_sentence,
+    option_name,
+    resource_name,
+)
+from kafka_capacity.text import format_percent, format_usd, plural
+
+
+def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Answer | None:
+    """Return the answer; ``None`` for a plan that says nothing of sizing.
+
+    Args:
+        view: what the plan says; ``None`` where it can say nothing.
+        document: ``sizing.json``; empty where there is none.
+    """
+    if view is None:
+        return _without_rates() if has_no_rates(document) else None
+    now = view.steps[0].option if view.steps else view.nearest
+    return Answer(
+        status=Status.FITS if view.steps else Status.DOES_NOT_FIT,
+        headline=headline(view),
+        badge=badge(view),
+        reasons=() if view.nearest["total_usd_per_month"] is None else (cost_sentence(view),),
+        problems=_problems(view),
+        figures=key_figures(view),
+        actions=_actions(view),
+        unknown=tuple(resource_name(one) for one in now["not_judged"]),
+    )
+
+
+def _without_rates() -> Answer:
+    problem = Problem(
+        severity=Severity.SERIOUS,
+        code="sizing-without-rates",
+        where="the inventory",
+        message="How many brokers are needed by when cannot be said: no rates are known",
+        remedy="stage an inventory with metrics",
+    )
+    return Answer(status=Status.NOT_JUDGED, problems=(problem,), unknown=("traffic",))
+
+
+def _problems(view: SizingView) -> list[Problem]:
+    found = []
+    missing = not_judged_sentence(view.nearest)
+    if missing is not None:
+        found.append(_problem(Severity.SERIOUS, "resource-not-judged", "the brokers", missing))
+    # A plan from before these were looked for does not tell.
+    single = view.document.get("single_replicas")
+    if single is not None and view.nearest["replication_factor"] in (None, 1):
+        found.append(_problem(Severity.SERIOUS, "single-replicas", "the topics", str(single["reason"])))
+    classes = view.document["classes"]
+    everything = sum(one["partitions"] for one in classes)
+    assumed = sum(one["partitions"] for one in classes if one["basis"] != "forecast")
+    if assumed:
+        share = "all" if assumed == everything else f"{format_percent(assumed / everything)} of the"
+        text = f"Growth is assumed, not forecast, for {share} partitions: the months to come are as good as that"
+        found.append(_problem(Severity.INFO, "growth-assumed", "the forecast", text))
+    return found
+
+
+def _problem(severity: Severity, code: str, where: str, message: str) -> Problem:
+    return Problem(severity=severity, code=code, where=where, message=message.removesuffix("."))
+
+
+def _actions(view: SizingView) -> list[Action]:
+    """Return a step of brokers each, but for keeping today's."""
+    found = []
+    for place, step in enumerate(view.steps):
+        if step.option is view.today:
+            continue
+        usd = step.option["total_usd_per_month"]
+        text = f"Have {option_name(step.option)}"
+        if place:
+            before = view.steps[place - 1]
+            why = f"run out of {resource_name(before.resource)}" if before.resource else "are not enough"
+            text += f": {before.option['broker_count']:,} {why} on {step.from_day}"
+        found.append(
+            Action(
+                code="brokers",
+                text=f"{text}.",
+                by=step.from_day if place else None,
+                cost=None if usd is None else f"{format_usd(usd)} a month",
+            )
+        )
+    return found
+
+
+def count_sentence(view: SizingView, count: int) -> str:
+    """Return what sizing says of another count of today's hardware than the one that is needed now."""
+    row = view.of_count(count)
+    if row is None:
+        return f"sizing did not try {plural(count, 'broker')} of today’s hardware"
+    if row["fits"]:
+        return f"{count:,} fit up to {view.horizon} as well"
+    if row["fits_until"] is not None:
+        return f"{count:,} last until {view.until(row) or row['fits_until']} only"
+    reason = f": {row['excuses'][0]['reason']}" if row["excuses"] else ""
+    return f"by sizing {count:,} do not do even today{reason}"

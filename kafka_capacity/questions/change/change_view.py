@@ -1,0 +1,132 @@
+"""A plan's change as it stands in its tables: options, the choice between them, and the waves of the one to show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity.errors import RenderError
+from kafka_capacity.questions.answer import Status
+from kafka_capacity.questions.change.choice import Option, choose, read_options
+from kafka_capacity.questions.change.move_view import MoveView, read_move
+from kafka_capacity.text import plural
+
+_LIMITS = (
+    ("disk", ("disk_capacity_bytes",)),
+    ("network", ("network_in_bytes_per_second", "network_out_bytes_per_second")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChangeView:
+    """What the question of a change is decided from.
+
+    Attributes:
+        tables: of the plan, by name.
+        facts: what is known of the cluster (``snapshot`` of ``facts.json``).
+        findings: of the inventory and of the proposed brokers, as plain data.
+        ds: the day of the inventory.
+        options: in the order in which they are shown.
+        recommended: the option to take; ``None`` when none fits.
+        nearest: the option to show: the recommended one, else the one that is closest to fitting.
+        move: the waves of the nearest; ``None`` where the plan has none for it.
+    """
+
+    tables: Mapping[str, pa.Table]
+    facts: Mapping[str, Any]
+    findings: Sequence[Mapping[str, Any]]
+    ds: str
+    options: tuple[Option, ...]
+    recommended: Option | None
+    nearest: Option
+    move: MoveView | None
+
+    @property
+    def rate_history_hours(self) -> int:
+        """How many hours of traffic the plan rests on."""
+        return int(self.facts.get("rate_history_hours") or 0)
+
+    @property
+    def observed_broker_count(self) -> int:
+        """How many brokers there are today."""
+        return int(self.facts["broker_count"])
+
+    @property
+    def new_broker_ids(self) -> list[int]:
+        """Brokers of the option to show that are not there today."""
+        today = {row["broker_id"] for row in self.facts.get("brokers", ())}
+        return sorted(set(self.nearest.broker_ids) - today) if today else []
+
+    @property
+    def generate(self) -> Option | None:
+        """What ``--generate`` makes of the change that is shown, where it was tried."""
+        found = [o for o in self.options if o.placer == "generate" and o.is_same_change(self.nearest)]
+        return found[0] if found and not found[0].is_refused and self.nearest.placer != "generate" else None
+
+    def unknown(self, option: Option) -> tuple[str, ...]:
+        """Describe what is not known of an option's brokers and so was not judged, in a few words each."""
+        is_its = (pc.field("scenario_id") == option.scenario_id) & ~pc.field("is_removed")
+        columns = [field for _, fields in _LIMITS for field in fields]
+        rows = self.tables["broker_load"].filter(is_its).select(columns).to_pylist()
+        found = []
+        for what, fields in _LIMITS:
+            count = sum(1 for row in rows if any(not _is_known(row[name]) for name in fields))
+            if count:
+                found.append(f"the {what} of {count:,} of {plural(len(rows), 'broker')}")
+        sizes = int(self.facts.get("unknown_size_partitions") or 0)
+        if sizes:
+            found.append(f"the size of {sizes:,} of {plural(int(self.facts['partition_count']), 'partition')}")
+        return (*found, *(() if self.rate_history_hours or option.is_refused else ("traffic",)))
+
+    def status(self, option: Option) -> Status:
+        """Return the verdict on an option."""
+        if not option.fits:
+            return Status.DOES_NOT_FIT
+        if option.standing:
+            return Status.NO_WORSE
+        return Status.NOT_JUDGED if self.unknown(option) else Status.FITS
+
+
+def _is_known(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def view_change(
+    tables: Mapping[str, pa.Table],
+    *,
+    facts: Mapping[str, Any],
+    findings: Sequence[Mapping[str, Any]],
+    ds: str,
+    count_now: int | None = None,
+) -> ChangeView:
+    """Read the options of a plan and choose.
+
+    Args:
+        tables: of the plan, by name.
+        facts: what is known of the cluster.
+        findings: of the inventory and of the proposed brokers.
+        ds: the day of the inventory.
+        count_now: how many brokers are needed now, where another question answers that.
+
+    Raises:
+        RenderError: the plan has no options.
+    """
+    options = read_options(tables["scenarios"])
+    if not options:
+        raise RenderError("the plan has no scenarios, so there is nothing to decide; evaluate at least one")
+    choice = choose(options, count_now=count_now)
+    return ChangeView(
+        tables=tables,
+        facts=facts,
+        findings=findings,
+        ds=ds,
+        options=options,
+        recommended=choice.recommended,
+        nearest=choice.nearest,
+        move=read_move(tables, choice.nearest.scenario_id),
+    )

@@ -1,0 +1,176 @@
+"""Which option of a change to take.
+
+Rule: of the options that fit, those that end within all limits before those that are no worse than today; of these
+those with the broker count that is needed now, where sizing says so and one of them has it; else the smallest broker
+count; of those, a placer made for planning before Kafka's own ones (which place everything afresh and are here to
+compare with); of those, the fewest bytes copied, then the shortest time.
+
+Where none fits, the nearest is the one that breaks the fewest different constraints; of those a placer made for
+planning, then the smallest shortfall (its worst ratio of needed to available), then the fewest brokers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.proposal.excuse import distance
+from kafka_capacity.text import format_throttle, plural
+
+BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
+"""Placers that know nothing of what is where, so that nobody would choose them to move less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Option:
+    """One scenario, as it stands in the tables of a plan.
+
+    Attributes:
+        scenario_id: unique in the plan.
+        label: what people call it; unique too.
+        placer: by its name.
+        broker_count: of the target.
+        broker_ids: of the target.
+        fits: whether every constraint holds.
+        excuses: the constraints that do not hold.
+        standing: those that did not hold before either, where the change makes them no worse.
+        figures: the whole row of ``scenarios``; metrics are ``None`` where Kafka would refuse the placement.
+    """
+
+    scenario_id: str
+    label: str
+    placer: str
+    broker_count: int
+    broker_ids: tuple[int, ...]
+    fits: bool
+    excuses: tuple[Mapping[str, Any], ...]
+    standing: tuple[Mapping[str, Any], ...]
+    figures: Mapping[str, Any]
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether Kafka itself would refuse it, so that there are no figures."""
+        return self.figures["moved_bytes"] is None
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is here to be compared with."""
+        return self.placer in BASELINE_PLACERS
+
+    @property
+    def never_ends(self) -> bool:
+        """Whether the move would never finish at its throttle."""
+        return not self.is_refused and self.figures["duration_seconds"] is None
+
+    @property
+    def share_ratio(self) -> float | None:
+        """What part of all replica bytes is copied."""
+        total = self.figures["total_bytes"]
+        return self.figures["moved_bytes"] / total if total else (None if self.is_refused else 0.0)
+
+    def is_same_placement(self, other: Option) -> bool:
+        """Return whether another option is the same but for its throttle."""
+        asked = ("target_broker_ids", "target_racks", "placer", "replication_factor")
+        return all(self.figures[name] == other.figures[name] for name in asked)
+
+    def is_same_change(self, other: Option) -> bool:
+        """Return whether another option asks for the same brokers and factor, under the same throttle."""
+        asked = ("replication_factor", "throttle_bytes_per_second")
+        return self.broker_ids == other.broker_ids and all(self.figures[a] == other.figures[a] for a in asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Choice:
+    """Which option to take.
+
+    Attributes:
+        recommended: the best that fits; ``None`` when none does.
+        nearest: the option to show: the recommended one, else the one that is closest to fitting.
+    """
+
+    recommended: Option | None
+    nearest: Option
+
+
+def choose(options: Sequence[Option], *, count_now: int | None = None) -> Choice:
+    """Return the option to take, by the rule of this module.
+
+    Args:
+        options: at least one, in any order.
+        count_now: how many brokers are needed now; ``None`` where nobody said.
+    """
+    fitting = [option for option in options if option.fits]
+    recommended = min(
+        fitting,
+        key=lambda option: (bool(option.standing), option.broker_count != count_now, *_rank(option)),
+        default=None,
+    )
+    return Choice(recommended=recommended, nearest=recommended or min(options, key=_distance))
+
+
+def read_options(scenarios: pa.Table) -> tuple[Option, ...]:
+    """Return rows of ``scenarios``, in the order in which they are shown."""
+    rows = scenarios.to_pylist()
+    has_throttles = len({row["throttle_bytes_per_second"] for row in rows}) > 1
+    labels = [_bare_label(row, has_throttles=has_throttles) for row in rows]
+    known = Counter(labels)
+    options = [
+        _read(row, label if known[label] == 1 else f"{label} ({row['scenario_id']})")
+        for row, label in zip(rows, labels, strict=True)
+    ]
+    return tuple(sorted(options, key=_rank))
+
+
+def _bare_label(row: Mapping[str, Any], *, has_throttles: bool) -> str:
+    throttle = f", {format_throttle(row['throttle_bytes_per_second'])}" if has_throttles else ""
+    return f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}{throttle}"
+
+
+def _read(row: Mapping[str, Any], label: str) -> Option:
+    return Option(
+        scenario_id=row["scenario_id"],
+        label=label,
+        placer=row["placer"],
+        broker_count=row["target_broker_count"],
+        broker_ids=tuple(row["target_broker_ids"]),
+        fits=row["fits"],
+        excuses=tuple(json.loads(row["excuses"])),
+        standing=tuple(json.loads(row.get("standing") or "[]")),
+        figures=row,
+    )
+
+
+def _rank(option: Option) -> tuple[Any, ...]:
+    moved, seconds = option.figures["moved_bytes"], option.figures["duration_seconds"]
+    return (
+        option.broker_count,
+        option.is_baseline,
+        moved is None,
+        moved or 0,
+        seconds is None,
+        seconds or 0.0,
+        option.scenario_id,
+    )
+
+
+def _distance(option: Option) -> tuple[Any, ...]:
+    constraints, shortfall = distance(option.excuses)
+    return (
+        option.is_refused,
+        constraints,
+        option.is_baseline,
+        shortfall,
+        option.broker_count,
+        option.scenario_id,
+    )
+
+
+def counts_by_fit(options: Sequence[Option]) -> tuple[list[int], list[int]]:
+    """Return the broker counts with an option that fits, and those without."""
+    fitting = {option.broker_count for option in options if option.fits}
+    return sorted(fitting), sorted({option.broker_count for option in options} - fitting)

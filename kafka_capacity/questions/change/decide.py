@@ -1,0 +1,231 @@
+"""What a plan answers about a change: whether it fits, what moves, in which time, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.proposal.gap import gap_text, is_proven_least
+from kafka_capacity.questions.answer import Action, Answer, Status
+from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.choice import Option, counts_by_fit
+from kafka_capacity.questions.change.key_figures import key_figures
+from kafka_capacity.questions.change.move_view import MoveView
+from kafka_capacity.questions.change.problems import change_problems
+from kafka_capacity.text import (
+    format_bytes,
+    format_duration,
+    format_factor,
+    format_percent,
+    format_throttle,
+    format_throttle_above,
+    listed,
+    plural,
+)
+
+_BADGES = {
+    Status.FITS: ("good", "✓ Fits"),
+    Status.NO_WORSE: ("note", "○ No worse than today"),
+    Status.NOT_JUDGED: ("warn", "? Not judged"),
+    Status.DOES_NOT_FIT: ("bad", "✕ Does not fit"),
+}
+_COUNTS_NAMED = 3
+
+
+def decide_change(view: ChangeView) -> Answer:
+    """Return the answer about the change that is recommended, else about the one closest to fitting."""
+    option = view.nearest
+    is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
+    status = Status.NOT_JUDGED if is_unsound else view.status(option)
+    unknown = ("what the inventory holds, which is unsound",) if is_unsound else ()
+    return Answer(
+        status=status,
+        headline=_headline(view),
+        badge=("bad", "! Inventory unsound") if is_unsound else _BADGES[status],
+        reasons=_reasons(view),
+        problems=change_problems(view),
+        figures=key_figures(view),
+        actions=_actions(view),
+        unknown=(*unknown, *view.unknown(option)),
+    )
+
+
+def subject_words(view: ChangeView) -> str:
+    """Return the answer in few words, for the subject of an e-mail."""
+    _, failing = counts_by_fit(view.options)
+    option = view.recommended
+    if option is not None:
+        answer = f"{plural(option.broker_count, 'broker')} {_verb(option)}"
+        if view.unknown(option) and not option.standing:
+            answer = f"not judged whether {answer}"
+        if failing:
+            answer += f", {_named_counts(failing)} {'does' if failing == [1] else 'do'} not"
+        return answer
+    if view.nearest.never_ends:
+        return "no option fits (the move never ends)"
+    return f"no option fits ({str(view.nearest.excuses[0]['constraint']).replace('_', ' ')})"
+
+
+def _actions(view: ChangeView) -> tuple[Action, ...]:
+    option = view.recommended
+    if option is None or not option.figures["changed_partitions"]:
+        return ()
+    text = f"Move to {plural(option.broker_count, 'broker')} by the plan of {option.placer}: "
+    moved = option.figures["moved_bytes"]
+    text += f"{format_bytes(moved)} to copy" if moved else "no bytes to copy"
+    return (Action(code="move", text=f"{text}."),)
+
+
+def _headline(view: ChangeView) -> str:
+    option = view.recommended
+    if option is None:
+        return _refusal(view)
+    lead, figures = _lead(view, option), option.figures
+    if not figures["moved_replicas"]:
+        if not figures["changed_partitions"]:
+            return f"{lead}: nothing has to move."
+        return (
+            f"{lead}: no bytes move, only the order of {plural(figures['changed_partitions'], 'replica list')} changes."
+        )
+    if not figures["moved_bytes"]:
+        return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], 'empty replica')}."
+    least = "" if view.rate_history_hours else "at least "
+    sentence = (
+        f"{lead}: {option.placer} moves {format_bytes(figures['moved_bytes'])} "
+        f"({format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}) "
+        f"{_when(view.move, least) or _at_once(figures, least)}"
+    )
+    return sentence + _generate_clause(view) + "."
+
+
+def _lead(view: ChangeView, option: Option) -> str:
+    brokers, today = plural(option.broker_count, "broker"), view.observed_broker_count
+    verb = _verb(option)
+    now = "" if option.broker_count == today else f" ({today:,} today)"
+    unknown = view.unknown(option)
+    if unknown and not option.standing:
+        return f"Not judged whether {brokers} {verb}{now}, since it is not known: {listed(unknown)}"
+    return f"{brokers} {verb}{now}"
+
+
+def _verb(option: Option) -> str:
+    is_one = option.broker_count == 1
+    if option.standing:
+        return f"{'is' if is_one else 'are'} no worse than today"
+    return "fits" if is_one else "fit"
+
+
+def _at_once(figures: Mapping[str, Any], least: str) -> str:
+    return (
+        f"in {least}{format_duration(figures['duration_seconds'])} "
+        f"at {format_throttle(figures['throttle_bytes_per_second'])}"
+    )
+
+
+def _when(move: MoveView | None, least: str) -> str | None:
+    """Say how long the waves take, where there are some."""
+    if move is None or not move.waves:
+        return None
+    waves = plural(len(move.waves), "wave")
+    if move.total[1] is None:
+        return f"in {waves} that never end at {move.throttle_text}"
+    several = f", in {waves}" if len(move.waves) > 1 else ""
+    return f"in {least}{format_duration(move.total[1])} at {move.throttle_text}{several}"
+
+
+def _generate_clause(view: ChangeView) -> str:
+    generate = view.generate
+    if generate is None or not generate.figures["moved_bytes"]:
+        return ""
+    factor = generate.figures["moved_bytes"] / view.nearest.figures["moved_bytes"]
+    return (
+        f"; Kafka’s own --generate would move {format_bytes(generate.figures['moved_bytes'])} ({format_factor(factor)})"
+    )
+
+
+def _refusal(view: ChangeView) -> str:
+    option = view.nearest
+    lead = "No option fits" if len(view.options) > 1 else f"{plural(option.broker_count, 'broker')} will not do"
+    reason = str(option.excuses[0]["reason"])
+    if option.is_refused:
+        return (
+            f"{lead}: Kafka would refuse {'every placement' if len(view.options) > 1 else 'the placement'}: {reason}."
+        )
+    if option.excuses[0]["constraint"] == "throttle":
+        figures = option.figures
+        return (
+            f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never ends at "
+            f"{format_throttle(figures['throttle_bytes_per_second'])}; it ends with a throttle above "
+            f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}{_or_in_waves(view.move)}."
+        )
+    more = len(option.excuses) - 1
+    rest = f" (and {more:,} more)" if more else ""
+    nearest = f". The nearest is {option.label}" if len(view.options) > 1 else ""
+    return f"{lead}{nearest}: {reason}{rest}."
+
+
+def _or_in_waves(move: MoveView | None) -> str:
+    """Say what becomes of a move that never ends with everything started at once."""
+    if move is None or not move.waves:
+        return ""
+    if move.total[1] is None:
+        return f", in waves above {format_throttle_above(move.smallest_throttle('expected'))}"
+    return (
+        f" with everything started at once, while {plural(len(move.waves), 'wave')} at {move.throttle_text} take "
+        f"{format_duration(move.total[1])}"
+    )
+
+
+def _reasons(view: ChangeView) -> list[str]:
+    fitting, failing = counts_by_fit(view.options)
+    option = view.nearest
+    standing = standing_sentence(option.standing)
+    found = [f"{standing[:1].upper()}{standing[1:]}."] if standing else []
+    if view.recommended and not option.standing and len(fitting) + len(failing) > 1:
+        tried = ", ".join(f"{count:,}" for count in sorted([*fitting, *failing]))
+        why = "is the smallest broker count that fits"
+        if option.broker_count != fitting[0]:
+            why = "is the broker count that is needed now"
+        elif view.unknown(option):
+            why = "is the smallest broker count that breaks no limit that is known"
+        found.append(f"{option.broker_count:,} {why}, of those tried ({tried}).")
+    found += [_failure(view, count) for count in failing]
+    if option.is_refused or not option.figures["moved_bytes"]:
+        return found
+    figures = option.figures
+    found.append(_bound_reason(figures))
+    today = " of today’s brokers" if view.new_broker_ids else ""
+    found.append(
+        f"The broker furthest from its fair share{today} is {format_percent(figures['balance_before'])} off it now; "
+        f"after the change the furthest is {format_percent(figures['balance_after'])} off."
+    )
+    if figures["bottleneck_broker"] is not None and not option.never_ends and view.move is None:
+        direction = "receives" if figures["bottleneck_direction"] == "in" else "sends"
+        found.append(f"Broker {figures['bottleneck_broker']} decides the time by what it {direction}.")
+    leaders = figures["leaders_changed"]
+    of_all = f" of {view.facts['partition_count']:,}"
+    found.append(f"{leaders:,}{of_all} partitions {'gets' if leaders == 1 else 'get'} another preferred leader.")
+    return found
+
+
+def _bound_reason(figures: Mapping[str, Any]) -> str:
+    least = f"Any plan with this balance must copy at least {format_bytes(figures['lower_bound_bytes'])}"
+    moved, bound = figures["moved_bytes"], figures["lower_bound_bytes"]
+    if is_proven_least(moved, bound):
+        return f"{least}, and this one copies no more."
+    gap = gap_text(moved, bound)
+    return f"{least}; this one copies {format_bytes(moved)}{'' if gap is None else f', {gap} more'}."
+
+
+def _failure(view: ChangeView, count: int) -> str:
+    nearest = next(option for option in view.options if option.broker_count == count)
+    reason = nearest.excuses[0]["reason"] if nearest.excuses else "no reason was given"
+    verb = "does" if count == 1 else "do"
+    return f"{plural(count, 'broker')} {verb} not fit: {reason}."
+
+
+def _named_counts(counts: list[int]) -> str:
+    shown = [f"{count:,}" for count in counts[:_COUNTS_NAMED]]
+    rest = len(counts) - len(shown)
+    return f"{', '.join(shown)} and {rest} more" if rest else listed(shown)

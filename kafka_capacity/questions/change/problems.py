@@ -1,0 +1,191 @@
+"""What is wrong with a change, or worth knowing before its answer is relied on, with the figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.questions.change import move_words
+from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.choice import Option
+from kafka_capacity.questions.change.move_view import MoveView
+from kafka_capacity.text import format_bytes, format_duration, format_throttle_above, plural
+
+WEEK_HOURS = 168
+"""Less history than this has not seen every hour of the week."""
+
+
+def change_problems(view: ChangeView) -> list[Problem]:
+    """Return all problems of the option to show: of what is known about the cluster, then of the move."""
+    sizes = f"Sizes are those of the inventory of {view.ds}; topics that grow take longer to copy"
+    return [*cluster_problems(view), *move_problems(view.nearest, view.move), _note("sizes-of-one-day", sizes)]
+
+
+def cluster_problems(view: ChangeView) -> list[Problem]:
+    """Return what could be wrong with what is known about the cluster, whatever is done to it."""
+    found = [*_inventory(view), *_unknown(view), *_log_dirs(view)]
+    return found if view.nearest.is_refused else [*found, *_rates(view)]
+
+
+def _serious(code: str, message: str, *, where: str = "the cluster", remedy: str = "") -> Problem:
+    return Problem(severity=Severity.SERIOUS, code=code, where=where, message=message, remedy=remedy)
+
+
+def _note(code: str, message: str, *, where: str = "the plan") -> Problem:
+    return Problem(severity=Severity.INFO, code=code, where=where, message=message)
+
+
+def _inventory(view: ChangeView) -> list[Problem]:
+    by_severity = Counter(finding["severity"] for finding in view.findings)
+    found = []
+    if by_severity["fatal"]:
+        what = plural(by_severity["fatal"], "fatal finding")
+        message = f"The inventory is unsound ({what}): no figure here can be relied on until that is repaired"
+        found.append(_serious("inventory-unsound", message, where="the inventory"))
+    if by_severity["warning"]:
+        message = (
+            f"{plural(by_severity['warning'], 'warning')} about the inventory or the layout; the report lists them"
+        )
+        found.append(_note("inventory-warnings", message, where="the inventory"))
+    return found
+
+
+def _log_dirs(view: ChangeView) -> list[Problem]:
+    several = int(view.facts.get("brokers_with_several_log_dirs") or 0)
+    # A plan from before the sizes were looked at does not tell: there all of them were judged as one disk.
+    unsized = int(view.facts.get("brokers_with_unsized_log_dirs", several) or 0)
+    if unsized:
+        message = (
+            f"{plural(unsized, 'broker')} {_have(unsized)} several log dirs of unknown size, which are judged as one "
+            "disk here: a full one beside an empty one is not seen"
+        )
+        return [_serious("log-dirs-unsized", message, where=plural(unsized, "broker"))]
+    if several and view.new_broker_ids:
+        message = "New brokers are planned with the log dirs, paths and sizes, of a broker of today"
+        return [_note("log-dirs-of-new-brokers", message)]
+    return []
+
+
+_REMEDIES = {
+    "disk": "give the disks of brokers in the inventory",
+    "network": "give the networks of brokers in the inventory",
+    "size": "stage an inventory with the sizes of partitions",
+}
+
+
+def _unknown(view: ChangeView) -> list[Problem]:
+    found = []
+    for what in view.unknown(view.nearest):
+        kind = what.split()[1] if " " in what else what
+        if kind == "size":
+            message = f"{_capital(what)} is not known and counts as nothing: copied bytes, disks and time are too low"
+        elif kind in _REMEDIES:
+            message = f"{_capital(what)} is not known, so it is not judged"
+        else:
+            continue  # traffic has words of its own
+        found.append(_serious(f"{kind}-not-known", message, remedy=_REMEDIES[kind]))
+    return found
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _rates(view: ChangeView) -> list[Problem]:
+    hours = view.rate_history_hours
+    if not hours:
+        message = (
+            "There is no traffic history: times leave out what is produced during the move, so it takes longer than "
+            "said, and network limits are not judged"
+        )
+        return [_serious("traffic-not-known", message, remedy="stage an inventory with metrics")]
+    found = []
+    if hours < WEEK_HOURS:
+        found.append(_note("short-history", f"Rates rest on {plural(hours, 'hour')} of history, less than a week"))
+    message = "Peaks add up each partition’s 99th percentile, as if all peaked together: an upper estimate"
+    return [*found, _note("peaks-added-up", message)]
+
+
+def move_problems(option: Option, move: MoveView | None = None) -> list[Problem]:
+    """Return what could go wrong with the move to one option.
+
+    Args:
+        option: the one.
+        move: its waves, where they are known.
+    """
+    if option.is_refused:
+        return []
+    figures = option.figures
+    # A plan from before partitions could be added does not tell.
+    found = _new_partitions(int(figures.get("created_partitions") or 0))
+    if figures["unreachable_partitions"]:
+        count = plural(figures["unreachable_partitions"], "partition")
+        message = f"{count} to be copied {_have(figures['unreachable_partitions'])} no leader to copy from"
+        found.append(_serious("no-leader-to-copy-from", message, where=count))
+    found += _endless(option, move)
+    if move is not None and (stays := move_words.refusal_problem(move)) is not None:
+        found.append(stays)
+    if figures["moved_bytes"]:
+        notes = _copying(option) if move is None else move_words.time_notes(move, figures["duration_seconds"])
+        found += [_note("time-and-disks-of-the-move", text.removesuffix(".")) for text in notes]
+    if figures["seeds_tried"] > 1:
+        message = (
+            f"This placer draws at random: {format_bytes(figures['moved_bytes_low'])} to "
+            f"{format_bytes(figures['moved_bytes_high'])} over {plural(figures['seeds_tried'], 'draw')}"
+        )
+        found.append(_note("random-placer", message))
+    return found
+
+
+def _endless(option: Option, move: MoveView | None) -> list[Problem]:
+    figures = option.figures
+    if option.never_ends:
+        smallest = format_throttle_above(figures["smallest_throttle_bytes_per_second"])
+        at_once = " with everything started at once" if move is not None and not move.never_ends else ""
+        in_waves = f"; in waves above {format_throttle_above(move.smallest_throttle('expected'))}" if move else ""
+        message = f"The move never ends at this throttle{at_once}; it must be above {smallest}{in_waves}"
+        return [_serious("move-never-ends", message, where="the throttle")]
+    if move is not None and move.waves and move.never_ends:
+        return [move_words.endless_problem(move)]
+    if (figures["duration_peak_seconds"] if move is None else move.total[2]) is None:
+        at_peak = figures["smallest_throttle_peak_bytes_per_second"] if move is None else move.smallest_throttle("high")
+        message = (
+            "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle above "
+            f"{format_throttle_above(at_peak)}"
+        )
+        return [_serious("move-never-ends-at-peak", message, where="the throttle")]
+    return []
+
+
+def _new_partitions(count: int) -> list[Problem]:
+    if not count:
+        return []
+    is_one = "is" if count == 1 else "are"
+    message = (
+        f"{plural(count, 'partition')} {is_one} added before the first wave, which cannot be undone: records with keys "
+        "change partition, and what consumers rely on the order of a key for is at risk meanwhile"
+    )
+    note = (
+        "What is produced to a topic with new partitions is taken to be shared evenly by all of them; its consumer "
+        "groups are simulated with today’s partitions"
+    )
+    return [
+        _serious("partitions-added", message, where=plural(count, "partition")),
+        _note("partitions-added-evenly", note),
+    ]
+
+
+def _copying(option: Option) -> list[str]:
+    seconds = option.figures["duration_seconds"]
+    fill = "The old copy of a partition stays until the new one is in sync: on the way a disk holds more than after."
+    if seconds is None:
+        return [fill]
+    return [
+        f"{format_duration(seconds)} is the copying alone, with everything started at once and the throttle used in "
+        "full on the broker that decides.",
+        fill,
+    ]
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"

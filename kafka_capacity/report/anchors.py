@@ -1,0 +1,24 @@
+"""Names of sections, which are their anchors on the page, and which of them says more about a problem."""
+
+from __future__ import annotations
+
+BY_WHEN = "by_when"
+COSTS = "options_costs"
+FAILURES = "failures"
+FINDINGS = "findings"
+GROUPS = "groups"
+GROWTH = "growth"
+WAVES = "waves"
+
+_OF_PROBLEMS = {
+    "growth-assumed": GROWTH,
+    "groups-at-risk": GROUPS,
+    "waves-never-end": WAVES,
+    "partitions-in-no-wave": WAVES,
+    "inventory-warnings": FINDINGS,
+}
+
+
+def anchor_of(code: str) -> str | None:
+    """Return the section that says more about a kind of problem; ``None`` where none does."""
+    return _OF_PROBLEMS.get(code)

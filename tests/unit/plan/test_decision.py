@@ -1,0 +1,140 @@
+"""A plan is decided once: the same in the scheduled plan, in a report of the command line, and for what is released."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from kafka_capacity.cli.app import load_commands
+from kafka_capacity.cli.plan_input import read_plan_input
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects.dataset import read_manifest
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.plan.decision import decide
+from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
+from kafka_capacity.plan.publish import publish_report, read_decision, read_published, release_plan_files
+from tests.report.decided import build_report, decision_of
+from tests.report.sized import sized_inputs
+from tests.sized_plans import simulate_plan
+
+_PLACERS = {"shop-eu": ["fewest-bytes"], "metrics-uneven": ["fewest-bytes", "generate"]}
+
+
+def run(*arguments):
+    done = CliRunner().invoke(load_commands(), [str(one) for one in arguments])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def plan_both_ways(name, folder):
+    """Plan an example as the DAG does and as ``report`` does: the store, what was pinned, and the report's folder."""
+    run("example", name, "--out", folder / "snapshot", "--quiet")
+    store = LocalStore(folder / "objects")
+    raw = read_plan_input(str(folder / "snapshot")).raw
+    stage(raw, store)
+    pinned, _ = simulate_plan(store, {"cluster": raw.cluster, "ds": raw.ds, "placers": _PLACERS[name]})
+    publish_report(store, pinned)
+    typed = [word for placer in _PLACERS[name] for word in ("--placer", placer)]
+    run("report", "--snapshot", folder / "snapshot", *typed, "--out", folder / "report", "--quiet")
+    return store, pinned, folder / "report"
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    return plan_both_ways("metrics-uneven", tmp_path_factory.mktemp("decided"))
+
+
+def decided_by(decision):
+    return {name: value for name, value in decision.items() if name != "plan_id"}
+
+
+def test_the_scheduled_plan_and_the_command_line_decide_the_same(both):
+    store, pinned, folder = both
+    scheduled, typed = read_decision(store, pinned), json.loads((folder / DECISION).read_text())
+    assert scheduled["plan_id"] == pinned.plan_id
+    assert json.dumps(decided_by(scheduled), indent=1) == json.dumps(decided_by(typed), indent=1)
+
+
+def test_page_and_released_files_show_what_was_decided(both):
+    store, pinned, _ = both
+    decision = read_decision(store, pinned)
+    report = json.loads(read_published(store, pinned, "report.json"))
+    assert json.loads(read_published(store, pinned, DECISION)) == decision
+    shown = report["verdict"]
+    assert {name: shown[name] for name in ("status", "headline", "reasons", "actions", "recommendation")} == {
+        name: decision[name] for name in ("status", "headline", "reasons", "actions", "recommendation")
+    }
+    assert release_plan_files(store, pinned)
+    facts = read_manifest(store, pinned.report_prefix + "reassignment/").facts
+    assert facts["scenario_id"] == decision["recommended_scenario_id"]
+
+
+def test_what_was_decided_is_stored_with_the_plan_and_listed_with_its_hash(both):
+    store, pinned, _ = both
+    prefix = pinned.plan_prefix + DECISION_FOLDER
+    manifest = read_manifest(store, prefix, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    assert manifest.documents[DECISION].key == DECISION
+    assert len(manifest.documents[DECISION].sha256) == 64
+
+
+def table_of(report, section):
+    data = next(one["data"] for one in report["sections"] if one["name"] == section)
+    return data["table"]["rows"] + (data.get("others") or {"rows": []})["rows"]
+
+
+def test_a_page_has_one_recommendation_and_one_date_for_it(both):
+    store, pinned, _ = both
+    report = json.loads(read_published(store, pinned, "report.json"))
+    verdict = report["verdict"]
+    now, *later = verdict["recommendation"]["steps"]
+    # The count that is needed now is what the first figure says and what the move goes to.
+    assert verdict["sizing"]["figures"][0]["value"] == now["broker_count"] == verdict["recommendation"]["moves_to"]
+    assert verdict["recommendation"]["until"] == now["until"] == later[0]["from_day"]
+    # Every table that names it says so, and until when; none says that it does not fit.
+    (move,) = [row for row in table_of(report, "comparison") if row["verdict"].startswith("recommended")]
+    assert move["verdict"] == "recommended_now"
+    assert f"lasts until {now['until']}" in move["note"]
+    sized = [row for row in table_of(report, "options_costs") if row["verdict"].startswith("recommended")]
+    assert [row["verdict"] for row in sized if row["fits_until"] == now["until"]] == ["recommended_now"]
+    assert len(sized) == 1 + len(later)
+    steps = next(one["data"] for one in report["sections"] if one["name"] == "by_when")["steps"]["rows"]
+    assert steps[0]["until"] == now["until"]
+    assert "tried by default" in verdict["sizing"]["relation"]
+    assert f"last until {now['until']}" in verdict["sizing"]["relation"]
+
+
+def test_the_move_goes_to_the_count_that_is_needed_now_and_not_to_the_smallest_that_fits():
+    inputs = sized_inputs()
+    decision = decide(inputs)
+    assert decision.sizing.count_now == 6
+    scenarios = inputs.tables["scenarios"]
+    assert {7} == set(scenarios.column("target_broker_count").to_pylist())
+    # Seven were asked for, and six are needed: what is asked for is planned, and said to be another count.
+    assert decision.as_dict()["recommendation"]["moves_to"] == 7
+    assert "today’s 6 last until" in decision.relation
+
+
+def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
+    inputs = sized_inputs()
+    rows = inputs.tables["sizing_options"].to_pylist()
+    excuse = {"reason": "broker 1 is full", "constraint": "disk", "needed": 2.0, "available": 1.0, "unit": "bytes"}
+    for row in rows:
+        if row["broker_count"] == 6:
+            row |= {"broker_count": 7, "fits": False, "fits_until": None, "excuses": json.dumps([excuse])}
+    table = inputs.tables["sizing_options"]
+    changed = dataclasses.replace(
+        inputs, tables={**inputs.tables, "sizing_options": type(table).from_pylist(rows, schema=table.schema)}
+    )
+    decision = decision_of(changed)
+    assert (decision["status"], decision["fits"]) == ("does_not_fit", False)
+    assert decision["because"] == ["by sizing 7 do not do even today: broker 1 is full"]
+    (problem,) = [one for one in decision["problems"] if one["code"] == "other-count"]
+    assert problem["severity"] == "serious"
+    assert problem["remedy"] == "plan the move to 9 with broker_counts: [9]"
+    assert "plan-again" in [action["code"] for action in decision["actions"]]
+    comparison = table_of(build_report(changed), "comparison")
+    assert "recommended" not in [row["verdict"] for row in comparison]

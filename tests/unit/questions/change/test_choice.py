@@ -1,0 +1,45 @@
+"""Which option of a change is taken: one rule, and one notion of distance for all questions."""
+
+from __future__ import annotations
+
+from kafka_capacity.proposal.excuse import distance
+from kafka_capacity.questions.change.choice import Option, choose, counts_by_fit
+
+
+def excuse(constraint="disk", needed=110.0, available=100.0):
+    return {"reason": "too much", "constraint": constraint, "needed": needed, "available": available}
+
+
+def option(count, *, placer="fewest-bytes", moved=100, excuses=()):
+    return Option(
+        scenario_id=f"{count:03}-brokers.{placer}",
+        label=f"{count} brokers, {placer}",
+        placer=placer,
+        broker_count=count,
+        broker_ids=tuple(range(count)),
+        fits=not excuses,
+        excuses=tuple(excuses),
+        figures={"moved_bytes": moved, "duration_seconds": 1.0},
+    )
+
+
+def test_the_fewest_brokers_that_fit_whatever_the_order():
+    small, good, large = option(12, excuses=[excuse()]), option(15), option(18, moved=1)
+    for options in ([small, good, large], [large, good, small]):
+        choice = choose(options)
+        assert choice.recommended is choice.nearest is good
+    assert counts_by_fit([small, good, large]) == ([15, 18], [12])
+
+
+def test_nothing_is_recommended_where_nothing_fits_and_the_nearest_lacks_the_least():
+    far, near = option(12, excuses=[excuse(needed=200.0)]), option(15, excuses=[excuse(needed=105.0)])
+    both = option(18, excuses=[excuse(needed=101.0), excuse("network_in", needed=101.0)])
+    choice = choose([far, both, near])
+    assert choice.recommended is None
+    assert choice.nearest is near
+
+
+def test_a_figure_that_is_not_known_is_infinitely_far():
+    assert distance([excuse(needed=None)]) == (1, float("inf"))
+    assert distance([excuse(available=0.0)]) == (1, float("inf"))
+    assert distance([excuse(needed=float("nan"))]) == (1, float("inf"))
