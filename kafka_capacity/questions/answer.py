@@ -86,7 +86,10 @@ def problem_sentence(problem: Problem) -> str:
     'A disk is full. To fix it: free it.'
     """
     remedy = f" To fix it: {problem.remedy.removesuffix('.')}." if problem.remedy else ""
-    return f"{problem.message[:1].upper()}{problem.message[1:].removesuffix('.')}.{remedy}"
+    text = problem.message.removesuffix(".")
+    if "." not in text.split(" ", 1)[0]:  # names of settings stay as they are
+        text = text[:1].upper() + text[1:]
+    return f"{text}.{remedy}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
