@@ -74,8 +74,9 @@ class Problem:
 
     @property
     def sentence(self) -> str:
-        """The message as a sentence begins, without its period."""
-        return f"{self.message[:1].upper()}{self.message[1:]}"
+        """The message as a sentence begins, without its period; a name of a setting at its start stays as it is."""
+        is_setting = "." in self.message.removesuffix(".").split(" ", 1)[0]
+        return self.message if is_setting else f"{self.message[:1].upper()}{self.message[1:]}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: severity, code, where and message, and whatever else there is to say."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.problems import SECTION, cluster_problems
 from kafka_capacity.report.sections import section
@@ -14,7 +15,7 @@ def build(view: PlanView) -> dict[str, Any]:
     """Return the problems, each once, and whether there is too little room today or after a loss."""
     return {
         "problems": [
-            {**one, "message": f"{one['message'][:1].upper()}{one['message'][1:]}", "remedy": one.get("remedy", "")}
+            {**one, "message": Problem.from_dict(one).sentence, "remedy": one.get("remedy", "")}
             for one in cluster_problems(view.decision)
         ],
         "lacks_room": view.sizing is not None and not view.sizing.today["fits_until"],
