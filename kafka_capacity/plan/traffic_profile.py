@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.inventory.column_values import encode, ints
@@ -282,6 +281,8 @@ def _totals(rows: _Rows, name: str, names: list[Any], number: Ints, place: Ints 
     days = np.diff(rows.start)[place]
     row = np.repeat(rows.start[place] - np.append(0, np.cumsum(days)[:-1]), days) + np.arange(days.sum())
     group, groups = _numbered(np.repeat(number, days), rows.day[row])
+    from scipy import sparse  # here: the command line imports this module for its names only
+
     csr: Any = sparse.csr_array  # whose stubs know no matrix of whole numbers
     gather = csr((np.ones(len(row), dtype=np.int64), (group, row)), shape=(len(groups), len(rows.day)))
     columns: dict[str, Any] = {

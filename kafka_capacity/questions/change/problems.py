@@ -39,7 +39,7 @@ def _inventory(view: ChangeView) -> list[Problem]:
     by_severity = Counter(finding["severity"] for finding in view.findings)
     found = []
     if by_severity["fatal"]:
-        what = plural(by_severity["fatal"], "fatal finding")
+        what = plural(by_severity["fatal"], "fatal problem")
         message = f"The inventory is unsound ({what}): no figure here can be relied on until that is repaired"
         found.append(_serious("inventory-unsound", message, where="the inventory"))
     if by_severity["warning"]:

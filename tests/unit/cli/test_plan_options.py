@@ -231,7 +231,7 @@ def doubtful(monkeypatch):
 def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):
     said = [
         "The size of 3 of 16 partitions is not known and counts as nothing: copied bytes, disks and time are too low. "
-        "To fix it: stage an inventory with the sizes of partitions.",
+        "Remedy: stage an inventory with the sizes of partitions.",
         "1 broker has several log dirs of unknown size, which are judged as one disk here: a full one beside an empty "
         "one is not seen.",
     ]

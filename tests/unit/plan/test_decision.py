@@ -19,7 +19,7 @@ from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, D
 from kafka_capacity.plan.publish import publish_report, read_decision, read_published, release_plan_files
 from tests.report.decided import build_report, decision_of
 from tests.report.sized import sized_inputs
-from tests.sized_plans import simulate_plan
+from tests.sized_plans import simulated_plan
 
 _PLACERS = {"shop-eu": ["fewest-bytes"], "metrics-uneven": ["fewest-bytes", "generate"]}
 
@@ -36,7 +36,7 @@ def plan_both_ways(name, folder):
     store = LocalStore(folder / "objects")
     raw = read_plan_input(str(folder / "snapshot")).raw
     stage(raw, store)
-    pinned, _ = simulate_plan(store, {"cluster": raw.cluster, "ds": raw.ds, "placers": _PLACERS[name]})
+    pinned, _ = simulated_plan(store, {"cluster": raw.cluster, "ds": raw.ds, "placers": _PLACERS[name]})
     publish_report(store, pinned)
     typed = [word for placer in _PLACERS[name] for word in ("--placer", placer)]
     run("report", "--snapshot", folder / "snapshot", *typed, "--out", folder / "report", "--quiet")

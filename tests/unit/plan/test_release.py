@@ -7,6 +7,7 @@ import json
 import pyarrow.compute as pc
 import pytest
 
+from kafka_capacity.cli.plan_caveats import plan_decision
 from kafka_capacity.cli.plan_files import plan_files
 from kafka_capacity.cli.planning import make_plan
 from kafka_capacity.inventory.files import write_snapshot_files
@@ -153,8 +154,9 @@ def test_the_command_line_writes_the_same_files_with_the_same_bytes(store, tmp_p
 
     write_snapshot_files(INVENTORY, tmp_path / "snapshot")
     given = {name: value for name, value in {**REQUEST, **request_}.items() if name != "cluster"}
-    _, folders = plan_files(make_plan(str(tmp_path / "snapshot"), given, None, lambda what, *, steps=None: None))
-    written = {name: data for name, data in folders[""].items() if name != "plan.json"}
+    plan = make_plan(str(tmp_path / "snapshot"), given, None, lambda what, *, steps=None: None)
+    _, folders = plan_files(plan, plan_decision(plan))
+    written = {name: data for name, data in folders[""].items() if name not in {"plan.json", "decision.json"}}
     assert written == released
 
 

@@ -6,9 +6,8 @@ import json
 import pytest
 
 from kafka_capacity.health.problem import Problem
-from kafka_capacity.report.options import view_plan
-from kafka_capacity.report.problems import problems_of
-from kafka_capacity.report.render import render_all
+from kafka_capacity.plan.decision import decide
+from tests.report.decided import render_all
 from tests.report.sized import sized_inputs
 
 
@@ -29,7 +28,7 @@ def test_disks_over_their_limit_are_listed_on_the_page_at_its_top_and_in_the_mai
     assert report["verdict"]["sizing"]["badge"]["text"] == "! Too few brokers now"
     assert "othing was found" not in page
     message = "6 brokers are over the limit of 70% of disk space"
-    assert any(message in text for text in report["verdict"]["serious"]["texts"])
+    assert any(message in one["text"] for one in report["verdict"]["serious"]["problems"])
     (listed,) = [one for one in report["sections"] if one["name"] == "findings"]
     assert [one["code"] for one in listed["data"]["problems"]].count("disk-over-limit") == 1
     assert message in page[page.index('id="findings"') :]
@@ -42,9 +41,9 @@ def test_disks_over_their_limit_are_listed_on_the_page_at_its_top_and_in_the_mai
 
 def test_the_list_is_what_was_found_today_and_what_the_change_brings(full):
     today = [Problem.from_dict(row) for row in full.tables["diagnoses"].to_pylist() if row["placement_id"] == "today"]
-    listed = problems_of(view_plan(full))
-    assert [one.problem for one in listed if one.problem in today] == today
-    assert len({one.problem for one in listed}) == len(listed)
+    listed = [one.problem for question, one in decide(full).problems if question == "cluster"]
+    assert [one for one in listed if one in today] == today
+    assert len(set(listed)) == len(listed)
 
 
 def test_nothing_was_found_is_said_where_nothing_was_and_never_of_a_cluster_without_room(full):

@@ -146,8 +146,8 @@ def test_little_history_is_said():
 def test_what_is_not_known_is_not_judged_and_never_fits():
     verdict = verdict_of(make_inputs(ClusterSpec(disk_capacity_bytes=None, network_bytes_per_second=None)))
     disk, network = texts(verdict, "serious")
-    assert disk.startswith("The disk of 7 of 7 brokers is not known, so it is not judged. To fix it: give the disks")
-    assert network.startswith("The network of 7 of 7 brokers is not known, so it is not judged. To fix it: give the")
+    assert disk.startswith("The disk of 7 of 7 brokers is not known, so it is not judged. Remedy: give the disks")
+    assert network.startswith("The network of 7 of 7 brokers is not known, so it is not judged. Remedy: give the")
     assert (verdict["status"], verdict["fits"]) == ("not_judged", False)
     assert verdict["badge"] == {"kind": "warn", "text": "? Not judged"}
     assert verdict["unknown"] == ["the disk of 7 of 7 brokers", "the network of 7 of 7 brokers"]
@@ -177,7 +177,7 @@ def test_brokers_that_join_are_not_said_to_be_off_their_share():
         (
             {"unknown_size_partitions": 1},
             "The size of 1 of 72 partitions is not known and counts as nothing: copied bytes, disks and time are too "
-            "low. To fix it: stage an inventory with the sizes of partitions.",
+            "low. Remedy: stage an inventory with the sizes of partitions.",
         ),
         (
             {"brokers_with_several_log_dirs": 3, "brokers_with_unsized_log_dirs": 2},

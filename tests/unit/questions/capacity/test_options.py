@@ -214,7 +214,9 @@ def made_up_results(draw):
     for place in range(draw(st.integers(1, 8))):
         fits = draw(st.booleans())
         shape = dataclasses.replace(TODAY, name=draw(st.sampled_from(["today", "x"])) if place else "today")
-        cost = draw(st.one_of(number, st.just(math.nan)))
+        # What today's hardware costs is known of all of its options, or of none.
+        is_unknown = bool(results) and shape.name == "today" and math.isnan(results[0].cost.brokers)
+        cost = math.nan if is_unknown else draw(st.one_of(number, st.just(math.nan)))
         results.append(
             CapacityResult(
                 option=CapacityOption(

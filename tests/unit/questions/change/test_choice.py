@@ -19,6 +19,7 @@ def option(count, *, placer="fewest-bytes", moved=100, excuses=()):
         broker_ids=tuple(range(count)),
         fits=not excuses,
         excuses=tuple(excuses),
+        standing=(),
         figures={"moved_bytes": moved, "duration_seconds": 1.0},
     )
 
