@@ -18,7 +18,7 @@ from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.proposal.constraints.registry import standing_sentence
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.questions.answer import Status
-from kafka_capacity.report.asked import asked_sentence
+from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.text import format_bytes, format_duration, format_gap, format_percent_change, listed
 
 _FITS = {

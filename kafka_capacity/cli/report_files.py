@@ -31,7 +31,7 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
 from kafka_capacity.questions.change.evaluate import wants_moves
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
-from kafka_capacity.report.data import ReportInputs
+from kafka_capacity.report.inputs import ReportInputs
 
 if TYPE_CHECKING:
     from kafka_capacity.report.render import RenderedReport

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 DAYS_PER_YEAR = 365.25
 
+WEEK_HOURS = 168
+"""Less history than this has not seen every hour of the week."""
+
 
 def months_later(day: str, months: int) -> str:
     """Return the same day so many months later, or the last of a month that is too short for it."""

@@ -147,3 +147,8 @@ class Limits:
         if self.is_catch_up_included:
             wanted |= {Condition.BROKER_RETURNS, Condition.REREADING}
         return tuple(condition for condition in CONDITIONS if condition in wanted)
+
+
+def resource_name(resource: str) -> str:
+    """Give the name of a resource as people read it."""
+    return RESOURCE_NAMES[Resource(resource)]

@@ -25,7 +25,7 @@ from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizin
 from kafka_capacity.questions.change.change_view import ChangeView, view_change
 from kafka_capacity.questions.change.decide import decide_change
 from kafka_capacity.questions.consumers.decide import decide_tables
-from kafka_capacity.report.failures import read_failures
+from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.report.inputs import ReportInputs
 
 DECISION_KIND = "kafka-capacity-decision"
@@ -196,6 +196,7 @@ def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
         "figures": _figures(capacity.figures),
         "cost": capacity.reasons[0] if capacity.reasons else None,
         "relation": decision.relation,
+        "has_room_today": sizing is None or bool(sizing.today["fits_until"]),
         "recommended_option_id": None if chosen is None else chosen["option_id"],
     }
 
@@ -232,6 +233,7 @@ def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]
         found.append(
             {
                 "scenario_id": option.scenario_id,
+                "label": option.label,
                 "status": str(view.status(option)),
                 "is_recommended": is_recommended,
                 "lasts": lasts,

@@ -64,7 +64,7 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     Raises:
         StorageError: the plan has not been simulated and sealed.
     """
-    from kafka_capacity.report.render import render_all
+    from kafka_capacity.plan.report import render_all
 
     decision = decide_plan(store, pinned)
     rendered = render_all(report_inputs(store, pinned, read_plan(store, pinned)), decision)
@@ -129,7 +129,7 @@ def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
 
 def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
     """Gather what a report is made of from a stored plan."""
-    from kafka_capacity.report.data import ReportInputs
+    from kafka_capacity.report.inputs import ReportInputs
 
     facts = read_plan_document(store, manifest, FACTS_DOCUMENT)
     request = read_plan_document(store, manifest, REQUEST_DOCUMENT)["request"]

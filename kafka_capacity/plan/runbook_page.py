@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.report.wave_runbook import wave_page
+from kafka_capacity.questions.change.wave_runbook import wave_page
 from kafka_capacity.text import format_bytes, format_duration, format_throttle, format_throttle_above, plural
 
 RUNBOOK = "runbook.md"

@@ -21,12 +21,9 @@ from typing import Any
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.health.problem import Severity
-from kafka_capacity.report.anchors import WAVES as WAVES_SECTION
+from kafka_capacity.report import anchors
 from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
-from kafka_capacity.report.failures import SECTION as FAILURES_SECTION
-from kafka_capacity.report.groups import SECTION as GROUPS_SECTION
 from kafka_capacity.report.palette import DARK, LIGHT
-from kafka_capacity.report.problems import SECTION as PROBLEMS_SECTION
 from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 from kafka_capacity.text.names import clipped, slug, visible
@@ -138,15 +135,15 @@ def render_email_text(report: Mapping[str, Any], *, templates: Path | None = Non
 
 def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     uri = str(report["links"].get("report_uri", ""))
-    groups: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == GROUPS_SECTION), {})
+    groups: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == anchors.GROUPS), {})
     comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
     rows = comparison["rows"] if comparison else []
     has_waves = any(row.get("in_waves") for row in rows)
     # Serious first. What is said of consumer groups has a line of its own.
-    caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != GROUPS_SECTION]
+    caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != anchors.GROUPS]
     shown = max(MAX_CAVEATS, sum(1 for caveat in caveats if caveat["severity"] == "serious"))
     problems: list[dict[str, Any]] = next(
-        (s["data"]["problems"] for s in report["sections"] if s["name"] == PROBLEMS_SECTION), []
+        (s["data"]["problems"] for s in report["sections"] if s["name"] == anchors.FINDINGS), []
     )
     serious = [problem for problem in problems if problem["severity"] in {Severity.FATAL, Severity.SERIOUS}]
     return {
@@ -156,13 +153,13 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "groups_line": groups.get("at_risk"),
         # A report of an earlier version has no figures of groups.
         "group_figures": groups.get("figures", ()),
-        "waves_line": next((s["data"]["line"] for s in report["sections"] if s["name"] == WAVES_SECTION), None),
-        "groups_uri": f"{uri}#{GROUPS_SECTION}",
-        "failures": next((s["data"] for s in report["sections"] if s["name"] == FAILURES_SECTION), None),
-        "failures_uri": f"{uri}#{FAILURES_SECTION}",
+        "waves_line": next((s["data"]["line"] for s in report["sections"] if s["name"] == anchors.WAVES), None),
+        "groups_uri": f"{uri}#{anchors.GROUPS}",
+        "failures": next((s["data"] for s in report["sections"] if s["name"] == anchors.FAILURES), None),
+        "failures_uri": f"{uri}#{anchors.FAILURES}",
         "problems": serious[:MAX_PROBLEMS],
         "more_problems": len(problems) - len(serious[:MAX_PROBLEMS]),
-        "problems_uri": f"{uri}#{PROBLEMS_SECTION}",
+        "problems_uri": f"{uri}#{anchors.FINDINGS}",
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),
         "options": [

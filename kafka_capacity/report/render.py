@@ -11,13 +11,15 @@ from typing import Any
 from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.report.charts import DrawnChart, draw_charts
-from kafka_capacity.report.data import REPORT_KIND, REPORT_VERSION, ReportInputs, build_report
 from kafka_capacity.report.earlier import from_version_1
 from kafka_capacity.report.email import render_email_html, render_email_text
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.template_folder import environment, render_template, template_folder
+
+REPORT_KIND = "kafka-capacity-report"
+REPORT_VERSION = 2
+"""Of ``report.json``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,20 +43,6 @@ class RenderedReport:
     images: dict[str, bytes]
     verdict: dict[str, Any]
     subject: str
-
-
-def render_all(inputs: ReportInputs, decision: Mapping[str, Any], *, templates: Path | None = None) -> RenderedReport:
-    """Make every file of a report; the same inputs give the same bytes.
-
-    Args:
-        inputs: what the report is made of.
-        decision: what was decided about it, as ``decision.json`` has it.
-        templates: their folder, if not the usual one.
-
-    Raises:
-        RenderError: the plan has no scenarios, or a template or chart is wrong.
-    """
-    return rerender(canonical_json(build_report(inputs, decision)), templates=templates)
 
 
 def rerender(report_json: bytes, *, templates: Path | None = None) -> RenderedReport:

@@ -45,7 +45,7 @@ def template_folder(given: Path | None = None) -> Path:
 def environment(folder: Path) -> Environment:
     """Make the template environment: everything escaped, nothing undefined, figures by filters."""
     made = Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader([folder, *sorted(found for found in folder.iterdir() if found.is_dir())]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.plan import report
 from kafka_capacity.plan.decision import decide
-from kafka_capacity.report import data, options, render
+from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.report.options import PlanView
 from kafka_capacity.report.render import RenderedReport
+from kafka_capacity.report.view import ReportView
 
 
 def decision_of(inputs: ReportInputs) -> dict[str, Any]:
-    """Give what is decided about a plan, as it is stored."""
+    """Return what is decided about a plan, as it is stored."""
     return decide(inputs).as_dict()
 
 
 def build_report(inputs: ReportInputs) -> dict[str, Any]:
-    """Give the data of a plan's report."""
-    return data.build_report(inputs, decision_of(inputs))
+    """Return the data of a plan's report."""
+    return report.build_report(inputs, decision_of(inputs))
 
 
-def view_plan(inputs: ReportInputs) -> PlanView:
-    """Give what a report shows of a plan."""
-    return options.view_plan(inputs, decision_of(inputs))
+def view_plan(inputs: ReportInputs) -> ReportView:
+    """Return what the sections of a plan's report are made from."""
+    return ReportView(inputs=inputs, decision=decision_of(inputs))
+
+
+def change_page(inputs: ReportInputs) -> ChangePage:
+    """Return what a plan's report shows of the change."""
+    return view_plan(inputs).of(change_of)
 
 
 def render_all(inputs: ReportInputs, **more: Any) -> RenderedReport:
     """Render a plan."""
-    return render.render_all(inputs, decision_of(inputs), **more)
+    return report.render_all(inputs, decision_of(inputs), **more)

@@ -20,7 +20,7 @@ from kafka_capacity.proposal import evaluate_all
 from kafka_capacity.proposal.grid import GridRequest, placement_grid
 from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, schedule_of
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
-from kafka_capacity.report.data import ReportInputs
+from kafka_capacity.report.inputs import ReportInputs
 from tests.report.group_plans import many_groups
 
 GIB = 2**30

@@ -16,7 +16,7 @@ from kafka_capacity.plan.sizing_simulation import sizing_tables
 from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
 from kafka_capacity.questions.failures.simulate import simulate_here
-from kafka_capacity.report.data import ReportInputs
+from kafka_capacity.report.inputs import ReportInputs
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.report.plans import make_inputs
 from tests.sized_plans import every_placement

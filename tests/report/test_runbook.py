@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from kafka_capacity.plan.wave_documents import runbook_document
-from kafka_capacity.report.wave_runbook import MAX_PAGES
+from kafka_capacity.questions.change.wave_runbook import MAX_PAGES
 from tests.report.decided import render_all
 from tests.report.plans import make_inputs
 

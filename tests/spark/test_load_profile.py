@@ -8,12 +8,7 @@ import pytest
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import read_table
-from kafka_capacity.plan.load_profile import (
-    find_profile,
-    profile_inputs,
-    profile_without_spark,
-    read_profile_manifest,
-)
+from kafka_capacity.plan.load_profile import find_profile, profile_inputs, profile_without_spark, read_profile_manifest
 from kafka_capacity.plan.traffic import load_of_profile
 from tests.spark.histories import DAYS, DS, HOURS, PLACES
 

@@ -62,8 +62,9 @@ def report(
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
         from kafka_capacity.plan.focus import focus_placement
+        from kafka_capacity.plan.report import render_all
         from kafka_capacity.questions.capacity.sizing_view import read_sizing
-        from kafka_capacity.report.render import render_all, rerender
+        from kafka_capacity.report.render import rerender
 
         store = open_store(out)
         if earlier is not None:

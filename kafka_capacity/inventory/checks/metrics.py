@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints
 from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
@@ -17,7 +18,6 @@ from kafka_capacity.inventory.replica_columns import ReplicaColumns
 RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
 ABSURD_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
 LEAST_COVERAGE = 0.95
-WHOLE_WEEK_HOURS = 168  # less history than a week has not seen the week's peak
 _DAY = 86_400
 
 
@@ -120,11 +120,11 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
             f"{coverage:.1%} of the hours are there ({counted(hours, 'hour')} from the first to the last, "
             f"{counted(with_metrics, 'partition')}); means and peaks rest on those alone",
         )
-    if hours < WHOLE_WEEK_HOURS:
+    if hours < WEEK_HOURS:
         yield info(
             "short_history",
             "metrics.hour",
-            f"the history spans {counted(hours, 'hour')}, less than the {WHOLE_WEEK_HOURS} of a week; its peak may be "
+            f"the history spans {counted(hours, 'hour')}, less than the {WEEK_HOURS} of a week; its peak may be "
             "missing",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, Status
 from kafka_capacity.questions.capacity.key_figures import key_figures
@@ -15,7 +16,6 @@ from kafka_capacity.questions.capacity.sizing_words import (
     headline,
     not_judged_sentence,
     option_name,
-    resource_name,
 )
 from kafka_capacity.text import format_percent, format_usd, plural
 

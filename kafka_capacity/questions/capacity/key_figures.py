@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.answer import KeyFigure
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.questions.capacity.sizing_words import (
     later_steps,
     option_name,
     price_wanted,
-    resource_name,
     run_verb,
     tightest_phrase,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource, shown_amount
+from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.text import format_month, format_usd, plural
@@ -23,11 +23,6 @@ _MISSING = {
     "network_in": "give the network of brokers in the inventory",
     "network_out": "give the network of brokers in the inventory",
 }
-
-
-def resource_name(resource: str) -> str:
-    """Give the name of a resource as people read it."""
-    return RESOURCE_NAMES[Resource(resource)]
 
 
 def amount(resource: str, value: float | None) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.move_view import MoveView
 from kafka_capacity.text import format_bytes, format_duration, format_throttle_above, plural
-
-WEEK_HOURS = 168
-"""Less history than this has not seen every hour of the week."""
 
 
 def change_problems(view: ChangeView) -> list[Problem]:

@@ -1,0 +1,102 @@
+"""The report as plain data: all that the page and the e-mail show, and nothing they would have to compute."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kafka_capacity import questions
+from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.plan.section.problems import cluster_problems
+from kafka_capacity.report.anchors import FINDINGS, anchor_of
+from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION, RenderedReport, rerender
+from kafka_capacity.report.sections import Section, registered_sections
+from kafka_capacity.report.view import ReportView
+
+SERIOUS_NAMED = 3
+"""Things that are seriously wrong with the cluster that stand at the top; the section lists them all."""
+_ALARMING = frozenset({"fatal", "serious"})
+_ELSEWHERE = frozenset({"kind", "version", "cluster", "ds", "plan_id", "figures"})
+"""What a report has at its top."""
+
+
+def build_report(inputs: ReportInputs, decision: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data of a report; the same inputs give the same data.
+
+    Args:
+        inputs: the results of the plan.
+        decision: what was decided about them, as ``decision.json`` has it.
+    """
+    view = ReportView(inputs=inputs, decision=decision)
+    built = [(section, section.build(view)) for section in sections()]
+    return {
+        "kind": REPORT_KIND,
+        "version": REPORT_VERSION,
+        "cluster": inputs.cluster,
+        "ds": inputs.ds,
+        "plan_id": inputs.plan_id,
+        "generated_at": inputs.generated_at,
+        "links": dict(inputs.links),
+        "provenance": dict(inputs.provenance),
+        "verdict": _verdict(decision),
+        "figures": _figures(decision["figures"]),
+        "subject_label": view.focus_label,
+        "sections": [
+            {"name": section.name, "title": section.title, "data": data} for section, data in built if data is not None
+        ],
+    }
+
+
+def sections() -> tuple[Section, ...]:
+    """Return the sections of all questions, and of the plan itself, in the order in which they are shown."""
+    rooms = [f"{questions.__name__}.{found.name}" for found in pkgutil.iter_modules(questions.__path__) if found.ispkg]
+    for room in (*rooms, __package__):
+        if importlib.util.find_spec(f"{room}.section") is not None:
+            shown = importlib.import_module(f"{room}.section")
+            for module in sorted(found.name for found in pkgutil.iter_modules(shown.__path__)):
+                importlib.import_module(f"{shown.__name__}.{module}")
+    return registered_sections()
+
+
+def render_all(inputs: ReportInputs, decision: Mapping[str, Any], *, templates: Path | None = None) -> RenderedReport:
+    """Return every file of a report; the same inputs give the same bytes.
+
+    Args:
+        inputs: the results of the plan.
+        decision: what was decided about them, as ``decision.json`` has it.
+        templates: their folder, if not the usual one.
+
+    Raises:
+        RenderError: a template or chart is wrong.
+    """
+    return rerender(canonical_json(build_report(inputs, decision)), templates=templates)
+
+
+def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a decision with what the page needs to show it: where each problem is described, and which come first."""
+    problems = [{**problem, **_anchor(str(problem["code"]))} for problem in decision["problems"]]
+    alarms = [one for one in cluster_problems({"problems": problems}) if one["severity"] in _ALARMING]
+    shown = [one for one in problems if one["question"] != "cluster"]
+    sizing = decision["sizing"]
+    return {
+        **{name: decision[name] for name in decision if name not in _ELSEWHERE},
+        "sizing": sizing and {**sizing, "figures": _figures(sizing["figures"])},
+        "caveats": shown,
+        "serious": {"problems": alarms[:SERIOUS_NAMED], "more": len(alarms[SERIOUS_NAMED:]), "anchor": FINDINGS}
+        if alarms
+        else None,
+    }
+
+
+def _anchor(code: str) -> dict[str, str]:
+    anchor = anchor_of(code)
+    return {} if anchor is None else {"anchor": anchor}
+
+
+def _figures(figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{**figure, "format": figure["unit"]} for figure in figures]

@@ -1,0 +1,1 @@
+"""What the report shows of a plan as such, whatever it answers."""

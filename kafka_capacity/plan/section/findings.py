@@ -1,0 +1,23 @@
+"""All that is wrong: with the cluster, with what is known of it and with what is proposed; the worst first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.plan.section.problems import cluster_problems
+from kafka_capacity.report.anchors import FINDINGS
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.view import ReportView
+
+
+@section(FINDINGS, title="What is wrong today", order=3)
+def build(view: ReportView) -> dict[str, Any]:
+    """Return the problems, each once, and whether there is too little room today or after a loss."""
+    return {
+        "problems": [
+            {**one, "message": Problem.from_dict(one).sentence, "remedy": one.get("remedy", "")}
+            for one in cluster_problems(view.decision)
+        ],
+        "lacks_room": bool(view.decision["sizing"]) and not view.decision["sizing"]["has_room_today"],
+    }

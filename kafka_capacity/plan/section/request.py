@@ -1,0 +1,52 @@
+"""What was asked, and of which cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.view import ReportView
+
+_FACTS = (
+    ("broker_count", "Brokers", "count"),
+    ("topic_count", "Topics", "count"),
+    ("partition_count", "Partitions", "count"),
+    ("replica_count", "Replicas", "count"),
+    ("total_bytes", "Replica bytes", "bytes"),
+    ("bytes_in_mean_bytes_per_second", "Produced on average", "rate"),
+    ("rate_history_hours", "Hours of traffic history", "count"),
+    ("source", "Source", "text"),
+    ("kafka_version", "Kafka version", "text"),
+    ("captured_at", "Captured at", "moment"),
+)
+
+
+@section("request", title="What was asked, and of which cluster", order=50)
+def build(view: ReportView) -> dict[str, Any]:
+    """Give the parameters of the plan and the size of the cluster."""
+    facts = view.inputs.snapshot_facts
+    return {
+        "parameters": [_parameter(name, view.inputs.request[name]) for name in sorted(view.inputs.request)],
+        "facts": [
+            {"label": label, "value": facts[key], "format": kind}
+            for key, label, kind in _FACTS
+            if facts.get(key) is not None
+        ],
+    }
+
+
+def _parameter(name: str, value: Any) -> dict[str, Any]:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is None or value in ("", [], (), {}):
+        return {"label": name, "value": "left to the default", "format": "text"}
+    if is_number and name.endswith("throttle_bytes_per_second"):
+        return {"label": name, "value": value, "format": "throttle"}
+    if is_number and name.endswith("_ratio"):
+        return {"label": name, "value": value, "format": "limit"}
+    if isinstance(value, list | tuple):
+        return {"label": name, "value": ", ".join(str(item) for item in value), "format": "text"}
+    if isinstance(value, bool | Mapping):
+        return {"label": name, "value": json.dumps(value, sort_keys=True, ensure_ascii=False), "format": "text"}
+    return {"label": name, "value": str(value), "format": "text"}

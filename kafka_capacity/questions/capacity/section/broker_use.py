@@ -1,0 +1,29 @@
+"""Each broker at the horizon, doing nothing and as recommended: used shares of the limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.questions.capacity.section.sizing_use import WARN_RATIO, broker_tables
+from kafka_capacity.questions.capacity.section.view import sizing_of
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import format_limit
+
+
+@section("broker_use", title="Each broker at the horizon", order=6)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give a table of brokers for each option that details were kept of."""
+    sizing = view.of(sizing_of)
+    if sizing is None:
+        return None
+    tables = broker_tables(sizing)
+    if not tables:
+        return None
+    return {
+        "tables": tables,
+        "horizon": sizing.horizon,
+        "legend": f"Share of what the limit allows on {sizing.horizon}, at the {sizing.estimate} estimate and under "
+        f"the worst condition that must be stood: 100 % is the limit. Marked ▲ where it is passed, ● above "
+        f"{format_limit(WARN_RATIO)} of it.",
+    }

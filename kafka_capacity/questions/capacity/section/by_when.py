@@ -1,0 +1,182 @@
+"""How many brokers, by when: the steps to the horizon, when today's run out, and what is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts, worst_used
+from kafka_capacity.questions.capacity.section.view import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_words import (
+    CONDITION_WORDS,
+    not_judged_sentence,
+    option_label,
+    option_name,
+)
+from kafka_capacity.report.anchors import BY_WHEN
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import format_limit, format_rate
+
+_STEPS = (
+    column("from_day", "Needed by", "day"),
+    column("option", "Brokers"),
+    column("until", "Lasts until", "day"),
+    column("resource", "Then out of"),
+    column("usd", "A month", "usd"),
+)
+_BY_DATE = (
+    column("days", "If it must last until"),
+    column("option", "Would be recommended"),
+    column("usd", "A month", "usd"),
+)
+_EXHAUSTION = (
+    column("resource", "Resource"),
+    column("high", "High estimate", "day"),
+    column("middle", "Middle estimate", "day"),
+    column("condition", "Under"),
+    column("broker", "Broker"),
+    column("now", "Used now", "percent"),
+    column("then", "Used at the horizon", "percent"),
+)
+
+_NEVER = "9999-12-31"
+
+
+@section(BY_WHEN, title="How many, by when", order=2)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give the timeline, the table of exhaustion and the charts over time."""
+    sizing = view.of(sizing_of)
+    if sizing is None:
+        return None
+    return {
+        "steps": _steps(sizing),
+        "by_date": _by_date(sizing),
+        "exhaustion": [_exhaustion(sizing, name, option) for name, option in drawn_options(sizing)],
+        "not_judged": not_judged_sentence(sizing.nearest),
+        "charts": [*used_charts(sizing), _traffic(sizing)],
+    }
+
+
+def _steps(view: SizingView) -> dict[str, Any] | None:
+    rows = [
+        {
+            "from_day": "now" if not place else step.from_day,
+            "option": option_label(step.option),
+            "until": step.until or f"beyond {view.horizon}",
+            "resource": "" if step.resource is None else resource_name(step.resource),
+            "usd": step.option["total_usd_per_month"],
+        }
+        for place, step in enumerate(view.steps)
+    ]
+    note = (
+        f"The fewest brokers of those tried that last, at the {view.estimate} estimate; each step is due on the day on "
+        "which the one before passes a limit."
+    )
+    if any(row["usd"] is not None for row in rows):
+        note += " Dollars a month are those of the whole time up to the horizon."
+    return table("Steps to the horizon", _priced(_STEPS, rows), rows, note=note) if rows else None
+
+
+def _priced(columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, str]]:
+    """Leave out dollars that nobody knows."""
+    return [one for one in columns if one["key"] != "usd" or any(row["usd"] is not None for row in rows)]
+
+
+def _by_date(view: SizingView) -> dict[str, Any] | None:
+    """Say what would be cheapest for a shorter time, where that is another answer than the steps."""
+    runs: list[tuple[str, str, str | None]] = []
+    for day, option_id in view.document["advice"]["by_date"]:
+        if runs and runs[-1][2] == option_id:
+            runs[-1] = (runs[-1][0], day, option_id)
+        else:
+            runs.append((day, day, option_id))
+    if [run[2] for run in runs] == [step.option["option_id"] for step in view.steps]:
+        return None
+    rows = []
+    for first, last, option_id in runs:
+        option = view.by_id(option_id)
+        days = first if first == last else f"{first} to {last}"
+        rows.append(
+            {
+                "days": days,
+                "option": "nothing that was tried" if option is None else option_label(option),
+                "usd": None if option is None else option["total_usd_per_month"],
+            }
+        )
+    return table("The best choice for a shorter time", _priced(_BY_DATE, rows), rows)
+
+
+def _exhaustion(view: SizingView, name: str, option: Row) -> dict[str, Any]:
+    used = worst_used(view, option)
+    rows = []
+    judged = view.exhaustion.get(option["option_id"], {})
+    for resource in sorted(
+        judged, key=lambda one: (judged[one]["high"] or _NEVER, judged[one]["middle"] or _NEVER, one)
+    ):
+        row = judged[resource]
+        rows.append(
+            {
+                "resource": resource_name(resource),
+                "high": _day(view, row["high"]),
+                "middle": _day(view, row["middle"]),
+                "condition": CONDITION_WORDS[row["condition"]] if row["condition"] else None,
+                "broker": None if row["broker_id"] is None else str(row["broker_id"]),
+                "now": used.get((resource, view.dates[0], view.estimate)),
+                "then": used.get((resource, view.horizon, view.estimate)),
+            }
+        )
+    label = f"When resources pass their limit: {name}, {option_name(option)}"
+    return table(
+        label,
+        _EXHAUSTION,
+        rows,
+        note=f"Used is the share of what the limit allows at the fullest broker, at the {view.estimate} estimate.",
+    )
+
+
+def _soonest(entry: tuple[str, Row]) -> tuple[str, str, str]:
+    resource, row = entry
+    return row["high"] or _NEVER, row["middle"] or _NEVER, resource
+
+
+def _day(view: SizingView, day: str | None) -> str:
+    if day is None:
+        return f"not before {view.horizon}"
+    return "already" if day == view.dates[0] else day
+
+
+def _traffic(view: SizingView) -> dict[str, Any]:
+    traffic, quantile = view.document["traffic"], view.document.get("high_quantile")
+    values = [
+        {"day": day, "middle_bytes": middle, "high_bytes": high}
+        for day, middle, high in zip(view.dates, traffic["middle"], traffic["high"], strict=True)
+    ]
+    first, last = values[0], values[-1]
+    title = "Produced to the cluster at peak"
+    return chart(
+        "expected-traffic",
+        "traffic_over_time",
+        title=title,
+        description=f"Line chart of what is produced at peak: {format_rate(first['middle_bytes'])} today, on "
+        f"{view.horizon} {format_rate(last['middle_bytes'])} at the middle and {format_rate(last['high_bytes'])} at "
+        "the high estimate.",
+        values=values,
+        data_table=table(
+            title,
+            (
+                column("day", "Date", "day"),
+                column("middle_bytes", "Middle estimate", "rate"),
+                column("high_bytes", "High estimate", "rate"),
+            ),
+            values,
+        ),
+        note="Thin line: the middle estimate; thick line: the high one"
+        + (f", not passed with a chance of {format_limit(quantile)}" if quantile else "")
+        + ". Peak is the 99th percentile of hours"
+        + ("; planned topics count their own peak." if view.document["added_topics"] else "."),
+        is_half_wide=True,
+    )

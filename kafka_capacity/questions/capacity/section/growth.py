@@ -1,0 +1,166 @@
+"""What the growth rests on: the classes of topics, planned events, and the assumptions behind every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.capacity.section.view import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_words import CONDITION_WORDS
+from kafka_capacity.report.anchors import GROWTH
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import format_duration, format_limit, format_rate, plural
+
+MAX_CLASSES = 60
+
+_BASES = {"forecast": "forecast", "growth-rate": "assumed rate"}
+_CLASSES = (
+    column("name", "Class", "name"),
+    column("partitions", "Partitions", "count"),
+    column("basis", "Basis"),
+    column("model", "Model"),
+    column("history_days", "Days of history", "count"),
+    column("error_ratio", "Error", "percent"),
+    column("seasonal_naive_error_ratio", "Repeating the season", "percent"),
+    column("coverage_ratio", "In the interval", "percent"),
+    column("interval_ratio", "Should be", "limit"),
+    column("middle", "Growth", "percent"),
+    column("high", "High", "percent"),
+    column("retention", "Retention", "factor"),
+)
+_OF_FORECASTS = ("model", "error_ratio", "seasonal_naive_error_ratio", "coverage_ratio", "interval_ratio")
+_ADDED = (
+    column("name", "New topic", "name"),
+    column("from_date", "From", "day"),
+    column("partitions", "Partitions", "count"),
+    column("replication_factor", "Replication factor", "count"),
+    column("bytes_in_peak_bytes_per_second", "Produced at peak", "rate"),
+    column("bytes_out_peak_bytes_per_second", "Read at peak", "rate"),
+    column("keeps", "Keeps"),
+)
+
+
+@section(GROWTH, title="What growth rests on", order=8)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give the classes, the events and the assumptions."""
+    sizing = view.of(sizing_of)
+    if sizing is None:
+        return None
+    document = sizing.document
+    return {
+        "classes": _classes(sizing),
+        "added": table("Topics that are planned", _ADDED, [_added(one) for one in document["added_topics"]])
+        if document["added_topics"]
+        else None,
+        "notes": [str(note) for note in document["notes"]],
+        "assumptions": _assumptions(sizing),
+    }
+
+
+def _classes(view: SizingView) -> dict[str, Any]:
+    classes = view.document["classes"]
+    # A forecast's reason says in words what its row says in figures.
+    reasons = {"" if one["basis"] == "forecast" else str(one["reason"]) for one in classes}
+    common = reasons.pop() if len(reasons) == 1 and len(classes) > 1 else None
+    ranked = sorted(classes, key=lambda one: (-one["partitions"], one["name"]))
+    rows = [
+        {
+            **one,
+            "basis": _BASES.get(one["basis"], one["basis"]),
+            "middle": one["rate_ratio"][-1] - 1.0,
+            "high": one["rate_ratio_high"][-1] - 1.0,
+            "retention": one["retention_ratio"][-1],
+            NOTE: None if common or one["basis"] == "forecast" else str(one["reason"]),
+        }
+        for one in ranked[:MAX_CLASSES]
+    ]
+    has_forecast = any(one["basis"] == "forecast" for one in classes)
+    has_retention = any(one["retention_ratio"][-1] != 1.0 for one in classes)
+    columns = [
+        one
+        for one in _CLASSES
+        if (has_forecast or one["key"] not in _OF_FORECASTS) and (has_retention or one["key"] != "retention")
+    ]
+    note = f"Growth is that of traffic up to {view.horizon}, at the middle and the high estimate."
+    if has_forecast:
+        note += (
+            " Error is the mean absolute error of forecasts in the backtest over the mean; a forecast is worth no more "
+            "than repeating the last season where that is as good. In the interval: the share of days of the backtest, "
+            "against what it should be."
+        )
+    if common:
+        note = f"{common} {note}"
+    if len(ranked) > MAX_CLASSES:
+        note += f" {MAX_CLASSES} of {plural(len(ranked), 'class').replace('classs', 'classes')} are listed."
+    return table("Classes of topics", columns, rows, note=note)
+
+
+def _added(one: Mapping[str, Any]) -> dict[str, Any]:
+    kept = one["retention_seconds"]
+    return {**one, "keeps": "without limit" if kept is None else format_duration(kept)}
+
+
+def _assumptions(view: SizingView) -> list[dict[str, str]]:
+    document = view.document
+    limits, cpu = document["limits"], document["cpu"]
+    shares = (
+        ("network", "network_ratio"),
+        ("CPU", "cpu_ratio"),
+        ("disk space", "disk_ratio"),
+        ("disk throughput", "disk_io_ratio"),
+        ("client throughput a provider names", "client_ratio"),
+    )
+    milliseconds = [
+        f"{cpu[name] * 1000:,.1f} ms {what}"
+        for name, what in (
+            ("leader_in_seconds_per_mib", "produced"),
+            ("follower_in_seconds_per_mib", "replicated to it"),
+            ("out_seconds_per_mib", "sent"),
+        )
+    ]
+    found = {
+        "Limits": "; ".join(f"{what} {format_limit(limits[name])}" for what, name in shares)
+        + f"; after a loss or while catching up {format_limit(limits['lost_ratio'])} of all but space.",
+        "Must be stood at peak": "; ".join(CONDITION_WORDS.get(one, one) for one in document["conditions"]) + ".",
+        "Decides": f"the {view.estimate} estimate of growth.",
+        "Peaks": _PEAKS.get(document["peak_basis"], str(document["peak_basis"])),
+        "CPU": f"core time per MiB: {', '.join(milliseconds)}; {cpu['base_cores']:g} cores without traffic "
+        f"({cpu['source']}).",
+        "Hardware today": _hardware(document["today"]),
+    }
+    sources: dict[str, list[str]] = {}
+    for shape in [document["today"], *document["shapes"]]:
+        if shape["name"] != TODAY:
+            priced = f"prices of {shape['priced_on']}; " if shape["priced_on"] else ""
+            sources.setdefault(f"{priced}{shape['source']}", []).append(shape["name"])
+    rows = [{"name": name, "value": value} for name, value in found.items()]
+    return rows + [{"name": "Figures of shapes", "value": f"{_named(n)}: {source}."} for source, n in sources.items()]
+
+
+_PEAKS = {
+    "same-hours": "the 99th percentile of each broker’s own hourly totals: partitions that peak together are added up "
+    "hour by hour.",
+    "sum-of-peaks": "every partition at its own 99th percentile at once, for want of hours: an upper estimate.",
+    "unknown": "no rates are known: nothing that hangs on traffic can be judged.",
+}
+_NAMED = 6
+
+
+def _named(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _hardware(shape: Mapping[str, Any]) -> str:
+    def known(value: float | None, write: Any) -> str:
+        return "not known" if value is None else str(write(value))
+
+    return (
+        f"{shape['name']}: {known(shape['vcpu'], lambda value: f'{value:g}')} cores, network "
+        f"{known(shape['network_bytes_per_second'], format_rate)}, disks "
+        f"{known(shape['disk_bytes_per_second'], format_rate)}."
+    )

@@ -1,0 +1,138 @@
+"""How much of what the limits allow is used: over time, and broker by broker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow.compute as pc
+
+from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.text import format_percent
+
+MAX_RESOURCES_DRAWN = 3
+"""Those that are used most; the others are in a table."""
+MAX_CELLS = 240
+"""Of one option's table of brokers: larger ones show the fullest brokers only."""
+WARN_RATIO = 0.8
+
+Worst = Mapping[tuple[str, str, str], float]
+"""By resource, date and estimate: the used share of the limit at the broker and condition where it is largest."""
+
+
+def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
+    """Give the options that details were kept of, with what charts call them."""
+    today, option = view.today, view.recommended
+    if option is None or option is today:
+        return (("doing nothing", today),)
+    return (("doing nothing", today), ("recommended", option))
+
+
+def worst_used(view: SizingView, option: Row) -> Worst:
+    """Give the largest used share by resource, date and estimate."""
+    rows = view.use.filter(
+        pc.and_(pc.equal(view.use["option_id"], option["option_id"]), pc.is_valid(view.use["used_ratio"]))
+    )
+    found = rows.group_by(["resource", "date", "estimate"]).aggregate([("used_ratio", "max")])
+    return {(row["resource"], row["date"], row["estimate"]): row["used_ratio_max"] for row in found.to_pylist()}
+
+
+def used_charts(view: SizingView) -> list[dict[str, Any]]:
+    """Draw the resources that are used most, each over time for every option that is kept."""
+    used = {name: worst_used(view, option) for name, option in drawn_options(view)}
+    resources = sorted(
+        {key[0] for worst in used.values() for key in worst},
+        key=lambda one: (-max(ratio for worst in used.values() for key, ratio in worst.items() if key[0] == one), one),
+    )
+    return [
+        _used_chart(view, resource, used, is_in_email=not place)
+        for place, resource in enumerate(resources[:MAX_RESOURCES_DRAWN])
+    ]
+
+
+def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, is_in_email: bool) -> dict[str, Any]:
+    values = [
+        {"kind": kind, "day": day, "middle": worst[resource, day, "middle"], "high": worst[resource, day, "high"]}
+        for kind, worst in used.items()
+        for day in view.dates
+        if (resource, day, "high") in worst
+    ]
+    title = f"Used of the limit of {resource_name(resource)}"
+    ends = [
+        f"{kind} {format_percent(worst[resource, view.dates[0], 'high'])} at first and "
+        f"{format_percent(worst[resource, view.horizon, 'high'])} on {view.horizon}"
+        for kind, worst in used.items()
+        if (resource, view.horizon, "high") in worst
+    ]
+    return chart(
+        f"used-{resource.replace('_', '-')}",
+        "used_over_time",
+        title=title,
+        description=f"Line chart of how much of the limit of {resource_name(resource)} the fullest broker uses, at the "
+        f"high estimate: {'; '.join(ends)}.",
+        values=values,
+        params={"kinds": list(used)},
+        data_table=table(
+            title,
+            (
+                column("kind", "With"),
+                column("day", "Date", "day"),
+                column("middle", "Middle estimate", "percent"),
+                column("high", "High estimate", "percent"),
+            ),
+            values,
+        ),
+        note="At the fullest broker, under the worst condition that must be stood. Thin line: the middle estimate; "
+        "thick line: the high one; 100 % is the limit.",
+        is_half_wide=True,
+        is_in_email=is_in_email,
+    )
+
+
+def broker_tables(view: SizingView) -> list[dict[str, Any]]:
+    """Give a table of brokers at the horizon for every option that is kept: used shares, fullest brokers first."""
+    return [found for name, option in drawn_options(view) if (found := _broker_table(view, name, option)) is not None]
+
+
+def _broker_table(view: SizingView, name: str, option: Row) -> dict[str, Any] | None:
+    use = view.use
+    wanted = pc.and_(
+        pc.and_(pc.equal(use["option_id"], option["option_id"]), pc.equal(use["date"], view.horizon)),
+        pc.and_(pc.equal(use["estimate"], view.estimate), pc.is_valid(use["used_ratio"])),
+    )
+    found = use.filter(wanted).group_by(["broker_id", "rack", "resource"]).aggregate([("used_ratio", "max")])
+    rows = found.to_pylist()
+    resources = sorted({row["resource"] for row in rows})
+    if not resources:
+        return None
+    brokers: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        one = brokers.setdefault(row["broker_id"], {"rack": row["rack"], "used": {}})
+        one["used"][row["resource"]] = row["used_ratio_max"]
+    ranked = sorted(brokers, key=lambda broker: (-max(brokers[broker]["used"].values()), broker))
+    shown = ranked[: max(1, MAX_CELLS // len(resources))]
+    return {
+        "caption": f"{name.capitalize()}: {len(brokers):,} {'broker' if len(brokers) == 1 else 'brokers'}",
+        "resources": [resource_name(resource) for resource in resources],
+        "rows": [
+            {
+                "broker": str(broker),
+                "rack": brokers[broker]["rack"],
+                "cells": _cells(brokers[broker]["used"], resources),
+            }
+            for broker in sorted(shown)
+        ],
+        "left_out": len(ranked) - len(shown),
+    }
+
+
+def _cells(used: Mapping[str, float], resources: Sequence[str]) -> list[dict[str, Any]]:
+    return [{"value": used.get(resource), "kind": _kind(used.get(resource))} for resource in resources]
+
+
+def _kind(ratio: float | None) -> str:
+    if ratio is None:
+        return "unknown"
+    return "bad" if ratio > 1.0 else "warn" if ratio > WARN_RATIO else "good"

@@ -1,0 +1,45 @@
+"""The other options that move something, folded away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.questions.change.section.change_tables import change_tables
+from kafka_capacity.questions.change.section.view import ChangePage, change_of
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.view import ReportView
+
+MAX_DETAILED = 11
+"""With the one in the section before, a dozen; more would only make the page heavy."""
+
+
+@section("alternatives", title="The other options in detail", order=30)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give the tables of each other option."""
+    return _build(view.of(change_of))
+
+
+def _build(view: ChangePage) -> dict[str, Any] | None:
+    others = [
+        option
+        for option in view.options
+        if option is not view.nearest and not option.is_refused and option.figures["changed_partitions"]
+    ]
+    if not others:
+        return None
+    detailed = others[:MAX_DETAILED]
+    return {
+        "options": [
+            {
+                "label": option.label,
+                "moved_bytes": option.figures["moved_bytes"],
+                "verdict": view.verdict(option)["status"],
+                "excuses": [str(excuse["reason"]) for excuse in option.excuses],
+                "tables": change_tables(
+                    view.inputs.tables, option, has_rates=view.rate_history_hours > 0, has_topics=False
+                ),
+            }
+            for option in detailed
+        ],
+        "left_out": len(others) - len(detailed),
+    }

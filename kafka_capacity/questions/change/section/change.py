@@ -1,0 +1,172 @@
+"""The change in detail: what the recommended option (or the nearest to fitting) does to each broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.questions.change.section.change_figures import broker_rows
+from kafka_capacity.questions.change.section.change_tables import broker_table, change_tables
+from kafka_capacity.questions.change.section.view import ChangePage, change_of
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import format_bytes, format_limit, format_percent
+
+MAX_BROKERS = 60
+"""A chart of more brokers than these cannot be read, so it shows :data:`WORST_BROKERS` only."""
+WORST_BROKERS = 40
+
+Rows = list[dict[str, Any]]
+
+
+@section("change", title="The change in detail", order=20)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give the tables and charts of the option that is spoken of."""
+    return _build(view.of(change_of))
+
+
+def _build(view: ChangePage) -> dict[str, Any] | None:
+    option = view.nearest
+    if option.is_refused:
+        return None
+    rows = broker_rows(view.inputs.tables, option)
+    return {
+        "label": option.label,
+        "is_recommended": option is view.recommended,
+        "tables": change_tables(view.inputs.tables, option, has_rates=view.rate_history_hours > 0),
+        "charts": _charts(rows, float(option.figures["disk_limit_ratio"])),
+    }
+
+
+def _charts(rows: Rows, disk_limit_ratio: float) -> list[dict[str, Any]]:
+    found = []
+    if any(row["move_in_bytes"] or row["move_out_bytes"] for row in rows):
+        found.append(_moves_chart(rows))
+    found.append(_bytes_chart(rows))
+    known = [row for row in rows if row["fill_after"] is not None]
+    if known:
+        found.append(_fill_chart(known, disk_limit_ratio))
+    found.append(_leaders_chart(rows))
+    return found
+
+
+def _worst(rows: Rows, weight: Callable[[Mapping[str, Any]], float]) -> tuple[Rows, str]:
+    """Keep what can be drawn, in the order it came, and say what was left out."""
+    if len(rows) <= MAX_BROKERS:
+        return rows, ""
+    kept = {row["broker_id"] for row in sorted(rows, key=lambda row: (-weight(row), row["broker_id"]))[:WORST_BROKERS]}
+    shown = [row for row in rows if row["broker_id"] in kept]
+    return shown, f" The {WORST_BROKERS} brokers that change most are drawn, of {len(rows):,}."
+
+
+def _by_rack(rows: Rows, fields: Sequence[str]) -> Rows:
+    """Put a heading before the brokers of each rack, where there are racks; its figures are null."""
+    values: Rows = []
+    has_racks = any(row["rack"] is not None for row in rows)
+    for index, row in enumerate(rows):
+        if has_racks and (not index or rows[index - 1]["rack"] != row["rack"]):
+            heading = "no rack" if row["rack"] is None else f"rack {row['rack']}"
+            values.append({"label": heading, "is_rack": True, **dict.fromkeys(fields)})
+        values.append({"label": row["broker"], "is_rack": False, **{field: row[field] for field in fields}})
+    return values
+
+
+def _moves_chart(rows: Rows) -> dict[str, Any]:
+    shown, left_out = _worst(rows, lambda row: row["move_in_bytes"] + row["move_out_bytes"])
+    most_in, most_out = _largest(rows, "move_in_bytes"), _largest(rows, "move_out_bytes")
+    return chart(
+        "moves-by-broker",
+        "moves_by_broker",
+        title="What each broker sends and receives",
+        is_half_wide=True,
+        description=f"Bar chart of the bytes each broker sends and receives. Broker {most_in['broker']} receives most, "
+        f"{format_bytes(most_in['move_in_bytes'])}; broker {most_out['broker']} sends most, "
+        f"{format_bytes(most_out['move_out_bytes'])}.",
+        values=_by_rack(shown, ("move_in_bytes", "move_out_bytes")),
+        data_table=table(
+            "What each broker sends and receives",
+            (
+                column("broker", "Broker", "id"),
+                column("rack", "Rack", "name"),
+                column("move_out_bytes", "Sends", "bytes"),
+                column("move_in_bytes", "Receives", "bytes"),
+            ),
+            shown,
+        ),
+        note=f"To the left what it sends, to the right what it receives.{left_out}",
+        is_in_email=True,
+    )
+
+
+def _bytes_chart(rows: Rows) -> dict[str, Any]:
+    bars = [{**row, "before_bytes": row["bytes_before"], "after_bytes": row["bytes_after"]} for row in rows]
+    shown, left_out = _worst(bars, lambda row: abs(row["bytes_change"]))
+    stays = [row["bytes_after"] for row in rows if not row["is_removed"]]
+    mean = sum(stays) / len(stays) if stays else 0.0
+    return chart(
+        "bytes-by-broker",
+        "bytes_by_broker",
+        title="Bytes on each broker, before and after",
+        is_half_wide=True,
+        description=f"Bar chart of the bytes on each broker. After the change they are between "
+        f"{format_bytes(min(stays, default=0))} and {format_bytes(max(stays, default=0))}, "
+        f"{format_bytes(mean)} on average.",
+        values=_by_rack(shown, ("before_bytes", "after_bytes")),
+        params={"mean_bytes": mean},
+        data_table=broker_table(shown, has_rates=False),
+        note=f"Grey is before, blue is after; the dashed line is the mean after, {format_bytes(mean)}.{left_out}",
+    )
+
+
+def _fill_chart(rows: Rows, limit: float) -> dict[str, Any]:
+    dots = [{**row, "before": row["fill_before"], "after": row["fill_after"]} for row in rows]
+    shown, left_out = _worst(dots, lambda row: float(row["after"]))
+    fullest = max(rows, key=lambda row: (row["fill_after"], -row["broker_id"]))
+    return chart(
+        "disk-fill",
+        "before_after",
+        title="How full each broker’s disk is",
+        is_half_wide=True,
+        description=f"Dot plot of disk fill before and after. The fullest after the change is broker "
+        f"{fullest['broker']} at {format_percent(fullest['fill_after'])}; the limit is {format_limit(limit)}.",
+        values=_by_rack(shown, ("before", "after")),
+        params={"limit": limit, "number_format": ".0%"},
+        data_table=_before_after_table("How full each broker’s disk is", shown, "percent"),
+        note=f"Hollow is before, filled is after; the dashed line is the limit, {format_limit(limit)}.{left_out}",
+    )
+
+
+def _leaders_chart(rows: Rows) -> dict[str, Any]:
+    dots = [{**row, "before": row["leaders_before"], "after": row["leaders_after"]} for row in rows]
+    shown, left_out = _worst(dots, lambda row: abs(row["after"] - row["before"]))
+    stays = [row["leaders_after"] for row in rows if not row["is_removed"]]
+    return chart(
+        "leaders",
+        "before_after",
+        title="Preferred leaders on each broker",
+        is_half_wide=True,
+        description="Dot plot of preferred leaders before and after. After the change they are between "
+        f"{min(stays, default=0):,} and {max(stays, default=0):,} on a broker.",
+        values=_by_rack(shown, ("before", "after")),
+        params={"limit": None, "number_format": ",d"},
+        data_table=_before_after_table("Preferred leaders on each broker", shown, "count"),
+        note=f"Hollow is before, filled is after.{left_out}",
+    )
+
+
+def _before_after_table(caption: str, rows: Rows, kind: str) -> dict[str, Any]:
+    return table(
+        caption,
+        (
+            column("broker", "Broker", "id"),
+            column("rack", "Rack", "name"),
+            column("before", "Before", kind),
+            column("after", "After", kind),
+        ),
+        rows,
+    )
+
+
+def _largest(rows: Rows, field: str) -> dict[str, Any]:
+    return max(rows, key=lambda row: (row[field], -row["broker_id"]))

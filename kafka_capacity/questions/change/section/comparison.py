@@ -1,0 +1,228 @@
+"""The options side by side: what each moves, against the least possible and against ``--generate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.questions.answer import Status
+from kafka_capacity.questions.change.choice import Option
+from kafka_capacity.questions.change.move_view import BAND
+from kafka_capacity.questions.change.request_summary import asked_sentence
+from kafka_capacity.questions.change.section.view import ChangePage, change_of
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import NOTE, chart, column, table
+from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import format_bytes, format_throttle, plural
+
+MAX_ROWS = 200
+MAX_BARS = 24
+
+_COLUMNS = (
+    column("label", "Option"),
+    column("verdict", "Verdict", "verdict"),
+    column("moved_bytes", "To copy", "bytes"),
+    column("share", "Of all", "percent"),
+    column("moved_replicas", "Replicas", "count"),
+    column("lower_bound_bytes", "Least possible", "bytes"),
+    column("gap_ratio", "Above it", "gap"),
+    column("balance", "Furthest off share", "percent_change"),
+    column("leaders_changed", "New leaders", "count"),
+    column("in_waves", "In waves", "duration_band"),
+    column("alone", "Copying alone", "duration_band"),
+    column("duration", "Time", "duration_band"),
+    column("throttle_bytes_per_second", "Throttle", "throttle"),
+)
+
+_THROTTLES = (
+    column("throttle", "Throttle", "throttle"),
+    column("verdict", "Verdict", "verdict"),
+    column("wave_count", "Waves", "count"),
+    column("takes", "Takes", "time_band"),
+    column("alone", "Copying alone", "duration_band"),
+    column("smallest", "Ends above", "throttle_above"),
+)
+
+
+@section("comparison", title="Options compared", order=10)
+def build(view: ReportView) -> dict[str, Any]:
+    """Give the table of options and the chart of what they move."""
+    return _build(view.of(change_of))
+
+
+def _build(view: ChangePage) -> dict[str, Any]:
+    drawn = [option for option in view.options if not option.is_refused]
+    throttles = {option.figures["throttle_bytes_per_second"] for option in view.options}
+    # The one that is spoken of comes first, whatever is cut off.
+    shown = sorted(view.options, key=lambda option: option is not view.nearest)[:MAX_ROWS]
+    listed = [option for option in view.options if option in shown]
+    has_waves = any(facts["wave_count"] for facts in view.schedules.values())
+    of_use = {
+        "throttle_bytes_per_second": len(throttles) > 1,
+        "in_waves": has_waves,
+        "alone": has_waves,
+        "duration": not has_waves,
+    }
+    columns = [one for one in _COLUMNS if of_use.get(one["key"], True)]
+    asked = asked_sentence(view.inputs.request)
+    note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
+    if has_waves:
+        note = (
+            "Times are at mean rates: in waves by a schedule, copying alone with everything started at once. Leaders "
+            "are preferred leaders."
+        )
+    if len(throttles) == 1:
+        is_automatic = any(facts["is_throttle_automatic"] for facts in view.schedules.values())
+        automatic = ", in waves the largest that leaves headroom" if is_automatic else ""
+        note += f" Throttle: {format_throttle(throttles.pop())} for each broker and direction{automatic}."
+    if len(listed) < len(view.options):
+        note += f" {len(listed):,} of {plural(len(view.options), 'option')} are listed."
+    return {
+        "asked": asked,
+        "throttles": _throttles(view) if len(throttles) > 1 else None,
+        "table": table("Every option that was tried", columns, [_row(view, option) for option in listed], note=note),
+        "charts": [_chart(view, drawn)] if any(option.figures["moved_bytes"] for option in drawn) else [],
+    }
+
+
+def _throttles(view: ChangePage) -> dict[str, Any]:
+    """Set the throttles of the option that is spoken of side by side."""
+    rows = []
+    same = [option for option in view.options if option.is_same_placement(view.nearest) and not option.is_refused]
+    for option in sorted(same, key=lambda option: float(option.figures["throttle_bytes_per_second"])):
+        figures, schedule = option.figures, view.schedules.get(option.scenario_id)
+        smallest = figures["smallest_throttle_bytes_per_second"]
+        in_waves: dict[str, Any] = {"wave_count": None, "takes": None, "smallest": smallest}
+        if schedule is not None and schedule["wave_count"]:
+            in_waves = {
+                "wave_count": schedule["wave_count"],
+                "takes": tuple(schedule[f"total_{band}_seconds"] for band in BAND),
+                "smallest": schedule["smallest_throttle_expected_bytes_per_second"],
+            }
+        rows.append(
+            {
+                "throttle": figures["throttle_bytes_per_second"],
+                "verdict": _verdict(view, option),
+                "alone": (figures["duration_seconds"], figures["duration_peak_seconds"]),
+                **in_waves,
+            }
+        )
+    note = (
+        "Takes is the time in waves that is expected, and in brackets from nobody writing to all of it at peak rates; "
+        "copying alone at mean and at peak rates. The move ends with any throttle larger than what stands under Ends "
+        "above."
+    )
+    caption = f"The throttles for {plural(view.nearest.broker_count, 'broker')} with {view.nearest.placer}"
+    return table(caption, _THROTTLES, rows, note=note)
+
+
+def _verdict(view: ChangePage, option: Option) -> str:
+    """Return the name of the badge of an option, as it was decided."""
+    decided = view.verdict(option)
+    status = str(decided["status"])
+    if option is not view.recommended or status != Status.FITS:
+        return f"{status}"
+    # What does not last to the horizon is recommended now only, and what sizing finds too small today is not at all.
+    return {"until": "recommended_now", "not-today": "fits_today"}.get(decided["lasts"], "recommended")
+
+
+def _lasts(view: ChangePage, option: Option) -> str | None:
+    """Describe until when an option lasts, where sizing says that this is before the horizon."""
+    decided = view.verdict(option)
+    if not option.fits:
+        return None
+    if decided["lasts"] == "not-today":
+        return "By sizing, at peak and with failures, this is too few brokers today already."
+    return f"By sizing it lasts until {decided['until']}." if decided["until"] else None
+
+
+def _row(view: ChangePage, option: Option) -> dict[str, Any]:
+    figures = option.figures
+    return {
+        **figures,
+        "label": option.label,
+        "verdict": _verdict(view, option),
+        "share": option.share_ratio,
+        "balance": None if option.is_refused else (figures["balance_before"], figures["balance_after"]),
+        "alone": (figures["duration_seconds"],) * 2 if figures["moved_bytes"] else None,
+        "in_waves": _in_waves(view.schedules.get(option.scenario_id)),
+        "duration": (figures["duration_seconds"], figures["duration_peak_seconds"]) if figures["moved_bytes"] else None,
+        NOTE: " ".join(filter(None, (_note(option), _lasts(view, option)))) or None,
+    }
+
+
+def _in_waves(schedule: Mapping[str, Any] | None) -> tuple[float | None, float | None] | None:
+    """Give the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
+    # Waves that copy nothing of what is to be copied are no move: what stays is said below the table.
+    if schedule is None or not schedule["wave_count"] or (schedule["refusals"] and not schedule["copied_bytes"]):
+        return None
+    expected = schedule["total_expected_seconds"]
+    return expected, None if schedule["total_high_seconds"] is None else expected
+
+
+def _note(option: Option) -> str | None:
+    if option.excuses:
+        reason, more = str(option.excuses[0]["reason"]), len(option.excuses) - 1
+        return reason[:1].upper() + reason[1:] + (f" (and {more:,} more)" if more else "") + "."
+    if option.standing:
+        sentence = standing_sentence(option.standing)
+        return f"{sentence[:1].upper()}{sentence[1:]}."
+    figures = option.figures
+    if not option.is_refused and figures["seeds_tried"] > 1:
+        return (
+            f"Median of {plural(figures['seeds_tried'], 'draw')}: "
+            f"{format_bytes(figures['moved_bytes_low'])} to {format_bytes(figures['moved_bytes_high'])}."
+        )
+    return None
+
+
+def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
+    bars = sorted(drawn, key=lambda option: option is not view.nearest)[:MAX_BARS]
+    bars = [option for option in drawn if option in bars]
+    left_out = f" {len(bars)} of {len(drawn):,} options are drawn." if len(bars) < len(drawn) else ""
+    return chart(
+        "moved-by-option",
+        "moved_by_option",
+        title="Bytes to copy, by option",
+        description="Bar chart of the bytes that each option copies: "
+        + "; ".join(f"{_bar_label(view, option)}: {format_bytes(option.figures['moved_bytes'])}" for option in bars)
+        + ".",
+        values=[_bar(view, option) for option in bars],
+        data_table=table(
+            "Bytes to copy, by option",
+            (
+                column("label", "Option"),
+                column("moved_bytes", "To copy", "bytes"),
+                column("bound_bytes", "Least possible", "bytes"),
+                column("low_bytes", "Least of the draws", "bytes"),
+                column("high_bytes", "Most of the draws", "bytes"),
+            ),
+            [_bar(view, option) for option in bars],
+        ),
+        note="Bars of options that do not fit are grey. The upright mark is the least that any plan with the same "
+        "balance must copy; the thin line is the range over all draws of a placer that draws at random." + left_out,
+        is_in_email=True,
+    )
+
+
+def _bar_label(view: ChangePage, option: Option) -> str:
+    return f"{option.label} ({_state(view, option)})"
+
+
+def _state(view: ChangePage, option: Option) -> str:
+    if option is view.recommended:
+        return "recommended"
+    return str(view.verdict(option)["status"]).replace("_", " ")
+
+
+def _bar(view: ChangePage, option: Option) -> dict[str, Any]:
+    figures = option.figures
+    return {
+        "label": _bar_label(view, option),
+        "kind": _state(view, option),
+        "moved_bytes": figures["moved_bytes"],
+        "bound_bytes": figures["lower_bound_bytes"],
+        "low_bytes": figures["moved_bytes_low"],
+        "high_bytes": figures["moved_bytes_high"],
+    }

@@ -1,0 +1,61 @@
+"""What the report shows of a change: the options, and what was decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity.questions.change.choice import Option, read_options
+from kafka_capacity.questions.change.move_view import MoveView, read_move, read_schedules
+from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.report.view import ReportView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChangePage:
+    """The change of a plan.
+
+    Attributes:
+        inputs: the results.
+        decision: what was decided, as ``decision.json`` has it.
+        options: all of them, by broker count, then planning placers first, then bytes.
+        recommended: the option to take, ``None`` when none fits.
+        nearest: the option to show: the recommended one, else the one that is closest to fitting.
+        move: the waves of the option to show; ``None`` where the plan has none for it.
+        schedules: what is said of the schedule of each option that has one.
+    """
+
+    inputs: ReportInputs
+    decision: Mapping[str, Any]
+    options: tuple[Option, ...]
+    recommended: Option | None
+    nearest: Option
+    move: MoveView | None
+    schedules: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def rate_history_hours(self) -> int:
+        """How many hours of traffic the plan rests on."""
+        return int(self.inputs.snapshot_facts.get("rate_history_hours") or 0)
+
+    def verdict(self, option: Option) -> Mapping[str, Any]:
+        """Return what was decided about an option."""
+        decided: list[Mapping[str, Any]] = self.decision["options"]
+        return next(one for one in decided if one["scenario_id"] == option.scenario_id)
+
+
+def change_of(view: ReportView) -> ChangePage:
+    """Return what a plan says of a change."""
+    tables = view.inputs.tables
+    options = read_options(tables["scenarios"])
+    by_id = {option.scenario_id: option for option in options}
+    return ChangePage(
+        inputs=view.inputs,
+        decision=view.decision,
+        options=options,
+        recommended=by_id.get(view.decision["recommended_scenario_id"] or ""),
+        nearest=by_id[view.focus_id],
+        move=read_move(tables, view.focus_id),
+        schedules=read_schedules(tables),
+    )

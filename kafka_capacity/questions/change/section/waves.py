@@ -1,0 +1,156 @@
+"""The move in time: its waves, the disks on the way, what nobody can move, and the runbook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.questions.change.move_view import MoveView, Row
+from kafka_capacity.questions.change.move_words import (
+    detour_sentence,
+    disk_sentence,
+    leadership_sentence,
+    line,
+    order_sentence,
+    refusal_texts,
+    summary,
+    throttle_sentence,
+)
+from kafka_capacity.questions.change.section.view import ChangePage, change_of
+from kafka_capacity.questions.change.section.wave_charts import KINDS, disk_chart, gantt_chart
+from kafka_capacity.questions.change.section.wave_dirs import dir_table
+from kafka_capacity.questions.change.wave_runbook import FOLDER, bottleneck, pages
+from kafka_capacity.report.anchors import WAVES
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import NOTHING, format_percent, format_throttle, plural
+
+MAX_ROWS = 120
+"""Waves in the table; further ones are in the files only."""
+MAX_REFUSALS = 20
+
+_WAVES = (
+    column("number", "Wave", "id"),
+    column("kind", "Kind"),
+    column("partitions", "Partitions", "count"),
+    column("copied_bytes", "To copy", "bytes"),
+    column("start", "Starts", "when"),
+    column("end", "Ends", "time_band"),
+    column("throttle", "Throttle", "throttle"),
+    column("bottleneck", "Decided by"),
+    column("smallest", "Ends above", "throttle_above"),
+    column("fullest", "Fullest disk, of its limit (broker)"),
+)
+_ORDERS = (
+    column("order", "Order"),
+    column("wave_count", "Waves", "count"),
+    column("total", "Takes", "when"),
+    column("relieved", "Worst broker relieved after", "when"),
+)
+
+
+@section(WAVES, title="The move, wave by wave", order=22)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give the waves of the option that is spoken of; nothing where a plan has none for it."""
+    return _build(view.of(change_of))
+
+
+def _build(view: ChangePage) -> dict[str, Any] | None:
+    move = view.move
+    if move is None:
+        return None
+    gantt, disks = gantt_chart(move), disk_chart(move)
+    sentences = (
+        throttle_sentence(move),
+        order_sentence(move),
+        leadership_sentence(move),
+        detour_sentence(move),
+        disk_sentence(move),
+    )
+    refusals = refusal_texts(move)
+    listed = pages(move)
+    return {
+        "label": view.nearest.label,
+        "line": line(move),
+        "summary": summary(move),
+        "sentences": [one for one in sentences if one and move.waves],
+        "refusals": refusals[:MAX_REFUSALS],
+        "more_refusals": len(refusals[MAX_REFUSALS:]),
+        "orders": _orders(move),
+        "gantt": gantt,
+        "disks": disks,
+        "dirs": dir_table(move),
+        "added": [row for row in _added(view) if row["scenario_id"] == view.nearest.scenario_id],
+        "charts": [one for one in (gantt, disks) if one is not None],
+        "waves": _waves(move) if move.waves else None,
+        "folder": FOLDER,
+        "is_recommended": view.nearest is view.recommended,
+        "pages": listed,
+        "pages_left_out": len(move.waves) - len(listed),
+    }
+
+
+def _added(view: ChangePage) -> list[dict[str, Any]]:
+    """Give the topics that get more partitions; an older plan tells of none."""
+    rows = view.inputs.tables["new_partitions"].to_pylist() if "new_partitions" in view.inputs.tables else []
+    return [
+        {
+            **{name: value for name, value in row.items() if name != "replicas"},
+            "text": f"{row['topic']}: {row['count_before']:,} to {row['count_after']:,} partitions; "
+            f"{format_percent(row['moved_keys_ratio'])} of all keys change partition, if producers set keys.",
+        }
+        for row in rows
+    ]
+
+
+def _orders(move: MoveView) -> dict[str, Any] | None:
+    if len(move.orders) < 2 or len(move.waves) < 2:
+        return None
+    rows = [
+        {
+            "order": one["order"] + (" (chosen)" if one["order"] == move.facts["order"] else ""),
+            "wave_count": one["wave_count"],
+            "total": one["total_seconds"],
+            "relieved": one["relieved_seconds"],
+        }
+        for one in move.orders
+    ]
+    note = (
+        "All at mean rates, and without moving leaders first."
+        if move.facts["is_leadership_first"]
+        else "All at mean rates."
+    )
+    return table("Which partitions move first: the orders that were tried", _ORDERS, rows, note=note)
+
+
+def _waves(move: MoveView) -> dict[str, Any]:
+    shown = move.waves[:MAX_ROWS]
+    rows = [_row(wave) for wave in shown]
+    note = (
+        "Ends is the time that is expected, and in brackets from nobody writing to all of it at peak rates, both after "
+        "the start of the first wave. A wave ends with any throttle larger than what stands under Ends above."
+    )
+    rates = {row["throttle"] for row in rows if row["throttle"] is not None}
+    columns = [one for one in _WAVES if one["key"] != "throttle" or len(rates) > 1]
+    if len(rates) == 1:
+        note += f" Throttle: {format_throttle(rates.pop())} for each wave that copies."
+    if len(shown) < len(move.waves):
+        note += f" {len(shown):,} of {plural(len(move.waves), 'wave')} are listed."
+    return table("The waves", columns, rows, note=note)
+
+
+def _row(wave: Row) -> dict[str, Any]:
+    is_copying = bool(wave["copied_bytes"])
+    fullest = wave["fullest_ratio"]
+    return {
+        **wave,
+        "number": wave["wave"],
+        "kind": KINDS.get(str(wave["kind"]), str(wave["kind"])),
+        "start": wave["start_expected_seconds"],
+        "end": tuple(wave[f"end_{band}_seconds"] for band in ("low", "expected", "high")),
+        "throttle": wave["throttle_bytes_per_second"] if is_copying else None,
+        "smallest": wave["smallest_throttle_expected_bytes_per_second"] if is_copying else None,
+        "bottleneck": bottleneck(wave),
+        "fullest": NOTHING if fullest is None else f"{format_percent(fullest)} ({wave['fullest_broker']})",
+        NOTE: None,
+    }

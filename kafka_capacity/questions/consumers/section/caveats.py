@@ -1,0 +1,105 @@
+"""What the figures about consumer groups rest on: capacities, rates, record sizes and timeouts."""
+
+from __future__ import annotations
+
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row
+from kafka_capacity.questions.consumers.section.view import GroupsView
+from kafka_capacity.text import format_bytes, format_duration, format_rate, format_wait, plural
+
+
+def group_caveats(group: GroupChoice) -> list[dict[str, str]]:
+    """List what the figures of one group rest on, serious first."""
+    row, facts = group.now, group.facts
+    found = []
+    if row["partition_count"] is not None:
+        if row["capacity_bytes_per_second"] is None:
+            found.append(_serious("What a member can read is not known, so load and catching up are not judged."))
+        elif not row["is_capacity_given"]:
+            found.append(_note(_estimate(row)))
+    if facts is not None:
+        found += _on_facts(facts)
+    return sorted(found, key=lambda one: one["severity"] != "serious")
+
+
+def _estimate(row: Row) -> str:
+    capacity = format_rate(row["capacity_bytes_per_second"])
+    if row["is_capacity_limit"]:
+        return (
+            f"That a member reads {capacity} at most is what was seen: none read more, though the group is behind. "
+            "Measure it, and give it as a parameter."
+        )
+    return (
+        f"That a member reads at least {capacity} is what was seen. Whether it can do more is not known, and more is "
+        "not held against it; measure it, and give it as a parameter."
+    )
+
+
+def _on_facts(facts: Row) -> list[dict[str, str]]:
+    found = []
+    hours = facts["history_hours"]
+    if not hours:
+        found.append(_serious("There is no traffic history: rates, lag and load are not known and count as nothing."))
+    elif hours < WEEK_HOURS:
+        found.append(_note(f"Rates rest on {plural(hours, 'hour')} of history, less than a week."))
+    if not facts["is_record_size_known"]:
+        found.append(
+            _note(
+                f"The size of a record is not known; duplicates are counted in records of "
+                f"{format_bytes(facts['record_bytes'])}."
+            )
+        )
+    if facts["unread_partitions"] and facts["member_count"]:
+        count = facts["unread_partitions"]
+        found.append(_serious(f"{plural(count, 'partition')} {'has' if count == 1 else 'have'} no reader today."))
+    return found
+
+
+def common_caveats(view: GroupsView) -> list[dict[str, str]]:
+    """List what the figures of all groups rest on: capacities, and the timeouts, some of which decide alone."""
+    found: dict[str, dict[str, str]] = {}
+    groups = [group.choice for group in view.decision.groups]
+    guessed = sum(
+        group.now["capacity_bytes_per_second"] is not None and not group.now["is_capacity_given"] for group in groups
+    )
+    if guessed:
+        text = (
+            f"What a member can read is not given, so for {guessed:,} of {plural(len(groups), 'group')} it is the "
+            "most that any has read so far: a limit where the group is behind today, else a lower bound. Measured and "
+            "given as member_capacity_bytes_per_second it makes catching up and crashes more exact."
+        )
+        found[text] = _note(text)
+    for row in (row for group in groups for row in group.shown):
+        is_classic = row["protocol"] == "classic"
+        heartbeat, session = (
+            row[name if is_classic else f"server_{name}"]
+            for name in ("heartbeat_interval_seconds", "session_timeout_seconds")
+        )
+        allowed = row["lag_slo_seconds"]
+        if session > allowed:
+            text = (
+                f"A member that crashes is missed only after the session timeout, {format_duration(session)}, longer "
+                f"than the allowed lag of {format_duration(allowed)}: more members do not help, a shorter timeout does."
+            )
+            found[text] = _serious(text)
+        kind = "classic groups" if is_classic else "consumer-protocol groups"
+        text = (
+            f"Timeouts are those asked for, not read from clients: in {kind} heartbeats every "
+            f"{format_duration(heartbeat)}, a session timeout of {format_duration(session)}."
+        )
+        found[text] = _note(text)
+        text = (
+            f"Members poll every {format_wait(row['poll_seconds'])} at least, are away for "
+            f"{format_duration(row['restart_seconds'])} when restarted, and the next is stopped "
+            f"{format_duration(row['settle_seconds'])} after; slower clocks mean longer pauses."
+        )
+        found[text] = _note(text)
+    return sorted(found.values(), key=lambda one: (one["severity"] != "serious", one["text"]))
+
+
+def _serious(text: str) -> dict[str, str]:
+    return {"severity": "serious", "text": text}
+
+
+def _note(text: str) -> dict[str, str]:
+    return {"severity": "note", "text": text}

@@ -1,0 +1,144 @@
+"""The lag curve of a group: today against what is recommended, in the event with the highest max lag."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row
+from kafka_capacity.questions.consumers.names import event_phrase, variant_name
+from kafka_capacity.questions.consumers.section.view import GroupsView
+from kafka_capacity.questions.consumers.sentences import short
+from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.text import axis_time_unit, format_duration, plural
+
+MAX_POINTS = 32
+"""Of one curve: what is drawn, and what stands in the table under the chart."""
+FINE_ENOUGH = 0.005
+"""A point closer than this part of the peak to the line that is drawn already adds nothing to see."""
+
+
+def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, Any] | None:
+    """Describe the chart; ``None`` where no curve was kept or nothing ever waits.
+
+    Args:
+        view: all groups.
+        group: the group.
+        chart_id: unique in the report.
+    """
+    event = _event(view, group)
+    if event is None:
+        return None
+    curves = [(row, _curve(view, row, event)) for row in group.shown]
+    values = [
+        {"kind": group.name_of(row), "time_seconds": time, "lag_seconds": lag}
+        for row, (times, lags) in reversed(curves)  # today's is drawn last: its dashes show on another line
+        for time, lag in zip(times.tolist(), lags.tolist(), strict=True)
+    ]
+    if not any(value["lag_seconds"] for value in values):
+        return None
+    allowed = group.now["lag_slo_seconds"]
+    last, highest = (max(value[name] for value in values) for name in ("time_seconds", "lag_seconds"))
+    (time_unit, time_scale), (lag_unit, lag_scale) = axis_time_unit(last), axis_time_unit(max(highest, allowed))
+    title = f"Lag of {short(group.group_id)} {event_phrase(event)}"
+    return chart(
+        chart_id,
+        "lag_curve",
+        title=title,
+        description=f"Line chart of the lag of the partition with the highest lag, over the time after the event. "
+        f"{_peaks(group, event)} The allowed lag is {format_duration(allowed)}.",
+        values=values,
+        params={
+            "time_unit": time_unit,
+            "time_scale": time_scale,
+            "lag_unit": lag_unit,
+            "lag_scale": lag_scale,
+            "allowed_seconds": allowed,
+            "allowed_text": f"allowed: {format_duration(allowed)}",
+            "kinds": [group.name_of(row) for row, _ in curves],
+        },
+        data_table=table(
+            title,
+            (
+                column("kind", "With"),
+                column("time_seconds", "After", "duration"),
+                column("lag_seconds", "Behind", "duration"),
+            ),
+            values,
+        ),
+        note=f"{_peaks(group, event)} The straight dashed line is what is allowed.{_endless_note(group, event)}",
+    )
+
+
+def _event(view: GroupsView, group: GroupChoice) -> str | None:
+    """Choose the event: a group at risk shows its worst one, others a rolling restart, if a curve was kept."""
+    kept: dict[str, None] = {}
+    for row in group.shown:
+        found = view.rows_of("group_timeline", row)
+        if found is not None:
+            kept |= dict.fromkeys(found["event"].to_pylist())
+    worst = group.worst(group.now) if group.is_at_risk else None
+    lagging = [worst["event"]] if worst is not None and worst["lag_max_partition"] else []
+    wanted = [*lagging, "rolling-restart", *sorted(kept)]
+    return next((event for event in wanted if event in kept), None)
+
+
+def _curve(view: GroupsView, row: Row, event: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found = view.rows_of("group_timeline", row)
+    points = [] if found is None else [one for one in found.to_pylist() if one["event"] == event]
+    known = [(one["time_seconds"], one["lag_seconds"]) for one in points if one["lag_seconds"] is not None]
+    if not known:
+        return np.empty(0), np.empty(0)
+    times, lags = (np.array(values, dtype=np.float64) for values in zip(*known, strict=True))
+    keep = thinned(times, lags)
+    return times[keep], lags[keep]
+
+
+def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int = MAX_POINTS) -> NDArray[np.intp]:
+    """Choose the points that a curve is drawn through: both ends, the peak, then always the one that is furthest off.
+
+    Args:
+        times: float64[T], ascending.
+        values: float64[T].
+        limit: the most points.
+
+    Returns:
+        intp[N], their positions, ascending.
+    """
+    last = len(times) - 1
+    kept = {0, last, int(np.argmax(values))}
+    while len(kept) < min(limit, len(times)):
+        chosen = sorted(kept)
+        distance = np.abs(values - np.interp(times, times[chosen], values[chosen]))
+        distance[chosen] = -1.0
+        furthest = int(np.argmax(distance))
+        if distance[furthest] <= FINE_ENOUGH * values.max():
+            break
+        kept.add(furthest)
+    return np.array(sorted(kept), dtype=np.intp)
+
+
+def _peaks(group: GroupChoice, event: str) -> str:
+    drawn: Sequence[tuple[Row, Row | None]] = [(row, group.outcome(row, event)) for row in group.shown]
+    parts = [
+        f"{group.name_of(row).capitalize()} ({plural(row['member_count'], 'member')}, {variant_name(row)}): "
+        + _how_far(outcome)
+        for row, outcome in drawn
+        if outcome is not None
+    ]
+    return ". ".join(parts) + "."
+
+
+def _how_far(outcome: Row) -> str:
+    if outcome["lag_max_seconds"] is None:
+        return f"{outcome['lag_max_partition']} falls behind without end"
+    return f"max lag {format_duration(outcome['lag_max_seconds'])}, {outcome['lag_max_partition'] or 'nowhere'}"
+
+
+def _endless_note(group: GroupChoice, event: str) -> str:
+    outcomes = [group.outcome(row, event) for row in group.shown]
+    is_endless = any(outcome is not None and outcome["lag_max_seconds"] is None for outcome in outcomes)
+    return " A curve without end is drawn as far as it was followed." if is_endless else ""

@@ -1,0 +1,155 @@
+"""The tables about consumer groups: all groups, and one group's variants, events and members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of, why_not
+from kafka_capacity.questions.consumers.columns import (
+    EVENTS,
+    GROUPS,
+    MEMBERS,
+    MEMBERS_AS_THEY_ARE,
+    VARIANTS,
+    Column,
+    cells,
+    columns_for,
+    definitions,
+)
+from kafka_capacity.questions.consumers.section.view import GroupsView
+from kafka_capacity.questions.consumers.sentences import lag_now_sentence, sentence, short
+from kafka_capacity.report.tables import ANCHOR, NOTE, column, table
+from kafka_capacity.text import format_duration, plural
+
+MAX_LISTED = 400
+"""Groups in the overview; those at risk come first."""
+MAX_MEMBERS = 24
+"""Members in a table; a table of hundreds is for the plan's own files."""
+MAX_MEMBERS_FOLDED = 10
+MAX_VARIANTS = 14
+
+_SEEN = frozenset({"member_capacity", "lag_slo"})
+"""Constraints whose figures stand in the overview anyway."""
+
+
+def _table(
+    caption: str,
+    columns: Iterable[Column],
+    rows: list[dict[str, Any]],
+    *,
+    without: Iterable[str] = (),
+    note: str | None = None,
+) -> dict[str, Any]:
+    left_out = frozenset(without)
+    kept = [one for one in columns if one.name not in left_out]
+    notes = " ".join(text for text in (definitions(kept), note) if text)
+    return table(caption, [column(one.name, one.label, one.kind) for one in kept], rows, note=notes or None)
+
+
+def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, Any]:
+    """Return one row a group, those at risk first.
+
+    Args:
+        view: all groups.
+        anchors: by group, the id of its own part of the page.
+    """
+    groups = [group.choice for group in view.decision.groups]
+    listed = groups[:MAX_LISTED]
+    allowed = {group.now["lag_slo_seconds"] for group in groups}
+    notes = [f"The lag allowed is {format_duration(allowed.pop())}."] if len(allowed) == 1 else []
+    if len(listed) < len(groups):
+        notes.append(f"{len(listed):,} of {len(groups):,} groups are listed.")
+    return _table(
+        "Every consumer group",
+        columns_for(groups),
+        [_overview_row(group, anchors) for group in listed],
+        note=" ".join(notes),
+    )
+
+
+def _overview_row(group: GroupChoice, anchors: Mapping[str, str]) -> dict[str, Any]:
+    row = {**cells(GROUPS, group), NOTE: _overview_note(group)}
+    return row | ({ANCHOR: anchors[group.group_id]} if group.group_id in anchors else {})
+
+
+def _overview_note(group: GroupChoice) -> str | None:
+    """Return why a group does not fit, where the figures of its row do not say, or why they are all so high."""
+    excuses = excuses_of(group.now)
+    is_seen = any(excuse["constraint"] in _SEEN for excuse in excuses)
+    is_unexplained = (excuses and not is_seen) or (not excuses and group.now["not_judged"])
+    return sentence(why_not(group.now)) if is_unexplained else lag_now_sentence(group.now)
+
+
+def variants_table(group: GroupChoice) -> dict[str, Any] | None:
+    """Return the ways to share a group's partitions side by side, at today's count; ``None`` for less than two."""
+    recommended, now = group.recommended, group.now
+    kept = [row for row in group.scenarios if row["member_count"] == now["member_count"] or row is recommended]
+    kept = sorted(kept, key=lambda row: _variant_rank(group, row))[:MAX_VARIANTS]
+    if len(kept) < 2:
+        return None
+    return _table(
+        f"Ways to share the partitions of {short(group.group_id)} among {plural(now['member_count'], 'member')}",
+        VARIANTS,
+        [_variant_row(group, row) for row in kept],
+    )
+
+
+def _variant_rank(group: GroupChoice, row: Row) -> tuple[Any, ...]:
+    outcome = group.outcome(row, "rolling-restart")
+    revoked = 0 if outcome is None else outcome["revoked"]
+    return (row is not group.today, row is not group.recommended, outcome is None, revoked, row["scenario_id"])
+
+
+def _variant_row(group: GroupChoice, row: Row) -> dict[str, Any]:
+    is_refused = row["partition_count"] is None
+    return {**cells(VARIANTS, group, row), NOTE: sentence(why_not(row)) if is_refused else None}
+
+
+def events_table(group: GroupChoice) -> dict[str, Any] | None:
+    """Return what each event does, today and with what is recommended; ``None`` where none was simulated."""
+    rows = []
+    for event in dict.fromkeys(event for row in group.shown for event in row["events"]):
+        for row in group.shown:
+            outcome = group.outcome(row, event)
+            if outcome is not None and (outcome["rebalances"] or outcome["partition_pauses"]):
+                note = None if outcome["is_settled"] else "The group does not come to rest."
+                rows.append({**cells(EVENTS, group, row, outcome), NOTE: note})
+    if not rows:
+        return None
+    disk = [row["disk"] for row in rows]
+    has_none = not any(disk) and None not in disk
+    return _table(
+        f"What happens to {short(group.group_id)}, event by event",
+        EVENTS,
+        rows,
+        without=(set() if any(disk) else {"disk"}) | ({"which"} if group.then is None else set()),
+        note="Events that stop nobody are left out." + (" Catching up reads nothing from disk." if has_none else ""),
+    )
+
+
+def members_table(view: GroupsView, group: GroupChoice, *, limit: int) -> dict[str, Any] | None:
+    """Return who reads what, today and in the scenario in focus; ``None`` where that was not kept."""
+    found = view.rows_of("group_members", group.focus)
+    if found is None:
+        return None
+    rows = sorted(found.to_pylist(), key=lambda row: row["member_id"])
+    kept = {
+        row["member_id"]
+        for row in sorted(
+            rows,
+            key=lambda row: (
+                -max(row["peak_before_bytes_per_second"], row["peak_after_bytes_per_second"]),
+                row["member_id"],
+            ),
+        )[:limit]
+    }
+    is_same = group.then is None and group.today is not None
+    columns = MEMBERS_AS_THEY_ARE if is_same else MEMBERS
+    shown = [cells(columns, row, not is_same) for row in rows if row["member_id"] in kept]
+    return _table(
+        f"Who reads what in {short(group.group_id)}" + ("" if is_same else ", before and after"),
+        columns,
+        shown,
+        note=f"The {len(shown):,} members that read most, of {len(rows):,}." if len(shown) < len(rows) else None,
+    )

@@ -1,0 +1,105 @@
+"""The consumer groups: which are at risk, what to change, and who then reads what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.questions.consumers.decide import MAX_NAMED, GroupDecision
+from kafka_capacity.questions.consumers.section.caveats import common_caveats, group_caveats
+from kafka_capacity.questions.consumers.section.chart import lag_chart
+from kafka_capacity.questions.consumers.section.details import (
+    MAX_MEMBERS,
+    MAX_MEMBERS_FOLDED,
+    events_table,
+    members_table,
+    overview_table,
+    variants_table,
+)
+from kafka_capacity.questions.consumers.section.view import GroupsView, groups_of
+from kafka_capacity.report.anchors import GROUPS
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.tables import column, table
+from kafka_capacity.report.view import ReportView
+
+MAX_FULL = 8
+"""Groups with a chart and every table: those at risk, then those with a change to recommend."""
+MAX_DETAILED = 60
+"""Groups with anything but a row of the overview; beyond, a page would be too heavy to open."""
+MAX_SKIPPED = 100
+
+
+@section(GROUPS, title="Consumer groups", order=25)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Return the overview and a part for each group; nothing where a plan has no groups."""
+    groups = view.of(groups_of)
+    if groups is None:
+        return None
+    decided = groups.decision.groups
+    wanted = [group for group in decided if group.choice.is_at_risk or group.choice.is_change]
+    full = wanted[:MAX_FULL]
+    folded = [group for group in decided[:MAX_DETAILED] if group not in full]
+    anchors = {group.group_id: f"group-{place}" for place, group in enumerate([*full, *folded], start=1)}
+    rests_on = common_caveats(groups)
+    parts = [_full(groups, group, anchors[group.group_id]) for group in full]
+    return {
+        "summary": groups.decision.summary,
+        "at_risk": groups.decision.at_risk,
+        "figures": [_figures(group) for group in full if group.risk is not None][:MAX_NAMED],
+        "overview": overview_table(groups, anchors) if decided else None,
+        "serious": [one for one in rests_on if one["severity"] == "serious"],
+        "notes": [one for one in rests_on if one["severity"] != "serious"],
+        "full": parts,
+        "folded": [_folded(groups, group, anchors[group.group_id]) for group in folded],
+        "left_out": len(decided) - len(full) - len(folded),
+        "unfolded_left_out": len(wanted) - len(full),
+        "charts": [part["chart"] for part in parts if part["chart"] is not None],
+        "skipped": _skipped(groups),
+    }
+
+
+def _figures(group: GroupDecision) -> dict[str, Any]:
+    """Return the key figures of a group, for the mail."""
+    return {
+        "group": group.group_id,
+        "figures": [{"label": one.label, "value": list(one.value), "format": one.kind} for one in group.figures],
+    }
+
+
+def _full(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]:
+    """Return everything about one group."""
+    return {
+        **_common(group, anchor),
+        "chart": lag_chart(view, group.choice, f"{anchor}-lag"),
+        "events": events_table(group.choice),
+        "members": members_table(view, group.choice, limit=MAX_MEMBERS),
+    }
+
+
+def _folded(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]:
+    """Return the gist of one group."""
+    return {
+        **_common(group, anchor),
+        "members": members_table(view, group.choice, limit=MAX_MEMBERS_FOLDED),
+    }
+
+
+def _common(group: GroupDecision, anchor: str) -> dict[str, Any]:
+    return {
+        "anchor": anchor,
+        "group": group.group_id,
+        "verdict": str(group.status),
+        "reason": group.advice,
+        "sentences": list(group.known),
+        "caveats": group_caveats(group.choice),
+        "variants": variants_table(group.choice),
+    }
+
+
+def _skipped(groups: GroupsView) -> dict[str, Any] | None:
+    if not groups.skipped:
+        return None
+    listed = groups.skipped[:MAX_SKIPPED]
+    note = f"{len(listed):,} of {len(groups.skipped):,} are listed." if len(listed) < len(groups.skipped) else None
+    columns = (column("group_id", "Group", "name"), column("reason", "Why", "name"))
+    rows = [{"group_id": str(one["group_id"]), "reason": str(one["reason"])} for one in listed]
+    return table("Groups that were left out", columns, rows, note=note)

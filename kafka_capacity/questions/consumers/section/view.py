@@ -1,0 +1,48 @@
+"""The consumer groups of a plan as the report shows them: what is decided about each, and the details behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity.questions.consumers.choice import Row
+from kafka_capacity.questions.consumers.decide import GroupsDecision, decide_tables
+from kafka_capacity.report.view import ReportView
+
+SKIPPED = "skipped_groups"
+"""Among the facts about an inventory: groups that were left out, each with ``group_id`` and ``reason``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupsView:
+    """All groups of a plan.
+
+    Attributes:
+        decision: what is decided about them.
+        skipped: groups that were left out: ``group_id`` and ``reason``.
+        tables: of the plan.
+    """
+
+    decision: GroupsDecision
+    skipped: tuple[Mapping[str, Any], ...]
+    tables: Mapping[str, pa.Table]
+
+    def rows_of(self, name: str, row: Row) -> pa.Table | None:
+        """Return the rows of a table that belong to a scenario; ``None`` where there are none."""
+        table = self.tables.get(name)
+        found = table.filter(pc.equal(table["scenario_id"], row["scenario_id"])) if table is not None else None
+        return found if found is not None and len(found) else None
+
+
+def groups_of(view: ReportView) -> GroupsView | None:
+    """Read what a plan says of consumer groups; ``None`` where it says nothing, as older plans do."""
+    inputs = view.inputs
+    skipped = tuple(sorted(inputs.snapshot_facts.get(SKIPPED) or (), key=lambda one: str(one["group_id"])))
+    decision = decide_tables(inputs.tables)
+    if not decision.groups and not skipped:
+        return None
+    return GroupsView(decision=decision, skipped=skipped, tables=inputs.tables)

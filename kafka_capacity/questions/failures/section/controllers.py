@@ -1,0 +1,152 @@
+"""The controllers of a plan: which losses end their quorum, and how long none is active."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_capacity.questions.failures.section.view import FailuresView, Row
+from kafka_capacity.report.tables import column, table
+from kafka_capacity.text import format_duration, plural
+
+MOST_LOSSES = 15
+
+_WAYS = {
+    "killed": "Its process is killed",
+    "vanished": "It vanishes with its host",
+    "shut down": "It is shut down in order",
+}
+_TIMES = (
+    column("failure", "The active controller"),
+    column("before", "Others lost before", "count"),
+    column("p50", "Nobody leads, half of the runs"),
+    column("p95", "95 %"),
+    column("p99", "99 %"),
+    column("inactive", "Until the next can act, 99 %"),
+    column("elections", "Elections"),
+    column("rpcs", "Requests"),
+)
+_LOSSES = (
+    column("lost", "Controllers lost"),
+    column("racks", "Racks emptied"),
+    column("living", "Living"),
+    column("verdict", "What then"),
+)
+
+
+def controllers(view: FailuresView) -> dict[str, Any]:
+    """Give sentences and tables; only a sentence where nobody said what controllers there are."""
+    asked = view.document["controllers"]
+    if asked is None:
+        return {
+            "sentences": [
+                "Nothing is said of controllers, since an inventory does not tell which there are: name them in the "
+                "parameter controllers, node id and rack, such as 1:a."
+            ],
+            "losses": None,
+            "times": None,
+        }
+    return {
+        "sentences": _sentences(asked),
+        "losses": _losses(view.quorum, asked["voters"]),
+        "times": _times(view.failovers),
+    }
+
+
+def _sentences(asked: Row) -> list[str]:
+    count, spare = len(asked["voters"]), asked["tolerated"]
+    may = "none may be lost" if not spare else f"any {'one' if spare == 1 else spare} may be lost"
+    vote = f"{count} controllers vote and {asked['majority']} must live" if count > 1 else "One controller votes"
+    return [
+        f"{vote}: {may}. While none is active, clients go on, but no partition gets a new leader: what a broker leads "
+        "that dies meanwhile stays offline until then.",
+        f"There is no majority for {_year(asked['down_minutes_per_year'])}, if each is up {_share(asked['up_ratio'])} "
+        f"of the time and fails by itself; for {_year(asked['down_in_racks_minutes_per_year'])} with racks that are up "
+        f"{_share(asked['rack_up_ratio'])} of the time. Both shares are assumptions: the parameters "
+        "controller_up_ratio and rack_up_ratio.",
+    ]
+
+
+def _share(ratio: float) -> str:
+    """Write an availability with all its nines."""
+    return f"{100 * ratio:.8g} %"
+
+
+def _moment(seconds: float | None) -> str:
+    """Write a time of an election, which may be milliseconds."""
+    if seconds is None:
+        return "never"
+    return f"{1000 * seconds:,.0f} ms" if seconds < 1.0 else f"{seconds:,.1f} s"
+
+
+def _year(minutes: float) -> str:
+    # A share that is computed is never nothing: "0 s" would say that it cannot happen.
+    return f"{format_duration(60 * minutes)} a year" if minutes >= 1 / 60 else "less than 1 s a year"
+
+
+def _losses(quorum: Sequence[Row], voters: Sequence[Row]) -> dict[str, Any]:
+    """List losses of voters, those that end the quorum first: of these a rack by itself, then the smallest."""
+    racks = {one["rack"] for one in voters if one["rack"] is not None}
+    # A rack is one failure, however many voters stand in it.
+    together = [sorted(one["node_id"] for one in voters if one["rack"] == rack) for rack in racks]
+    ranked = sorted(
+        quorum,
+        key=lambda row: (
+            row["has_majority"],
+            sorted(row["lost"]) not in together,
+            len(row["lost"]),
+            -len(row["racks"]),
+            row["position"],
+        ),
+    )
+    fatal = sum(not row["has_majority"] for row in quorum)
+    rows = [
+        {
+            "lost": ", ".join(map(str, row["lost"])),
+            "racks": ", ".join(row["racks"]) or "—",
+            "living": f"{row['living']} of {row['needed']} needed",
+            "verdict": _verdict(row),
+        }
+        for row in ranked[:MOST_LOSSES]
+    ]
+    more = len(quorum) - len(rows)
+    return table(
+        f"Every set of controllers: {fatal:,} of {len(quorum):,} losses {'ends' if fatal == 1 else 'end'} the quorum",
+        _LOSSES,
+        rows,
+        note=f"And {more:,} more." if more else None,
+    )
+
+
+def _verdict(row: Row) -> str:
+    if not row["has_majority"]:
+        return "▲ no majority: no election, no change of metadata"
+    chance = f"{100 * row['active_lost_ratio']:.0f} %"
+    if row["leaderless_p50_seconds"] is None:
+        return f"with a chance of {chance} the active one is lost"
+    half, longest = (_moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p99"))
+    return f"with a chance of {chance} the active one is lost: nobody leads for {half}, at 99 % {longest}"
+
+
+def _times(failovers: Sequence[Row]) -> dict[str, Any] | None:
+    if not failovers:
+        return None
+    rows = [
+        {
+            "failure": _WAYS.get(row["failure"], row["failure"]),
+            "before": row["lost_before"],
+            **{name: _moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p95", "p99")},
+            "inactive": _moment(row["inactive_p99_seconds"]),
+            "elections": f"{row['elections_mean']:.2f}, at most {row['elections_most']:,}",
+            "rpcs": f"{row['rpcs_mean']:,.0f}, at most {row['rpcs_most']:,}",
+        }
+        for row in sorted(failovers, key=lambda one: (one["lost_before"], list(_WAYS).index(one["failure"])))
+    ]
+    runs = failovers[0]["runs"]
+    return table(
+        "When the active controller is lost",
+        _TIMES,
+        rows,
+        note=f"{plural(runs, 'simulated election')} each, by the protocol of Kafka 4.3.1 and the timeouts asked for, "
+        "with 0.2 to 1 ms from controller to controller and 1 to 10 ms a flush.",
+    )

@@ -1,0 +1,100 @@
+"""Who is affected, by name: survivors over capacity, and consumer groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
+from kafka_capacity.report.tables import column, table
+from kafka_capacity.text import NOTHING, format_percent, plural
+
+MOST_SURVIVORS = 12
+MOST_GROUPS = 12
+
+_COORDINATORS = {
+    "refuses": "cannot commit offsets",
+    "offline": "has no coordinator: nobody can join, stay or commit",
+}
+
+
+def survivors_table(view: FailuresView) -> dict[str, Any] | None:
+    """Name the survivors over capacity, each with the likeliest kind of loss that does it."""
+    found = _by_side(view, lambda side: side.brokers, lambda row: (row["broker_id"], row["resource"]))
+    ranked = sorted(
+        found.items(), key=lambda entry: (-max(row["used_ratio"] for row in entry[1] if row is not None), entry[0])
+    )
+    rows = [
+        {
+            "broker": str(broker),
+            "resource": resource_name(resource),
+            **{f"side_{place}": _survivor(row) for place, row in enumerate(sides)},
+        }
+        for (broker, resource), sides in ranked[:MOST_SURVIVORS]
+    ]
+    columns = (column("broker", "Broker", "id"), column("resource", "Resource"), *_side_columns(view))
+    return _listed("Survivors over capacity", columns, rows, len(ranked))
+
+
+def _survivor(row: Row | None) -> str:
+    return NOTHING if row is None else f"{format_percent(row['used_ratio'])} without {row['worst_loss']}"
+
+
+def groups_table(view: FailuresView) -> dict[str, Any] | None:
+    """Name the consumer groups that are affected, each by the likeliest kind of loss that does it."""
+    found = _by_side(view, lambda side: side.groups, lambda row: row["group_id"])
+    ranked = sorted(
+        found.items(), key=lambda entry: (min(_likely(row) for row in entry[1] if row is not None), entry[0])
+    )
+    rows = [
+        {"group": group, **{f"side_{place}": _hurt(row) for place, row in enumerate(sides)}}
+        for group, sides in ranked[:MOST_GROUPS]
+    ]
+    columns = (column("group", "Consumer group", "name"), *_side_columns(view))
+    return _listed("Consumer groups that are affected", columns, rows, len(ranked))
+
+
+def _likely(row: Row) -> tuple[int, int, int]:
+    return (KINDS.index(row["kind"]), row["coordinator"] != "offline", -row["offline_partitions"])
+
+
+def _hurt(row: Row | None) -> str:
+    if row is None:
+        return NOTHING
+    parts = []
+    if row["offline_partitions"]:
+        parts.append(f"{row['offline_partitions']:,} of {plural(row['partitions'], 'partition')} offline")
+    if row["coordinator"] in _COORDINATORS:
+        parts.append(_COORDINATORS[row["coordinator"]])
+    more = row["losses"] - 1
+    like = f" (and {more:,} more losses of that kind)" if more > 1 else " (and one more of that kind)" if more else ""
+    return f"without {row['worst_loss']}{like}: {', '.join(parts)}"
+
+
+def _by_side(
+    view: FailuresView, rows: Callable[[PlacementFailures], Sequence[Row]], key: Callable[[Row], Any]
+) -> dict[Any, list[Row | None]]:
+    """Give for everything that is affected its row on each side: of the likeliest kind of losses that does it there."""
+    found: dict[Any, list[Row | None]] = {}
+    for place, side in enumerate(view.sides):
+        for row in sorted(rows(side), key=lambda one: KINDS.index(one["kind"])):
+            sides = found.setdefault(key(row), [None] * len(view.sides))
+            sides[place] = sides[place] or row
+    return found
+
+
+def _side_columns(view: FailuresView) -> list[dict[str, str]]:
+    return [
+        column(f"side_{place}", label, "name")
+        for place, label in enumerate(["Today", "After the change"][: len(view.sides)])
+    ]
+
+
+def _listed(
+    caption: str, columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]], total: int
+) -> dict[str, Any] | None:
+    if not rows:
+        return None
+    more = total - len(rows)
+    return table(f"{caption}: {total:,}", columns, rows, note=f"And {more:,} more." if more else None)

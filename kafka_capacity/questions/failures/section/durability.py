@@ -1,0 +1,37 @@
+"""What could be lost for good, doubled or refused: today, and after the change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.questions.failures.section.durability_figures import (
+    basis_notes,
+    few_sentence,
+    losses_sentence,
+    read_durability,
+    topics_table,
+    ways,
+)
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.view import ReportView
+
+
+@section("durability", title="What could be lost", order=8)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give the chances of a year, the topics, the ways to each outcome, and the assumptions."""
+    sides = read_durability(view)
+    if not sides:
+        return None
+    names = ("Today", f"After the change: {view.focus_label}")
+    return {
+        "verdicts": [
+            {"side": name, "sentences": [losses_sentence(side), few_sentence(side)]}
+            for name, side in zip(names, sides, strict=False)
+        ],
+        "tables": [
+            topics_table(side, f"Topics by expected loss: {name[:1].lower()}{name[1:]}")
+            for name, side in zip(names, sides, strict=False)
+        ],
+        "settings": ways(sides[0]),
+        "notes": basis_notes(view.inputs.failures),
+    }

@@ -1,0 +1,222 @@
+"""What a plan says of durability, in sentences and tables: today, and after the change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.questions.failures.scenario import TODAY
+from kafka_capacity.questions.failures.section.view import Row, placement_rows
+from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import format_bytes, format_duration, format_rate, plural
+from kafka_capacity.text.wording import few_names
+
+MOST_TOPICS = 20
+_COURSES = {
+    "crashes": "brokers crash and connections break",
+    "power": "power is lost as well, of one broker or of all",
+    "producer": "the producer restarts as well",
+}
+_BAD = ("lost acknowledged", "lost silently", "duplicated", "reordered", "read then gone", "diverged", "refused")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementDurability:
+    """What could be lost of one placement.
+
+    Attributes:
+        topics: rows of ``durability``.
+        whole: of ``durability_placements``, the placement as it is.
+        few: the same in few copysets; ``None`` where that was not tried.
+        outcomes: rows of ``durability_outcomes``.
+    """
+
+    topics: Sequence[Row]
+    whole: Row
+    few: Row | None
+    outcomes: Sequence[Row]
+
+
+def read_durability(view: ReportView) -> tuple[PlacementDurability, ...]:
+    """Give today's, then that of the option that is spoken of where it differs; none where the plan says nothing."""
+    tables, failures = view.inputs.tables, view.inputs.failures
+    found = tables.get("durability_placements")
+    if not failures.get("durability") or found is None or not len(found):
+        return ()
+    then = failures["placements"].get(view.focus_id)
+    today = _read(tables, TODAY)
+    after = None if then is None else _read(tables, then)
+    return (today,) if after is None or after == today else (today, after)
+
+
+def _read(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementDurability:
+    def rows(name: str) -> list[dict[str, Any]]:
+        return placement_rows(tables, name, placement_id)
+
+    whole = {row["is_few_copysets"]: row for row in rows("durability_placements")}
+    return PlacementDurability(
+        topics=rows("durability"), whole=whole[False], few=whole.get(True), outcomes=rows("durability_outcomes")
+    )
+
+
+def chance(ratio: float | None) -> str:
+    """Write a chance in a year; small ones as one in so many years."""
+    if ratio is None:
+        return "not known"
+    if ratio == 0:
+        return "none"
+    return (
+        f"{ratio * 100:.1f} %" if ratio >= 0.001 else f"one in {round(1 / ratio, -len(str(int(1 / ratio))) + 2):,.0f}"
+    )
+
+
+def losses_sentence(side: PlacementDurability) -> str:
+    """Say what a year costs, the chance first."""
+    whole = side.whole
+    if whole["loss_probability"] is None:
+        return (
+            "The chance of a loss is not known: under this throttle a broker that has lost its disks never has its "
+            "data again."
+        )
+    tails = sum(row["lost_tail_bytes_per_year"] or 0.0 for row in side.topics)
+    ends = f", and {format_bytes(tails)} that leaders alone had when they died" if tails else ""
+    return (
+        f"Chance that some partition loses all its replicas in a year: {chance(whole['loss_probability'])}. Expected "
+        f"loss: {format_bytes(whole['lost_bytes_per_year'])} a year{ends}. "
+        f"All replicas of something are on {plural(whole['copysets'], 'set')} of brokers.{_single(side)}"
+    )
+
+
+def _single(side: PlacementDurability) -> str:
+    """Name what no placement helps, and what most of the chance comes from."""
+    names = [row["topic"] for row in side.topics if row["replication_factor"] == 1]
+    if not names:
+        return ""
+    lost, where = ("is lost", "it is") if len(names) == 1 else ("are lost", "they are")
+    return (
+        f" {plural(len(names), 'topic')} with a single replica ({few_names(names, 3)}) {lost} with one broker's "
+        f"disks, wherever {where}."
+    )
+
+
+def few_sentence(side: PlacementDurability) -> str:
+    """Say what few copysets would change, and cost."""
+    few, whole = side.few, side.whole
+    if few is None:
+        return "Few sets of brokers were not tried: there are too many partitions, or too few brokers live."
+    if few["loss_probability"] is None:
+        return "What few sets of brokers would change is not known either, for the same reason."
+    return (
+        f"With the same replicas over {plural(few['copysets'], 'set')} of brokers the chance would be "
+        f"{chance(few['loss_probability'])}; that copies {format_bytes(few['moved_bytes'])}, and the fullest broker "
+        f"would hold {few['highest_over_mean']:.2f} times the mean ({whole['highest_over_mean']:.2f} without). Fewer "
+        "sets lose seldomer, and more at once: about as many bytes are lost in the long run."
+    )
+
+
+def topics_table(side: PlacementDurability, caption: str) -> dict[str, Any]:
+    """List the topics with the greatest expected loss."""
+    order = sorted(side.topics, key=_badness)
+    columns = (
+        column("topic", "Topic", "name"),
+        column("replicas", "Replicas, min ISR"),
+        column("lost", "Lost after crashes"),
+        column("power", "With power losses"),
+        column("doubled", "Doubled after"),
+        column("refused", "Refused after"),
+        column("copysets", "Sets", "count"),
+        column("chance", "Loss in a year"),
+        column("bytes", "Lost a year", "bytes"),
+        column("few", "In few sets"),
+    )
+    note = "After so many failures at least; — where as many as were tried do not do it, or the topic was not explored."
+    if len(order) > MOST_TOPICS:
+        note += f" And {len(order) - MOST_TOPICS:,} more topics, none with a greater loss."
+    return table(caption, columns, [_topic(row) for row in order[:MOST_TOPICS]], note=note)
+
+
+def _badness(row: Row) -> tuple[bool, float, float, str]:
+    known = row["lost_bytes_per_year"] is not None
+    lost = (row["lost_bytes_per_year"] or 0.0) + (row["lost_tail_bytes_per_year"] or 0.0)
+    return known, -lost, -(row["loss_probability"] or 0.0), row["topic"]
+
+
+def _topic(row: Row) -> dict[str, Any]:
+    is_silent = row["acks"] == "0"
+    expected = row["lost_bytes_per_year"]
+    return {
+        "topic": row["topic"],
+        "replicas": f"{row['replication_factor']}, {row['min_insync_replicas']}",
+        "lost": _after(row["lost_silently_after"] if is_silent else row["lost_after_crashes"]),
+        "power": _after(row["lost_silently_after"] if is_silent else row["lost_after_power_losses"]),
+        "doubled": _after(row["duplicated_after_producer_restarts"]),
+        "refused": _after(row["refused_after"]),
+        "copysets": row["copysets"],
+        "chance": chance(row["loss_probability"]),
+        "bytes": None if expected is None else expected + (row["lost_tail_bytes_per_year"] or 0.0),
+        "few": chance(row["few_loss_probability"]),
+        NOTE: "Unclean leaders may be elected." if row["is_unclean_allowed"] else None,
+    }
+
+
+def _after(failures: int | None) -> str:
+    return "—" if failures is None else f"{failures}"
+
+
+def ways(side: PlacementDurability) -> list[dict[str, Any]]:
+    """Give a shortest way to each bad outcome, by setting of topics; what fewer kinds of failures do is told once."""
+    found: dict[int, dict[str, Any]] = {}
+    told: set[tuple[int, str, int]] = set()
+    courses = list(_COURSES)
+    topics = Counter(topic["setting"] for topic in side.topics)
+    for row in sorted(side.outcomes, key=lambda one: (one["setting"], courses.index(one["course"]), one["outcome"])):
+        key = (row["setting"], row["outcome"], row["fewest_failures"])
+        if row["outcome"] not in _BAD or key in told:
+            continue
+        told.add(key)
+        more = ", unclean election" if row["is_unclean_allowed"] else ""
+        more += f", acks={row['acks']}{', idempotent' if row['is_idempotent'] else ''}"
+        one = found.setdefault(
+            row["setting"],
+            {
+                "name": f"Replication factor {row['replication_factor']}, min.insync.replicas "
+                f"{row['min_insync_replicas']}{more}",
+                "topics": topics[row["setting"]],
+                "ways": [],
+            },
+        )
+        one["ways"].append(
+            {
+                "title": f"{row['outcome'].capitalize()} after {plural(row['fewest_failures'], 'failure')}, where "
+                f"{_COURSES[row['course']]}",
+                "steps": list(row["steps"]),
+            }
+        )
+    return list(found.values())
+
+
+def basis_notes(document: Row) -> list[str]:
+    """Say what the figures rest on."""
+    asked = document["durability"]
+    idempotent = ", idempotent" if asked["is_idempotent"] else ""
+    rack = asked["rack_mttf_seconds"]
+    racks = "racks never lose all disks at once" if rack is None else f"a rack loses all after {format_duration(rack)}"
+    return [
+        f"Producers are assumed to set acks={asked['acks']}{idempotent}: an inventory does not tell. Brokers write "
+        "Kafka's own topics with acks=all.",
+        f"Every order of sending, appending, fetching, failing and coming back was tried, with one record and up to "
+        f"{plural(asked['most_failures'], 'failure')}.",
+        f"A broker loses its disks after {asked['mttf_years']:.1f} years in the mean, and {racks}. Another stands in "
+        f"after {format_duration(asked['replacement_seconds'])} and copies at "
+        f"{format_rate(asked['throttle_bytes_per_second'])}. These are assumptions, and the chances are as good.",
+        "All replicas count as complete, even those that are out of sync or on a dead broker today: until they are "
+        "back, more can be lost than is said here. What one failure may complete is added up, so chances are upper "
+        "bounds.",
+        "Without log.flush.interval.messages=1 nothing is flushed when it is acknowledged: if all brokers lose power "
+        "at once, the ends of all logs may be gone, whatever the settings.",
+    ]

@@ -1,0 +1,42 @@
+"""What breaks when brokers, racks and controllers die: today, and after the change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.questions.failures.section.controllers import controllers
+from kafka_capacity.questions.failures.section.details import groups_table, survivors_table
+from kafka_capacity.questions.failures.section.matrix import matrices, overview
+from kafka_capacity.questions.failures.section.sentences import basis_notes, failures_line, loss_sentence
+from kafka_capacity.questions.failures.section.view import read_failures
+from kafka_capacity.report.anchors import FAILURES
+from kafka_capacity.report.sections import section
+from kafka_capacity.report.view import ReportView
+
+_SAID = ("broker", "rack", "given")
+
+
+@section(FAILURES, title="What breaks", order=7)
+def build(view: ReportView) -> dict[str, Any] | None:
+    """Give the verdict, the matrix, who is hurt, how much is wrong before, and the controllers."""
+    failures = read_failures(view.inputs, view.focus_id)
+    if failures is None:
+        return None
+    return {
+        "line": failures_line(failures),
+        "label": view.focus_label,
+        "is_same": failures.is_then_same,
+        "verdicts": [
+            {
+                "side": "Today" if side is failures.today else "After the change",
+                "sentences": [loss_sentence(side, kind) for kind in _SAID if kind in side.losses],
+            }
+            for side in failures.sides
+        ],
+        "overview": overview(failures),
+        "matrices": matrices(failures),
+        "tables": [made for made in (survivors_table(failures), groups_table(failures)) if made is not None],
+        "problem_count": len(failures.today.problems),
+        "controllers": controllers(failures),
+        "notes": basis_notes(failures),
+    }

@@ -1,0 +1,152 @@
+"""The failure matrix: losses by figures, today beside the option, marked where it hurts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, change_word
+from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
+from kafka_capacity.text import format_count, format_duration, format_percent
+
+MOST_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
+"""Losses of a kind that are listed, the worst first; the others are counted."""
+WARN_RATIO = 0.8
+_FOLDED = frozenset({"pair", "rack+broker"})
+
+_FIGURES: tuple[tuple[str, str], ...] = (
+    ("offline", "Partitions offline"),
+    ("under_min_isr", "Under min ISR"),
+    ("loaded_ratio", "Busiest survivor"),
+    ("groups_hurt", "Groups affected"),
+    ("rebuild_seconds", "Re-replication"),
+)
+
+Cell = dict[str, str]
+
+
+def matrices(view: FailuresView) -> list[dict[str, Any]]:
+    """Give one table a kind of losses."""
+    return [_matrix(view, kind) for kind in KINDS if any(kind in side.losses for side in view.sides)]
+
+
+def overview(view: FailuresView) -> dict[str, Any] | None:
+    """Give the worst of each kind in one table; ``None`` where there was nothing to lose."""
+    rows = []
+    for kind in KINDS:
+        if not any(kind in side.losses for side in view.sides):
+            continue
+        sides = [_worst(side.losses[kind]) if kind in side.losses else None for side in view.sides]
+        counts = dict.fromkeys(f"{len(side.losses.get(kind, ())):,}" for side in view.sides)
+        rows.append(
+            {
+                "name": f"{KIND_NAMES[kind]} ({', then '.join(counts)})",
+                "cells": _cells(view.sides, sides),
+                "change": change_word(view, kind),
+            }
+        )
+    if not rows:
+        return None
+    return _table("The worst that each kind of loss does", view, rows, has_change=view.then is not None)
+
+
+def _worst(rows: Sequence[Row]) -> Row:
+    """Put the worst of each figure together; they may be of different losses."""
+    return {
+        "offline": max(row["offline"] for row in rows),
+        "unclean_leaders": max(row["unclean_leaders"] for row in rows),
+        "under_min_isr": max(row["under_min_isr"] for row in rows),
+        "loaded_ratio": max((row["loaded_ratio"] for row in rows if row["loaded_ratio"] is not None), default=None),
+        "groups_hurt": max(row["groups_hurt"] for row in rows),
+        "rebuild_seconds": max(
+            (row["rebuild_seconds"] for row in rows if row["rebuild_seconds"] is not None), default=0.0
+        )
+        if all(row["rebuild_seconds"] is not None for row in rows)
+        else None,
+    }
+
+
+def _matrix(view: FailuresView, kind: str) -> dict[str, Any]:
+    by_name: dict[str, list[Row | None]] = {}
+    for place, side in enumerate(view.sides):
+        for row in side.losses.get(kind, ()):
+            by_name.setdefault(row["name"], [None] * len(view.sides))[place] = row
+    ranked = sorted(by_name.items(), key=lambda entry: _rank(entry[1]))
+    shown = ranked[: MOST_ROWS[kind]]
+    cells = [_cells(view.sides, found) for _, found in shown]
+    rows = [{"name": name, "cells": own, "change": None} for (name, _), own in zip(shown, cells, strict=True)]
+    is_marked = any(cell["kind"] in {"bad", "warn"} for own in cells for cell in own)
+    caption = f"{KIND_NAMES[kind]} lost: {len(by_name):,}{'' if is_marked else ', nothing is marked'}"
+    made = _table(caption, view, rows, has_change=False)
+    return {**made, "left_out": len(ranked) - len(shown), "is_folded": kind in _FOLDED or not is_marked}
+
+
+def _rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
+    """Order losses by what they do at worst on either side, then as they were listed."""
+    there = [row for row in found if row is not None]
+    return (
+        *(
+            -max(row[key] or 0 for row in there)
+            for key in ("offline", "unclean_leaders", "under_min_isr", "overloaded_brokers")
+        ),
+        *(-max(row[key] or 0 for row in there) for key in ("groups_hurt", "loaded_ratio")),
+        there[0]["position"],
+    )
+
+
+def _table(caption: str, view: FailuresView, rows: Sequence[Mapping[str, Any]], *, has_change: bool) -> dict[str, Any]:
+    return {
+        "caption": caption,
+        "figures": [label for _, label in _FIGURES],
+        "sides": ["today", "after"][: len(view.sides)],
+        "rows": list(rows),
+        "has_change": has_change,
+        "left_out": 0,
+        "is_folded": False,
+    }
+
+
+def _cells(sides: Sequence[PlacementFailures], found: Sequence[Row | None]) -> list[Cell]:
+    """Give the cells of a row: for each figure the sides beside each other."""
+    return [
+        {"text": "—", "kind": "unknown"} if row is None else _priced(key, row, _DRAWN[key](row[key], side.before))
+        for key, _ in _FIGURES
+        for side, row in zip(sides, found, strict=True)
+    ]
+
+
+def _priced(key: str, row: Row, cell: Cell) -> Cell:
+    """Say beside what is offline what is online at the price of records."""
+    unclean = row["unclean_leaders"] if key == "offline" else 0
+    return {"text": f"{cell['text']}, {format_count(unclean)} unclean", "kind": "bad"} if unclean else cell
+
+
+def _offline(value: int, before: Row) -> Cell:
+    kind = "good" if not value else "warn" if value <= before["offline_before"] else "bad"
+    return {"text": format_count(value), "kind": kind}
+
+
+def _refused(value: int, before: Row) -> Cell:
+    del before
+    return {"text": format_count(value), "kind": "warn" if value else "good"}
+
+
+def _loaded(value: float | None, before: Row) -> Cell:
+    del before
+    if value is None:
+        return {"text": "—", "kind": "unknown"}
+    return {"text": format_percent(value), "kind": "bad" if value > 1.0 else "warn" if value > WARN_RATIO else "good"}
+
+
+def _copied(value: float | None, before: Row) -> Cell:
+    del before
+    return {"text": "never", "kind": "bad"} if value is None else {"text": format_duration(value), "kind": "plain"}
+
+
+_DRAWN: dict[str, Callable[[Any, Row], Cell]] = {
+    "offline": _offline,
+    "under_min_isr": _refused,
+    "loaded_ratio": _loaded,
+    "groups_hurt": _refused,
+    "rebuild_seconds": _copied,
+}

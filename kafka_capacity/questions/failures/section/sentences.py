@@ -1,0 +1,190 @@
+"""Failures in sentences: what any one loss does, whether a change makes it better, and what figures rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.limits import Resource, resource_name
+from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures, Row
+from kafka_capacity.text import format_percent, format_rate, format_throttle, plural
+
+KIND_NAMES = {
+    "broker": "One broker",
+    "rack": "One rack",
+    "given": "Given sets",
+    "pair": "Two brokers",
+    "rack+broker": "A rack and one broker more",
+}
+_MAY_DIE = {
+    "broker": "Any one broker may die",
+    "rack": "Any one rack may die",
+    "given": "Any of the given sets may be lost",
+    "pair": "Any two brokers may die",
+    "rack+broker": "Any rack and one broker more may die",
+}
+_FENCED = "a broker that vanishes is fenced once it has been silent for broker.session.timeout.ms, 9 s by default"
+_ELECTIONS = {
+    "kraft": _FENCED,
+    "kraft-elr": _FENCED,
+    "zookeeper": "a broker that vanishes is missed once zookeeper.session.timeout.ms is over, 18 s by default",
+}
+
+
+def worst_of(rows: Sequence[Row], key: str) -> Row:
+    """Give the first of the losses with the most of something."""
+    return max(rows, key=lambda row: (row[key] or 0, -row["position"]))
+
+
+def loss_sentence(side: PlacementFailures, kind: str) -> str:
+    """Say what losses of a kind do at worst, the verdict first."""
+    rows, before = side.losses[kind], side.before
+    offline = worst_of(rows, "offline")
+    more = offline["offline"] - before["offline_before"]
+    if more > 0:
+        count = sum(row["offline"] > before["offline_before"] for row in rows)
+        lead = (
+            f"{KIND_NAMES[kind]} lost: {_some(count, len(rows))} {'takes' if count == 1 else 'take'} partitions "
+            f"offline, at worst {_stopped(offline, more, before['offline_before'])}"
+        )
+    else:
+        lead = f"{_MAY_DIE[kind]}: nothing{' more' if before['offline_before'] else ''} goes offline"
+    return f"{lead}{_unclean(rows)}{_refused(side, rows)}{_overloaded(side, kind, rows)}{_groups(side, rows)}."
+
+
+def _stopped(worst: Row, more: int, already: int) -> str:
+    """Say what a loss stops; topics and traffic are known only together with what is offline already."""
+    if already:
+        return f"{more:,} more {'partition' if more == 1 else 'partitions'} ({worst['name']})"
+    topics, rate = plural(worst["offline_topics"], "topic"), format_rate(worst["stopped_bytes_per_second"])
+    return f"{plural(more, 'partition')} of {topics} ({worst['name']}, {rate} stopped)"
+
+
+def _unclean(rows: Sequence[Row]) -> str:
+    """Say what is online at the price of records."""
+    worst = worst_of(rows, "unclean_leaders")
+    count = worst["unclean_leaders"]
+    if not count:
+        return ""
+    led = "partition is" if count == 1 else "partitions are"
+    return (
+        f", up to {count:,} {led} led by a replica that was out of sync, so that committed records may be lost "
+        f"({worst['name']})"
+    )
+
+
+def _some(count: int, total: int) -> str:
+    if total == 1:
+        return "the one loss"
+    return f"all {total:,} losses" if count == total else f"{count:,} of {total:,} losses"
+
+
+def _refused(side: PlacementFailures, rows: Sequence[Row]) -> str:
+    worst = worst_of(rows, "under_min_isr")
+    more = worst["under_min_isr"] - side.before["under_min_isr_before"]
+    if more <= 0:
+        return f", no{' further' if side.before['under_min_isr_before'] else ''} partition falls under min ISR"
+    verb = "falls" if more == 1 else "fall"
+    if side.before["under_min_isr_before"]:
+        return (
+            f", up to {more:,} more {'partition' if more == 1 else 'partitions'} {verb} under min ISR ({worst['name']})"
+        )
+    rate = format_rate(worst["refused_bytes_per_second"])
+    return f", up to {plural(more, 'partition')} {verb} under min ISR ({worst['name']}, {rate})"
+
+
+def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:
+    if all(row["loaded_ratio"] is None for row in rows):
+        return ", loads of survivors are not known"
+    count = sum(row["overloaded_brokers"] > 0 for row in rows)
+    worst = worst_of(rows, "loaded_ratio")
+    used = format_percent(worst["loaded_ratio"])
+    of_what = f"of its {resource_name(worst['loaded_resource'])}"
+    if not count:
+        return f", the busiest survivor uses {used} {of_what}"
+    names = len({row["broker_id"] for row in side.brokers if row["kind"] == kind})
+    return (
+        f", {plural(names, 'survivor')} {'is' if names == 1 else 'are'} over capacity after "
+        f"{_some(count, len(rows))}, at worst broker {worst['loaded_broker']} at {used} {of_what}"
+    )
+
+
+def _groups(side: PlacementFailures, rows: Sequence[Row]) -> str:
+    worst = worst_of(rows, "groups_hurt")
+    count = worst["groups_hurt"]
+    already = side.before["offline_before"] or side.before["under_min_isr_before"]
+    among = ", those affected already included" if already else ""
+    return f", up to {plural(count, 'consumer group')} affected{among}" if count else ""
+
+
+def badness(side: PlacementFailures, kind: str) -> tuple[float, ...]:
+    """Rank what losses of a kind do: the larger, the worse."""
+    rows, before = side.losses[kind], side.before
+    return (
+        max(row["offline"] for row in rows) - before["offline_before"],
+        sum(row["offline"] > before["offline_before"] for row in rows) / len(rows),
+        max(row["unclean_leaders"] for row in rows),
+        max(row["under_min_isr"] for row in rows),
+        sum(row["overloaded_brokers"] > 0 for row in rows) / len(rows),
+        max(row["groups_hurt"] for row in rows),
+    )
+
+
+def change_word(view: FailuresView, kind: str) -> str | None:
+    """Say whether the option makes losses of a kind better or worse; ``None`` where there is nothing to compare."""
+    if view.then is None or kind not in view.then.losses or kind not in view.today.losses:
+        return None
+    today, then = badness(view.today, kind), badness(view.then, kind)
+    return "same" if today == then else "better" if then < today else "worse"
+
+
+def failures_line(view: FailuresView) -> str:
+    """Return in one line what the loss of a broker would do, today and after the change."""
+    parts = []
+    kind = next(iter(view.today.losses), None)
+    if kind is not None:
+        parts.append(f"Today: {loss_sentence(view.today, kind)}")
+        word = change_word(view, kind)
+        if view.then is not None and word in {"better", "worse"}:
+            parts.append(f"After the change: {loss_sentence(view.then, kind)}")
+    return " ".join(parts)
+
+
+def basis_notes(view: FailuresView) -> list[str]:
+    """Say what the figures rest on, and what was not looked at."""
+    before, document = view.today.before, view.document
+    resources = [resource_name(name) for name in before["resources"]]
+    notes = [
+        "Counts are of the whole cluster after the loss, what is wrong before included; a survivor’s load is its 99th "
+        "percentile of hours, against all that it has, of "
+        f"{', '.join(resources[:-1])} and {resources[-1]}.".replace("of  and", "of")
+    ]
+    if str(Resource.CPU) in before["resources"]:
+        notes.append(f"What traffic takes of processors is {document['cpu_source']}.")
+    if before["peak_basis"] == str(PeakBasis.SUM_OF_PEAKS):
+        notes.append("Loads are upper estimates: every partition is at its own peak at once, for want of hours.")
+    if before["peak_basis"] == str(PeakBasis.UNKNOWN):
+        notes.append("There is no traffic history: loads of survivors say nothing.")
+    notes += [
+        f"{_side(side)}: of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
+        f"{row['looked_at']:,} were looked at"
+        + (", half of them the pairs that share the most partitions, the rest drawn" if kind == "pair" else ", drawn")
+        + "; the parameter most_failure_sets raises that."
+        for side in view.sides
+        for kind, row in side.kinds.items()
+        if row["possible"] > row["looked_at"]
+    ]
+    if view.then is not None or view.is_then_same:
+        notes.append(
+            "After the change all replicas on living brokers are taken to be in sync, preferred leaders to lead."
+        )
+    throttle = format_throttle(document["throttle_bytes_per_second"])
+    notes.append(
+        f"Leaders are elected by the rules of {document['rules']}: {_ELECTIONS[document['rules']]}. Re-replication is "
+        f"what the lost brokers held of partitions that are still led, onto empty disks, at {throttle}."
+    )
+    return notes
+
+
+def _side(side: PlacementFailures) -> str:
+    return "Today" if side.placement_id == "today" else "After the change"

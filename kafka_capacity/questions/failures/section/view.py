@@ -1,0 +1,134 @@
+"""What a plan says of failures, read from its tables and its document: today beside the option that is spoken of."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity.health.listing import ListedProblem, list_problems
+from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.questions.failures.scenario import TODAY
+from kafka_capacity.report.inputs import ReportInputs
+
+Row = Mapping[str, Any]
+
+
+KINDS = ("broker", "rack", "given", "pair", "rack+broker")
+"""Kinds of losses, the likely ones first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementFailures:
+    """What losses do to one placement.
+
+    Attributes:
+        placement_id: ``today``, or that of a scenario.
+        losses: rows of ``failures`` by kind, in the order of :data:`KINDS`.
+        kinds: rows of ``failure_kinds`` by kind.
+        brokers: rows of ``failure_brokers``.
+        groups: rows of ``failure_groups``.
+        problems: what is wrong before anything fails, the worst first.
+    """
+
+    placement_id: str
+    losses: Mapping[str, Sequence[Row]]
+    kinds: Mapping[str, Row]
+    brokers: Sequence[Row]
+    groups: Sequence[Row]
+    problems: Sequence[Problem]
+
+    @property
+    def before(self) -> Row:
+        """How the placement is before any loss: any row of ``failure_kinds``."""
+        return next(iter(self.kinds.values()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FailuresView:
+    """What breaks.
+
+    Attributes:
+        today: of the cluster as it is.
+        then: of the option that is spoken of; ``None`` where Kafka would refuse it, or nothing is different with it.
+        is_then_same: whether it is for the latter.
+        quorum: rows of ``quorum``.
+        failovers: rows of ``quorum_failovers``.
+        document: what ``failures.json`` says.
+    """
+
+    today: PlacementFailures
+    then: PlacementFailures | None
+    is_then_same: bool
+    quorum: Sequence[Row]
+    failovers: Sequence[Row]
+    document: Mapping[str, Any]
+
+    @property
+    def sides(self) -> tuple[PlacementFailures, ...]:
+        """Today, and the option where there is one."""
+        return (self.today,) if self.then is None else (self.today, self.then)
+
+    @property
+    def serious(self) -> list[Problem]:
+        """What is seriously wrong today, whatever is decided."""
+        return [one for one in self.today.problems if one.severity is Severity.SERIOUS]
+
+    def problems(self, found: Iterable[Mapping[str, Any]]) -> list[ListedProblem]:
+        """Return all that is wrong, with what was found in the inventory and in the proposed lists of brokers."""
+        then = self.today if self.is_then_same else self.then
+        after = None if then is None else then.problems
+        return list_problems(map(Problem.from_dict, found), self.today.problems, after)
+
+
+def read_failures(inputs: ReportInputs, scenario_id: str) -> FailuresView | None:
+    """Read what a plan says; ``None`` where it was made before failures were simulated.
+
+    Args:
+        inputs: of the report.
+        scenario_id: of the option that is spoken of.
+    """
+    kinds = inputs.tables.get("failure_kinds")
+    if not inputs.failures or kinds is None or not len(kinds):
+        return None
+    placement_id = inputs.failures["placements"].get(scenario_id)
+    today = _read(inputs.tables, TODAY)
+    then = None if placement_id is None else _read(inputs.tables, placement_id)
+    is_same = then is not None and then == dataclasses.replace(today, placement_id=then.placement_id)
+    return FailuresView(
+        today=today,
+        then=None if is_same else then,
+        is_then_same=is_same,
+        quorum=inputs.tables["quorum"].to_pylist(),
+        failovers=inputs.tables["quorum_failovers"].to_pylist(),
+        document=inputs.failures,
+    )
+
+
+def placement_rows(tables: Mapping[str, pa.Table], name: str, placement_id: str) -> list[dict[str, Any]]:
+    """Give the rows of a table that are about one placement, without its id."""
+    found = tables[name].filter(pc.field("placement_id") == placement_id)
+    return list(found.drop_columns("placement_id").to_pylist())
+
+
+def _read(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementFailures:
+    def rows(name: str) -> list[dict[str, Any]]:
+        return placement_rows(tables, name, placement_id)
+
+    losses: dict[str, list[Row]] = defaultdict(list)
+    for row in rows("failures"):
+        losses[row["kind"]].append(row)
+    kinds = {row["kind"]: row for row in rows("failure_kinds")}
+    return PlacementFailures(
+        placement_id=placement_id,
+        losses={kind: losses[kind] for kind in KINDS if losses[kind]},
+        kinds={kind: kinds[kind] for kind in KINDS if kind in kinds},
+        brokers=rows("failure_brokers"),
+        groups=rows("failure_groups"),
+        problems=[Problem.from_dict(row) for row in rows("diagnoses")],
+    )

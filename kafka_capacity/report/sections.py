@@ -1,0 +1,55 @@
+"""The sections of a report: a module each, and a template of the same name below ``templates``.
+
+A module registers one function that makes the section's data from a plan::
+
+    @section("failures", title="What breaks", order=7)
+    def build(view: ReportView) -> dict[str, Any] | None:
+        ...
+
+``None`` leaves the section out. A list under ``charts`` in the data is drawn; the template finds it in ``drawings``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_capacity.report.view import ReportView
+
+Build = Callable[[ReportView], dict[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One section.
+
+    Attributes:
+        name: of its template, and its anchor.
+        title: its heading.
+        order: sections are shown in ascending order.
+        build: makes its data.
+    """
+
+    name: str
+    title: str
+    order: int
+    build: Build
+
+
+_registered: dict[str, Section] = {}
+
+
+def section(name: str, *, title: str, order: int) -> Callable[[Build], Build]:
+    """Decorate the function that builds a section."""
+
+    def add(build: Build) -> Build:
+        _registered[name] = Section(name=name, title=title, order=order, build=build)
+        return build
+
+    return add
+
+
+def registered_sections() -> tuple[Section, ...]:
+    """Return the sections whose modules have been imported, in the order in which they are shown."""
+    return tuple(sorted(_registered.values(), key=lambda one: (one.order, one.name)))

@@ -1,0 +1,351 @@
+"""Which option is recommended, and in which words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import pyarrow as pa
+import pytest
+
+from kafka_capacity.errors import RenderError
+from tests.report.decided import build_report, change_page
+from tests.report.plans import GIB, TIB, ClusterSpec, make_inputs
+
+
+def changed_rows(inputs, change):
+    """Give the inputs with each row of ``scenarios`` changed in place by a function."""
+    rows = inputs.tables["scenarios"].to_pylist()
+    for row in rows:
+        change(row)
+    table = pa.Table.from_pylist(rows, schema=inputs.tables["scenarios"].schema)
+    return dataclasses.replace(inputs, tables={**inputs.tables, "scenarios": table})
+
+
+def verdict_of(inputs):
+    return build_report(inputs)["verdict"]
+
+
+def texts(verdict, severity):
+    return [caveat["text"] for caveat in verdict["caveats"] if caveat["severity"] == severity]
+
+
+def test_it_fits():
+    def known(row):
+        is_planned = row["placer"] == "fewest-bytes"
+        row["moved_bytes"] = int((2.1 if is_planned else 20.7) * TIB)
+        row["total_bytes"] = 26 * TIB
+        row["moved_replicas"] = row["changed_partitions"] = 10
+        row["duration_seconds"] = 11_520.0
+
+    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes", "generate"))
+    verdict = verdict_of(changed_rows(inputs, known))
+    assert verdict["fits"]
+    assert verdict["status"] == "fits"
+    assert verdict["recommended_scenario_id"] == "009-brokers.fewest-bytes"
+    assert verdict["headline"] == (
+        "9 brokers fit (6 today): fewest-bytes moves 2.1 TiB (8.1 % of 26.0 TiB) in 3 h 12 min at 50 MB/s; "
+        "Kafka’s own --generate would move 20.7 TiB (9.9×)."
+    )
+    assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit (2026-11-20)"
+
+
+def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():
+    spec = ClusterSpec(disk_capacity_bytes=180 * GIB)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(5, 6, 9), placers=("fewest-bytes",)))
+    assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 5 and 6 do not (2026-11-20)"
+    assert verdict["reasons"][0] == "9 is the smallest broker count that fits, of those tried (5, 6, 9)."
+    assert verdict["reasons"][1].startswith("5 brokers do not fit: broker ")
+    assert " too much; it takes " in verdict["reasons"][1]
+
+
+def test_what_is_no_worse_than_today_does_not_fit_in_any_word():
+    def full(row):
+        row["standing"] = json.dumps([{"constraint": "disk", "broker_id": broker} for broker in (3, 8)])
+
+    inputs = changed_rows(make_inputs(broker_counts=(6,), placers=("fewest-bytes",)), full)
+    verdict = verdict_of(inputs)
+    assert verdict["status"] == "no_worse"
+    assert verdict["headline"].startswith("6 brokers are no worse than today")
+    assert verdict["reasons"][0] == "No worse than today: brokers 3 and 8 were over the disk limit before."
+    assert verdict["subject"] == "[kafka-capacity] payments: 6 brokers are no worse than today (2026-11-20)"
+
+
+def test_an_option_within_its_limits_goes_before_one_that_is_no_worse_than_today():
+    def full(row):
+        row["standing"] = json.dumps([{"constraint": "disk", "broker_id": 3}] * (row["target_broker_count"] == 6))
+
+    inputs = changed_rows(make_inputs(broker_counts=(6, 9), placers=("fewest-bytes",)), full)
+    assert verdict_of(inputs)["recommended_scenario_id"] == "009-brokers.fewest-bytes"
+
+
+def test_nothing_fits():
+    spec = ClusterSpec(disk_capacity_bytes=50 * GIB)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(7, 8), placers=("fewest-bytes",)))
+    assert not verdict["fits"]
+    assert verdict["status"] == "does_not_fit"
+    assert verdict["recommended_scenario_id"] is None
+    assert verdict["nearest_scenario_id"] == "008-brokers.fewest-bytes"
+    assert verdict["headline"].startswith("No option fits. The nearest is 8 brokers, fewest-bytes: broker ")
+    assert " too much; it takes " in verdict["headline"]
+    assert re.search(r" would do \(and \d+ more\)\.$", verdict["headline"])
+    assert verdict["subject"] == "[kafka-capacity] payments: no option fits (disk) (2026-11-20)"
+
+
+def test_a_single_option_that_does_not_fit():
+    spec = ClusterSpec(disk_capacity_bytes=50 * GIB)
+    verdict = verdict_of(make_inputs(spec, placers=("fewest-bytes",)))
+    assert verdict["headline"].startswith("7 brokers will not do: broker ")
+
+
+def test_a_move_that_never_ends_names_the_throttle_that_would():
+    def known(row):
+        assert row["duration_seconds"] is None
+        row["smallest_throttle_bytes_per_second"] = 6_010_000.0
+
+    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=100_000.0)
+    verdict = verdict_of(changed_rows(inputs, known))
+    assert verdict["headline"] == (
+        "9 brokers will not do: the move to 9 brokers with fewest-bytes never ends at 100 kB/s; "
+        "it ends with a throttle above 6.1 MB/s."
+    )
+    assert verdict["subject"] == "[kafka-capacity] payments: no option fits (the move never ends) (2026-11-20)"
+    assert "The move never ends at this throttle; it must be above 6.1 MB/s." in texts(verdict, "serious")
+
+
+def test_a_move_that_never_ends_at_peak_only_is_a_serious_caveat():
+    def known(row):
+        row["duration_peak_seconds"] = None
+        row["smallest_throttle_peak_bytes_per_second"] = 61_000_000.0
+
+    report = build_report(changed_rows(make_inputs(broker_counts=(9,), placers=("fewest-bytes",)), known))
+    assert report["verdict"]["fits"]
+    assert texts(report["verdict"], "serious") == [
+        "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle "
+        "above 61 MB/s."
+    ]
+    assert next(one["note"] for one in report["figures"] if one["label"] == "Time").endswith(
+        "at peak rates it never ends"
+    )
+
+
+def test_without_rates_the_time_is_at_least_that():
+    spec = ClusterSpec(hours=0)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(9,), placers=("fewest-bytes",)))
+    assert " in at least " in verdict["headline"]
+    assert texts(verdict, "serious")[0].startswith("There is no traffic history: times leave out")
+    assert not any("Peaks add up" in text for text in texts(verdict, "info"))
+
+
+def test_little_history_is_said():
+    verdict = verdict_of(make_inputs(ClusterSpec(hours=24)))
+    assert "Rates rest on 24 hours of history, less than a week." in texts(verdict, "info")
+
+
+def test_what_is_not_known_is_not_judged_and_never_fits():
+    verdict = verdict_of(make_inputs(ClusterSpec(disk_capacity_bytes=None, network_bytes_per_second=None)))
+    disk, network = texts(verdict, "serious")
+    assert disk.startswith("The disk of 7 of 7 brokers is not known, so it is not judged. Remedy: give the disks")
+    assert network.startswith("The network of 7 of 7 brokers is not known, so it is not judged. Remedy: give the")
+    assert (verdict["status"], verdict["fits"]) == ("not_judged", False)
+    assert verdict["badge"] == {"kind": "warn", "text": "? Not judged"}
+    assert verdict["unknown"] == ["the disk of 7 of 7 brokers", "the network of 7 of 7 brokers"]
+    assert verdict["because"] == [f"{what} is not known" for what in verdict["unknown"]]
+    assert verdict["headline"].startswith(
+        "Not judged whether 7 brokers fit (6 today), since it is not known: the disk of 7 of 7 brokers and the network"
+    )
+    assert verdict["subject"] == "[kafka-capacity] payments: not judged whether 7 brokers fit (2026-11-20)"
+    assert verdict["recommended_scenario_id"] == "007-brokers.fewest-bytes"
+
+
+def test_a_limit_that_is_passed_decides_whatever_else_is_not_known():
+    spec = ClusterSpec(disk_capacity_bytes=50 * GIB, network_bytes_per_second=None)
+    assert verdict_of(make_inputs(spec, placers=("fewest-bytes",)))["status"] == "does_not_fit"
+
+
+def test_brokers_that_join_are_not_said_to_be_off_their_share():
+    verdict = verdict_of(make_inputs(broker_counts=(9,), placers=("fewest-bytes",)))
+    (said,) = [text for text in verdict["reasons"] if "fair share" in text]
+    assert said.startswith("The broker furthest from its fair share of today’s brokers is ")
+    assert " 100 % off" not in said
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        (
+            {"unknown_size_partitions": 1},
+            "The size of 1 of 72 partitions is not known and counts as nothing: copied bytes, disks and time are too "
+            "low. Remedy: stage an inventory with the sizes of partitions.",
+        ),
+        (
+            {"brokers_with_several_log_dirs": 3, "brokers_with_unsized_log_dirs": 2},
+            "2 brokers have several log dirs of unknown size, which are judged as one disk here: a full one beside an "
+            "empty one is not seen.",
+        ),
+        ({"unknown_size_partitions": 0, "brokers_with_several_log_dirs": 0}, None),
+    ],
+)
+@pytest.mark.parametrize("count", [7, 2], ids=["placed", "refused"])
+def test_what_the_inventory_cannot_tell_is_serious(facts, text, count):
+    inputs = make_inputs(broker_counts=(count,), placers=("fewest-bytes",))
+    inputs = dataclasses.replace(inputs, snapshot_facts={**inputs.snapshot_facts, **facts})
+    assert texts(verdict_of(inputs), "serious") == ([text] if text else [])
+
+
+def test_warnings_are_said_to_be_in_the_report():
+    finding = {"severity": "warning", "code": "x", "where": "replicas", "message": "something"}
+    (text,) = [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "info") if "1 warning" in text]
+    assert text == "1 warning about the inventory or the layout; the report lists them."
+
+
+def test_kafka_would_refuse_it():
+    report = build_report(make_inputs(broker_counts=(2,), placers=("fewest-bytes",)))
+    verdict = report["verdict"]
+    assert verdict["headline"].startswith("2 brokers will not do: Kafka would refuse the placement: ")
+    assert verdict["subject"] == "[kafka-capacity] payments: no option fits (placement) (2026-11-20)"
+    assert [figure["label"] for figure in report["figures"]] == ["Needed", "Available"]
+    assert [figure["value"] for figure in report["figures"]] == [3.0, 2.0]
+    assert "change" not in {section["name"] for section in report["sections"]}
+
+
+def test_nothing_has_to_move():
+    inputs = make_inputs(broker_counts=(6,), placers=("fewest-bytes",), tolerance_ratio=1.0)
+
+    def still(row):
+        for name in ("moved_replicas", "moved_bytes", "changed_partitions", "leaders_changed", "lower_bound_bytes"):
+            row[name] = 0
+
+    assert verdict_of(changed_rows(inputs, still))["headline"] == "6 brokers fit: nothing has to move."
+
+    def leaders_only(row):
+        still(row)
+        row["changed_partitions"] = 5
+
+    headline = verdict_of(changed_rows(inputs, leaders_only))["headline"]
+    assert headline == "6 brokers fit: no bytes move, only the order of 5 replica lists changes."
+
+
+def test_empty_replicas_are_said_to_be_empty():
+    def empty(row):
+        row["moved_bytes"], row["moved_replicas"] = 0, 1
+
+    headline = verdict_of(changed_rows(make_inputs(placers=("fewest-bytes",)), empty))["headline"]
+    assert headline == "7 brokers fit (6 today): fewest-bytes moves 1 empty replica."
+
+
+def test_scaling_in():
+    verdict = verdict_of(make_inputs(broker_counts=(4,), placers=("fewest-bytes",)))
+    assert verdict["headline"].startswith("4 brokers fit (6 today): fewest-bytes moves ")
+
+
+def test_one_broker_is_singular():
+    spec = ClusterSpec(brokers=2, racks=None, rf=1)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(1,), placers=("fewest-bytes",)))
+    assert verdict["headline"].startswith("1 broker fits (2 today): ")
+    assert verdict["subject"] == "[kafka-capacity] payments: 1 broker fits (2026-11-20)"
+
+
+def test_a_planning_placer_is_recommended_over_a_baseline_that_moves_less():
+    def cheap_baseline(row):
+        if row["placer"] == "zk":
+            row["moved_bytes"] = 1
+
+    view = change_page(changed_rows(make_inputs(), cheap_baseline))
+    assert view.recommended.placer == "fewest-bytes"
+
+
+def test_a_baseline_is_recommended_where_nothing_else_fits():
+    def only_baseline(row):
+        row["fits"] = row["placer"] == "zk"
+        if not row["fits"]:
+            row["excuses"] = json.dumps([excuse()])
+
+    view = change_page(changed_rows(make_inputs(), only_baseline))
+    assert view.recommended.placer == "zk"
+
+
+def test_fewer_brokers_come_before_fewer_bytes():
+    verdict = verdict_of(make_inputs(broker_counts=(6, 7, 9), placers=("fewest-bytes",), tolerance_ratio=0.02))
+    assert verdict["recommended_scenario_id"] == "006-brokers.fewest-bytes"
+
+
+def test_of_the_same_bytes_the_shorter_time_is_recommended():
+    inputs = make_inputs(placers=("fewest-bytes",))
+    rows = inputs.tables["scenarios"].to_pylist()
+    slow = {**rows[0], "scenario_id": "a-slow-one", "duration_seconds": rows[0]["duration_seconds"] * 2}
+    table = pa.Table.from_pylist([slow, rows[0]], schema=inputs.tables["scenarios"].schema)
+    view = change_page(dataclasses.replace(inputs, tables={**inputs.tables, "scenarios": table}))
+    assert view.recommended.scenario_id == "007-brokers.fewest-bytes"
+    assert [option.label for option in view.options] == [
+        "7 brokers, fewest-bytes (007-brokers.fewest-bytes)",
+        "7 brokers, fewest-bytes (a-slow-one)",
+    ]
+
+
+def nearest_of(excuses):
+    """Choose among options that do not fit; excuses by broker count and placer."""
+
+    def unfit(row):
+        row["fits"] = False
+        row["excuses"] = json.dumps(excuses[row["target_broker_count"], row["placer"]])
+
+    counts, placers = (sorted({key[part] for key in excuses}) for part in (0, 1))
+    nearest = change_page(changed_rows(make_inputs(broker_counts=counts, placers=placers), unfit)).nearest
+    return nearest.broker_count, nearest.placer
+
+
+def test_the_nearest_breaks_the_fewest_different_constraints():
+    network = {**excuse(), "constraint": "network", "needed": 1.01}
+    assert nearest_of({(7, "fewest-bytes"): [excuse()] * 7, (8, "fewest-bytes"): [excuse(), network]})[0] == 7
+    baseline = {(7, "fewest-bytes"): [excuse(), network], (7, "zk"): [excuse()]}
+    assert nearest_of(baseline)[1] == "zk"
+
+
+def test_of_as_many_constraints_the_nearest_lacks_the_least_then_has_the_fewest_brokers():
+    close, none = {**excuse(), "needed": 1.2}, {**excuse(), "available": 0.0}
+    assert nearest_of({(7, "fewest-bytes"): [excuse()], (8, "fewest-bytes"): [close] * 8})[0] == 8
+    assert nearest_of({(7, "fewest-bytes"): [close, none], (8, "fewest-bytes"): [excuse()]})[0] == 8
+    assert nearest_of({(7, "fewest-bytes"): [close], (8, "fewest-bytes"): [close]})[0] == 7
+    assert nearest_of({(7, "fewest-bytes"): [excuse()], (7, "zk"): [close]})[1] == "fewest-bytes"
+
+
+def test_an_unsound_inventory_is_said_first():
+    finding = {"severity": "fatal", "code": "no-sizes", "where": "replicas", "message": "no replica has a size"}
+    verdict = verdict_of(make_inputs(findings=(finding,)))
+    assert verdict["status"] == "not_judged"
+    assert verdict["badge"] == {"kind": "bad", "text": "! Inventory unsound"}
+    assert verdict["subject"].startswith("[kafka-capacity] payments: inventory is unsound; 7 brokers fit")
+    assert texts(verdict, "serious")[0].startswith("The inventory is unsound (1 fatal problem)")
+
+
+def test_caveats_are_serious_first():
+    verdict = verdict_of(make_inputs(ClusterSpec(hours=0, disk_capacity_bytes=None)))
+    severities = [caveat["severity"] for caveat in verdict["caveats"]]
+    assert severities == sorted(severities, key=lambda severity: severity != "serious")
+
+
+def test_many_failing_counts_are_counted_in_the_subject():
+    spec = ClusterSpec(disk_capacity_bytes=180 * GIB)
+    verdict = verdict_of(make_inputs(spec, broker_counts=(3, 4, 5, 6, 9), placers=("fewest-bytes",)))
+    assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 3, 4, 5 and 1 more do not (2026-11-20)"
+
+
+def test_a_plan_without_scenarios_is_an_error():
+    inputs = make_inputs()
+    empty = {name: table.schema.empty_table() for name, table in inputs.tables.items()}
+    with pytest.raises(RenderError) as caught:
+        build_report(dataclasses.replace(inputs, tables=empty))
+    assert str(caught.value) == ("the plan has no scenarios, so there is nothing to decide; evaluate at least one")
+
+
+def excuse():
+    return {
+        "reason": "it is full",
+        "constraint": "disk",
+        "where": "broker 1",
+        "needed": 2.0,
+        "available": 1.0,
+        "unit": "bytes",
+    }

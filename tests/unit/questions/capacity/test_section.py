@@ -1,0 +1,330 @@
+"""What a report says about sizing: the answer, the figures under it, and the sections."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+
+import pyarrow as pa
+import pytest
+
+from kafka_capacity.questions.capacity.key_figures import key_figures
+from kafka_capacity.questions.capacity.section.options_costs import _row
+from kafka_capacity.questions.capacity.section.sizing_use import worst_used
+from kafka_capacity.questions.capacity.section.view import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.sizing_words import badge, cost_sentence, headline, option_name, subject_words
+from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
+from tests.report.decided import build_report, view_plan
+from tests.report.plans import make_inputs
+from tests.report.sized import sized_inputs
+
+DATES = ["2026-11-15", "2027-04-15", "2027-08-15", "2027-11-15"]
+PARTS = ("brokers", "disks", "between_racks", "ingest")
+
+
+def too_small(option_id):
+    return {"reason": f"{option_id} is too small", "constraint": "disk", "needed": 2.0, "available": 1.0}
+
+
+def option(option_id, kind, count, *, until, usd=None, shape="today", **more):
+    """Give a row of ``sizing_options``; ``until`` is the last date it fits, ``None`` for none of them."""
+    row = dict.fromkeys(SIZING_OPTIONS.names)
+    row |= {
+        "position": 0,
+        "option_id": option_id,
+        "kind": kind,
+        "broker_count": count,
+        "idle_brokers": 0,
+        "extra_racks": 0,
+        "shape": shape,
+        "provider": "x",
+        "fits": until == DATES[-1],
+        "fits_until": until,
+        "is_recommended": False,
+        "is_on_front": False,
+        "excuses": "[]" if until == DATES[-1] else json.dumps([too_small(option_id)]),
+        "not_judged": [],
+        "moved_bytes": 0.0,
+        "moved_between_racks_bytes": 0.0,
+        "least_throttle_bytes_per_second": 0.0,
+        "is_in_place": True,
+        **{f"{part}_usd_per_month": None if usd is None else 0.0 for part in PARTS},
+        "total_usd_per_month": usd,
+    }
+    return row | more
+
+
+def passing(option_id, high, middle=None, resource="disk"):
+    return {
+        "option_id": option_id,
+        "resource": resource,
+        "middle": middle,
+        "high": high,
+        "condition": "normal",
+        "broker_id": 8,
+    }
+
+
+def view_of(rows, exhaustion=(), *, recommended=None, by_date=(), estimate="high"):
+    """Read a plan of these options."""
+    rows = [row | {"is_recommended": row["option_id"] == recommended} for row in rows]
+    inputs = make_inputs(placers=("zk",))
+    tables = {
+        "sizing_options": pa.Table.from_pylist(rows, schema=SIZING_OPTIONS),
+        "sizing_exhaustion": pa.Table.from_pylist(list(exhaustion), schema=SIZING_EXHAUSTION),
+        "sizing_use": SIZING_USE.empty_table(),
+    }
+    document = {"dates": DATES, "advice": {"by_date": list(by_date)}, "classes": [], "peak_basis": "same-hours"}
+    return read_sizing({**inputs.tables, **tables}, document, {**inputs.request, "sized_estimate": estimate})
+
+
+GROWING = (
+    option("do-nothing", "do-nothing", 12, until=None),
+    option("009", "scale-in", 9, until=None),
+    option("015", "scale-out", 15, until=DATES[1]),
+    option("018", "scale-out", 18, until=DATES[2]),
+    option("021", "scale-out", 21, until=DATES[3]),
+    option("024", "scale-out", 24, until=DATES[3]),
+)
+PASSED = (
+    passing("do-nothing", "2026-11-15", "2026-11-15"),
+    passing("015", "2027-04-16", "2027-08-14"),
+    passing("018", "2027-08-29"),
+    passing("018", "2027-10-01", resource="cpu"),
+)
+
+
+def test_each_step_is_due_when_the_one_before_runs_out():
+    view = view_of(GROWING, PASSED, recommended="021")
+    assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
+        ("015", "2026-11-15", "2027-04-16", "disk"),
+        ("018", "2027-04-16", "2027-08-29", "disk"),
+        ("021", "2027-08-29", None, None),
+    ]
+    assert headline(view) == (
+        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space binds; today’s 12 are beyond the limit of "
+        "disk space already."
+    )
+    assert subject_words(view) == "15 brokers now, 18 by April 2027, 21 by August 2027"
+    assert badge(view) == ("bad", "! Too few brokers now")
+
+
+def test_todays_brokers_are_the_first_step_where_they_last_for_a_while():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[2:]]
+    view = view_of(rows, [passing("do-nothing", "2027-05-02", "2027-09-30", "cpu"), *PASSED[1:]], recommended="021")
+    assert headline(view) == "12 brokers now, 18 by May 2027, 21 by August 2027: disk space binds."
+    assert badge(view) == ("warn", "↑ More brokers by May 2027")
+    runs_out = key_figures(view)[1]
+    assert runs_out.value == "2027-05-02"
+    assert runs_out.note == "CPU of broker 8; at the middle estimate 2027-09-30"
+
+
+def test_a_day_of_the_month_that_has_begun_is_named():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[0]), *GROWING[4:]]
+    view = view_of(rows, [passing("do-nothing", "2026-11-28")], recommended="021")
+    assert subject_words(view) == "12 brokers now, 21 by 2026-11-28"
+
+
+def test_the_middle_estimate_decides_where_it_was_asked_to():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[4:]]
+    view = view_of(rows, [passing("do-nothing", "2027-01-02", "2027-06-30")], recommended="021", estimate="middle")
+    assert subject_words(view) == "12 brokers now, 21 by June 2027"
+    assert key_figures(view)[1].value == "2027-06-30"
+
+
+def test_enough_brokers_are_said_to_be_enough():
+    same = option("012", "rebalance", 12, until=DATES[3])
+    view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
+    assert (
+        headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried needs fewer brokers."
+    )
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
+    view = view_of(rows, recommended="do-nothing")
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried costs less."
+    cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
+    view = view_of([*rows, cheaper], recommended="009")
+    assert headline(view) == (
+        "Today’s 12 brokers last until November 2027; 9 brokers would do too, and cost $24,674 a month instead of "
+        "$25,389."
+    )
+    assert cost_sentence(view) == (
+        "9 brokers cost $24,674 a month ($25,389 as today); the change costs $187 and pays for itself after 8 days."
+    )
+    assert badge(view)[0] == "good"
+
+
+def test_a_planned_topic_may_ask_for_more_brokers_before_anything_runs_out():
+    topic = {"reason": "topic fraud takes 15 brokers", "constraint": "replication_factor", "when": "2026-12-01"}
+    disk = {"reason": "broker 8 would hold too much", "constraint": "disk", "when": "2027-06-01"}
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=DATES[0], excuses=json.dumps([topic, disk])),
+        option("015", "scale-out", 15, until=DATES[3]),
+    ]
+    view = view_of(rows, [passing("do-nothing", "2027-06-01")], recommended="015")
+    assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
+        ("do-nothing", "2026-11-15", "2026-12-01", None),
+        ("015", "2026-12-01", None, None),
+    ]
+
+
+def test_nothing_binds_where_nothing_runs_out():
+    racks = {"reason": "4 partitions have all replicas in one rack", "constraint": "racks"}
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=None, excuses=json.dumps([racks])),
+        option("012", "rebalance", 12, until=DATES[3]),
+    ]
+    view = view_of(rows, recommended="012")
+    assert headline(view) == "12 brokers placed anew now last until November 2027; today’s 12 do not fit."
+
+
+def test_other_machines_grow_by_their_own_counts():
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=None),
+        option("006.big", "other-hardware", 6, until=DATES[1], shape="big"),
+        option("009.big", "other-hardware", 9, until=DATES[3], shape="big"),
+    ]
+    view = view_of(rows, [passing("006.big", "2027-05-20", resource="cpu")], recommended="009.big")
+    assert headline(view).startswith("6 brokers of big now, 9 by May 2027: CPU binds; today’s 12 do not fit")
+
+
+def test_what_does_not_last_says_how_long_it_does():
+    rows = GROWING[:4]
+    by_date = [(DATES[0], "015"), (DATES[1], "015"), (DATES[2], "018"), (DATES[3], None)]
+    view = view_of(rows, PASSED, by_date=by_date)
+    assert headline(view) == (
+        "Nothing that was tried lasts until November 2027: 15 brokers now, 18 by April 2027, and these last until "
+        "August 2027; today’s 12 are beyond the limit of disk space already."
+    )
+    assert badge(view)[0] == "bad"
+    nowhere = view_of(GROWING[:2], PASSED[:1], by_date=[(day, None) for day in DATES])
+    assert headline(nowhere).startswith("Nothing that was tried lasts until November 2027, nor fits today. The nearest")
+
+
+def test_one_broker_lasts():
+    view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
+    assert headline(view) == "Today’s 1 broker lasts until November 2027, and nothing that was tried costs less."
+    assert cost_sentence(view) == "1 broker costs $9.50 a month."
+
+
+def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
+    inputs = sized_inputs()
+    report = build_report(dataclasses.replace(inputs, sizing={**inputs.sizing, "peak_basis": "unknown"}))
+    assert report["verdict"]["sizing"] is None
+    serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
+    assert any(text.startswith("How many brokers are needed by when cannot be said: no rates") for text in serious)
+
+
+def test_a_price_that_is_not_known_says_what_would_tell_it():
+    view = view_of(GROWING, PASSED, recommended="021")
+    assert cost_sentence(view) == "What 21 brokers cost is not known: give broker_usd_per_hour, or current_shape."
+    assert key_figures(view)[2].value == "not known"
+
+
+def test_a_plan_without_sizing_has_nothing_of_it():
+    report = build_report(make_inputs(placers=("zk",)))
+    assert report["verdict"]["sizing"] is None
+    names = {section["name"] for section in report["sections"]}
+    assert not names & {"by_when", "options_costs", "broker_use", "growth", "calculators", "partition_advice"}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return build_report(sized_inputs())
+
+
+def section(report, name):
+    return next(one["data"] for one in report["sections"] if one["name"] == name)
+
+
+def test_sections_are_there_and_the_first_figures_agree_with_the_tables(report):
+    names = [one["name"] for one in report["sections"]]
+    assert names[:6] == ["by_when", "findings", "options_costs", "broker_use", "failures", "durability"]
+    assert {"calculators", "partition_advice"} <= set(names)
+    rows = sized_inputs().tables["sizing_options"].to_pylist()
+    chosen = next(row for row in rows if row["is_recommended"])
+    assert report["verdict"]["sizing"]["recommended_option_id"] == chosen["option_id"]
+    (now, *_) = report["verdict"]["recommendation"]["steps"]
+    assert report["verdict"]["sizing"]["figures"][0]["value"] == now["broker_count"]
+    assert report["verdict"]["sizing"]["figures"][3]["value"] == chosen["headroom_ratio"]
+
+
+def test_every_option_is_listed_once(report):
+    data = section(report, "options_costs")
+    listed = data["table"]["rows"] + (data["others"]["rows"] if data["others"] else [])
+    assert len(listed) == len(sized_inputs().tables["sizing_options"])
+    assert len({row["label"] for row in listed}) == len(listed)
+    steps = [row["verdict"] for row in listed if row["verdict"].startswith("recommended")]
+    assert len(steps) == len(report["verdict"]["recommendation"]["steps"])
+
+
+def test_the_worst_of_brokers_and_conditions_is_drawn(report):
+    inputs = sized_inputs()
+    view = view_plan(inputs).of(sizing_of)
+    used = worst_used(view, view.today)
+    by_hand = {}
+    for row in inputs.tables["sizing_use"].to_pylist():
+        if row["option_id"] == "do-nothing" and row["used_ratio"] is not None:
+            key = (row["resource"], row["date"], row["estimate"])
+            by_hand[key] = max(by_hand.get(key, 0.0), row["used_ratio"])
+    assert used == by_hand
+    charts = {one["id"]: one for one in section(report, "by_when")["charts"]}
+    drawn = [one for one in charts["used-disk"]["values"] if one["kind"] == "doing nothing"]
+    assert [one["high"] for one in drawn] == [by_hand["disk", day, "high"] for day in view.dates]
+
+
+def test_a_limit_is_passed_in_the_table_of_brokers_where_the_option_does_not_fit(report):
+    nothing, recommended = section(report, "broker_use")["tables"]
+    assert {"bad"} <= {cell["kind"] for row in nothing["rows"] for cell in row["cells"]}
+    assert "bad" not in {cell["kind"] for row in recommended["rows"] for cell in row["cells"]}
+
+
+def test_bars_of_a_waterfall_join(report):
+    for one in section(report, "calculators")["charts"]:
+        first, *steps, last = one["values"]
+        assert first["end"] == (steps[0]["start"] if steps else last["end"])
+        assert all(before["end"] == after["start"] for before, after in itertools.pairwise(steps))
+        assert not steps or steps[-1]["end"] == last["end"]
+
+
+def test_the_move_is_set_against_the_months_to_come(report):
+    assert report["verdict"]["sizing"]["relation"].endswith("It goes to 7 brokers; today’s 6 last until 2027-01-22.")
+
+
+def test_what_is_not_judged_is_a_serious_caveat(report):
+    serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
+    assert "Not judged, since it is not known: disk throughput (give broker_disk_bytes_per_second)." in serious
+
+
+def test_topics_with_one_replica_are_a_serious_caveat_where_the_answer_keeps_their_factor():
+    document = sized_inputs()
+    assert document.sizing["single_replicas"] is None
+    reason = "4 partitions have a single replica"
+    told = {**document.sizing, "single_replicas": {"partitions": 4, "topics": ["trace"], "reason": reason}}
+    with_them = dataclasses.replace(document, sizing=told)
+
+    def serious(inputs):
+        found = build_report(inputs)["verdict"]["caveats"]
+        return [one["text"] for one in found if one["severity"] == "serious"]
+
+    assert f"{reason}." in serious(with_them)
+    options = document.tables["sizing_options"]
+    place = options.schema.get_field_index("replication_factor")
+    raised = options.set_column(place, "replication_factor", pa.array([3] * len(options), options.schema[place].type))
+    raised_inputs = dataclasses.replace(with_them, tables={**document.tables, "sizing_options": raised})
+    assert f"{reason}." not in serious(raised_inputs)
+
+
+def test_idle_brokers_are_told():
+    rows = [
+        option("do-nothing", "do-nothing", 9, until=None),
+        option("012-brokers.today", "scale-out", 12, until=DATES[-1], idle_brokers=3),
+    ]
+    idle = view_of(rows).options[1]
+    assert option_name(idle) == "12 brokers (3 of them idle)"
+    shown = _row(view_of(rows), idle)
+    assert shown["label"] == "12 × today’s, 3 idle"
+    assert shown["note"] == "Spread over all its brokers it has less headroom than on 9, so 3 hold nothing."
+    # A plan of a version that left none idle has no such column.
+    assert option_name({name: value for name, value in idle.items() if name != "idle_brokers"}) == "12 brokers"

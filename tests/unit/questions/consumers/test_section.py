@@ -1,0 +1,354 @@
+"""What is said of consumer groups: who is at risk and how, what to do, what the figures rest on."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from kafka_capacity.questions.consumers.section.chart import MAX_POINTS, thinned
+from kafka_capacity.questions.consumers.section.details import MAX_LISTED, MAX_MEMBERS, MAX_MEMBERS_FOLDED
+from kafka_capacity.questions.consumers.section.groups import MAX_DETAILED, MAX_FULL
+from kafka_capacity.questions.consumers.section.view import groups_of
+from kafka_capacity.text.partition_ranges import partition_ranges
+from tests.made_up_groups import result
+from tests.report.decided import build_report, view_plan
+from tests.report.group_plans import (
+    EVENTS,
+    at_risk,
+    fine,
+    group_tables,
+    lagging,
+    many_groups,
+    named_groups,
+    unfit,
+    with_metrics,
+)
+from tests.report.plans import ClusterSpec, make_inputs
+
+SMALL = ClusterSpec(partitions=4)
+ORDERS = "max lag 4 min 12 s in a crash, allowed 2 min, caught up after 12 min 36 s"
+
+
+def report_of(groups, **more):
+    return build_report(make_inputs(SMALL, groups=groups, **more))
+
+
+def section_of(groups, **more):
+    return next(one["data"] for one in report_of(groups, **more)["sections"] if one["name"] == "groups")
+
+
+def part_of(section, group_id):
+    return next(part for part in [*section["full"], *section["folded"]] if part["group"] == group_id)
+
+
+def rows_by_group(section):
+    return {row["group"]: row for row in section["overview"]["rows"]}
+
+
+@pytest.fixture(scope="module")
+def section():
+    return section_of(named_groups())
+
+
+def test_a_plan_without_groups_has_no_such_section():
+    for groups in (None, {name: table.slice(0, 0) for name, table in named_groups().items()}):
+        report = report_of(groups)
+        assert "groups" not in [one["name"] for one in report["sections"]]
+        assert not [one for one in report["verdict"]["caveats"] if "anchor" in one]
+
+
+def test_groups_at_risk_are_named_first_with_their_figure():
+    line = (
+        "3 of 7 consumer groups at risk: archive (one member gets 9.0 MiB/s at peak, the most managed so far is "
+        f"4.0 MiB/s), reports (Kafka would throw), orders-etl ({ORDERS})."
+    )
+    report = report_of(named_groups())
+    assert report["verdict"]["caveats"][0]["text"] == line
+    assert report["verdict"]["caveats"][0]["anchor"] == "groups"
+    assert next(one["data"]["at_risk"] for one in report["sections"] if one["name"] == "groups") == line
+
+
+def test_many_groups_at_risk_are_counted():
+    line = section_of(many_groups(risky=5, others=35))["at_risk"]
+    assert line == (
+        f"5 of 40 consumer groups at risk: orders-etl-000 ({ORDERS}), orders-etl-001 ({ORDERS}), "
+        f"orders-etl-002 ({ORDERS}), and 2 more."
+    )
+
+
+def test_where_no_group_is_at_risk_nothing_is_said():
+    report = report_of(group_tables(fine("billing")))
+    assert next(one["data"]["at_risk"] for one in report["sections"] if one["name"] == "groups") is None
+    assert not [one for one in report["verdict"]["caveats"] if "anchor" in one]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "metrics", "phrase"),
+    [
+        (
+            "member_capacity",
+            {"is_capacity_given": True, "is_capacity_limit": True, "busiest_member_bytes_per_second": 5e6},
+            "one member gets 4.8 MiB/s at peak and can read 3.8 MiB/s",
+        ),
+        (
+            "lag_now",
+            {"start_lag_seconds": 3600.0, "catch_up_now_seconds": None},
+            "is 1 h behind today, never caught up, allowed 4 h",
+        ),
+        ("settling", {}, "the assignor keeps taking partitions back"),
+    ],
+)
+def test_each_constraint_has_its_words(constraint, metrics, phrase):
+    made = unfit(result("a", 2, is_today=True, events=EVENTS), "the assignor keeps taking partitions back", constraint)
+    line = section_of(group_tables([with_metrics(made, **metrics)]))["at_risk"]
+    assert line == f"1 of 1 consumer group at risk: a ({phrase})."
+
+
+@pytest.mark.parametrize(
+    ("catch_up", "keeps_up", "ending"),
+    [(None, False, ", never caught up"), (None, None, ""), (90.0, True, ", caught up after 1 min 30 s")],
+)
+def test_when_the_worst_lag_is_gone_is_said_where_it_is_known(catch_up, keeps_up, ending):
+    made = lagging(result("a", 2, is_today=True, events=EVENTS), {EVENTS[2]: 252.0})
+    tables = group_tables([unfit(made, "x")])
+    churn = tables["group_churn"]
+    rows = [row | {"catch_up_seconds": catch_up, "keeps_up": keeps_up} for row in churn.to_pylist()]
+    tables["group_churn"] = pa.Table.from_pylist(rows, schema=churn.schema)
+    line = section_of(tables)["at_risk"]
+    assert line.endswith(f"a (max lag 4 min 12 s in a crash, allowed 2 min{ending}).")
+
+
+def test_a_lag_without_end_is_said_so():
+    made = lagging(result("a", 2, is_today=True, events=EVENTS), {EVENTS[2]: None})
+    line = section_of(group_tables([unfit(made, "x")]))["at_risk"]
+    assert line == "1 of 1 consumer group at risk: a (falls behind without end in a crash, allowed 2 min)."
+
+
+def test_the_overview_has_today_and_what_is_recommended(section):
+    assert section["summary"] == (
+        "7 consumer groups: 3 at risk as they are today, 1 can do with fewer members or fewer pauses, "
+        "1 not tried as they are today, 2 best left as they are."
+    )
+    rows = rows_by_group(section)
+    assert {group: row["verdict"] for group, row in rows.items()} == {
+        "archive": "at_risk_no_fit",
+        "reports": "at_risk_no_fit",
+        "orders-etl": "at_risk",
+        "search-index": "better",
+        "nightly": "empty",
+        "billing": "fits",
+        "wide": "fits",
+    }
+    orders = rows["orders-etl"]
+    assert orders["members"] == [6, 6]
+    assert orders["variant"] == ["range", "cooperative-sticky, static"]
+    assert orders["lag"] == [252.0, 48.0]
+    assert orders["event"] == "Crash"
+    assert orders["pauses"] == [412, 0]
+    assert orders["load"] == [3e6, 4e6, False]
+    assert rows["search-index"]["members"] == [11, 9]
+    assert rows["archive"]["event"] == "At peak"
+    assert rows["archive"]["lag"] == ["endless", None]
+    assert rows["nightly"]["members"] == [None, 1]
+    assert rows["reports"]["load"] is None
+    assert rows["reports"]["note"] == "Kafka would throw."
+    assert section["overview"]["note"].endswith("The lag allowed is 2 min.")
+
+
+def test_the_time_to_the_first_record_is_on_the_page_and_in_the_figures_of_the_mail(section):
+    label = "Time to first record after a rolling restart"
+    assert label in [column["label"] for column in section["overview"]["columns"]]
+    assert "first_record" in part_of(section, "orders-etl")["events"]["rows"][0]
+    figures = {one["label"]: one["value"] for one in section["figures"][-1]["figures"]}
+    assert section["figures"][-1]["group"] == "orders-etl"
+    assert figures == {"Max lag": [252.0, 48.0], label: [3.0, 3.0]}
+
+
+def test_ways_to_share_are_side_by_side_at_todays_count(section):
+    table = part_of(section, "orders-etl")["variants"]
+    assert table["caption"] == "Ways to share the partitions of orders-etl among 6 members"
+    today, switched = table["rows"]
+    assert [today[key] for key in ("variant", "behaviour", "verdict", "rebalances", "revoked", "pauses")] == [
+        "range (today)",
+        "eager",
+        "no_fit",
+        12,
+        412,
+        472,
+    ]
+    assert [switched[key] for key in ("variant", "behaviour", "verdict", "revoked", "unread", "duplicates")] == [
+        "cooperative-sticky, static",
+        "cooperative",
+        "recommended",
+        0,
+        1300.0,
+        2190.0,
+    ]
+
+
+def test_what_is_to_know_about_counts_is_said(section):
+    assert part_of(section, "orders-etl")["sentences"] == [
+        "A deploy leaves partitions unread for 900 partition-seconds in all today, and for 1,300 with the recommended "
+        "change: fewer pauses, but longer ones, since what a static member reads waits until it is back.",
+        "5 to 6 members read no faster than 4 with range: the fullest has as many partitions.",
+        "1 of 6 members gets nothing today: orders-etl-005.",
+        "The smallest count that will do with cooperative-sticky, static is 6 (6 at peak, 6 with 1 member gone, "
+        "6 in a rolling restart).",
+        "range deals out each topic by itself, always from the first member on: the first members get one partition "
+        "more of each of orders, orders-returns. The busiest reads 2.9 MiB/s at peak, the mean is 2.9 MiB/s.",
+        "It falls out of the page cache: catching up reads up to 3.0 MiB from disk in a crash (today).",
+    ]
+
+
+def test_lag_of_today_comes_before_all_else():
+    made = result("a", 3, is_today=True, events=EVENTS)
+    made = with_metrics(made, start_lag_seconds=7200.0, catch_up_now_seconds=600.0)
+    sentences = part_of(section_of(group_tables([made])), "a")["sentences"]
+    assert sentences[1] == (
+        "It is 2 h behind already, caught up in 10 min at mean rates; events are those of the group once it has "
+        "caught up."
+    )
+    assert sentences[2].startswith("The smallest count that will do with range is 2 (")
+
+
+def test_each_group_says_what_its_figures_rest_on(section):
+    texts = [one["text"] for one in part_of(section, "orders-etl")["caveats"]]
+    assert texts == [
+        "That a member reads at least 3.8 MiB/s is what was seen. Whether it can do more is not known, and more is not "
+        "held against it; measure it, and give it as a parameter.",
+        "Rates rest on 24 hours of history, less than a week.",
+        "The size of a record is not known; duplicates are counted in records of 1,000 B.",
+    ]
+
+
+def test_what_is_not_known_is_serious():
+    made = with_metrics(result("a", 2, is_today=True, events=EVENTS), capacity_bytes_per_second=None, load_ratio=None)
+    found = part_of(section_of(group_tables([made], history_hours=0, owner=np.full(6, -1))), "a")["caveats"]
+    assert [one["text"] for one in found if one["severity"] == "serious"] == [
+        "What a member can read is not known, so load and catching up are not judged.",
+        "There is no traffic history: rates, lag and load are not known and count as nothing.",
+        "6 partitions have no reader today.",
+    ]
+
+
+def test_a_session_timeout_above_the_allowed_lag_is_serious():
+    made = result("a", 2, is_today=True, events=EVENTS)
+    hasty = dataclasses.replace(made, scenario=dataclasses.replace(made.scenario, lag_slo_seconds=30.0))
+    assert [one["text"] for one in section_of(group_tables([hasty]))["serious"]] == [
+        "A member that crashes is missed only after the session timeout, 45 s, longer than the allowed lag of 30 s: "
+        "more members do not help, a shorter timeout does."
+    ]
+    assert section_of(group_tables([made]))["serious"] == []
+
+
+def test_who_reads_what_is_in_ranges(section):
+    table = part_of(section, "search-index")["members"]
+    assert [column["label"] for column in table["columns"]][1:3] == ["Reads today", "Reads then"]
+    first, gone = table["rows"][0], table["rows"][-1]
+    assert (first["before"], first["after"]) == ([["pages", "0, 1"]], [["pages", "0–2"]])
+    assert gone["member"] == "search-index-010 (gone)"
+    assert (gone["after"], gone["peak_after"]) == ([], None)
+    stays = part_of(section, "billing")["members"]
+    assert [column["label"] for column in stays["columns"]] == ["Member", "Reads", "Peak"]
+
+
+def test_of_many_members_those_that_read_most_are_shown(section):
+    table = part_of(section, "wide")["members"]
+    assert len(table["rows"]) == MAX_MEMBERS_FOLDED < MAX_MEMBERS
+    assert table["note"] == "The 10 members that read most, of 300."
+    assert table["rows"][0]["after"][-1] == ["", "and 100 of 5 more topics"]
+
+
+@pytest.mark.parametrize(
+    ("names", "ranges"),
+    [
+        ([], []),
+        (["a-0"], [["a", "0"]]),
+        (["a-9", "a-10", "a-11", "a-1"], [["a", "1, 9–11"]]),
+        (["b-0", "a-1-0", "a-1-2"], [["a-1", "0, 2"], ["b", "0"]]),
+        ([f"a-{2 * i}" for i in range(20)], [["a", "0, 2, 4, 6, 8, 10, 12, 14 and 12 more"]]),
+    ],
+)
+def test_partitions_become_ranges(names, ranges):
+    assert partition_ranges(names) == ranges
+
+
+def test_only_the_first_groups_are_shown_in_full():
+    section = section_of(many_groups(risky=MAX_FULL + 3, others=MAX_DETAILED))
+    assert [part["group"] for part in section["full"]] == [f"orders-etl-{i:03d}" for i in range(MAX_FULL)]
+    assert len(section["folded"]) == MAX_DETAILED - MAX_FULL
+    assert section["unfolded_left_out"] == 3
+    assert section["left_out"] == MAX_FULL + 3
+    assert len(section["charts"]) == MAX_FULL
+    rows = section["overview"]["rows"]
+    assert len(rows) == MAX_FULL + 3 + MAX_DETAILED <= MAX_LISTED
+    assert sum("anchor" in row for row in rows) == MAX_DETAILED
+
+
+def test_the_worst_come_first():
+    groups = view_plan(make_inputs(SMALL, groups=named_groups())).of(groups_of).decision
+    assert [group.group_id for group in groups.groups] == [
+        "archive",
+        "reports",
+        "orders-etl",
+        "search-index",
+        "nightly",
+        "billing",
+        "wide",
+    ]
+
+
+def test_skipped_groups_are_listed_with_their_reason():
+    skipped = ({"group_id": "z", "reason": "Its consumers assign by hand."}, {"group_id": "a", "reason": "Empty."})
+    table = section_of(None, skipped_groups=skipped)["skipped"]
+    assert [(row["group_id"], row["reason"]) for row in table["rows"]] == [
+        ("a", "Empty."),
+        ("z", "Its consumers assign by hand."),
+    ]
+
+
+def test_the_curve_sets_today_beside_what_is_recommended(section):
+    chart = part_of(section, "orders-etl")["chart"]
+    assert chart["title"] == "Lag of orders-etl in a crash"
+    assert chart["note"] == (
+        "Today (6 members, range): max lag 4 min 12 s, orders-0. Recommended (6 members, cooperative-sticky, "
+        "static): max lag 48 s, orders-0. The straight dashed line is what is allowed."
+    )
+    assert chart["params"] == {
+        "time_unit": "min",
+        "time_scale": 60.0,
+        "lag_unit": "min",
+        "lag_scale": 60.0,
+        "allowed_seconds": 120.0,
+        "allowed_text": "allowed: 2 min",
+        "kinds": ["today", "recommended"],
+    }
+    assert max(value["lag_seconds"] for value in chart["values"] if value["kind"] == "today") == pytest.approx(
+        252, 0.01
+    )
+    assert len(chart["table"]["rows"]) == len(chart["values"]) <= 2 * MAX_POINTS
+
+
+def test_thinning_keeps_the_ends_and_the_peak():
+    times = np.linspace(0.0, 100.0, 1001)
+    values = np.abs(np.sin(times)) * times
+    kept = thinned(times, values)
+    assert len(kept) == MAX_POINTS
+    assert {0, 1000, int(np.argmax(values))} <= set(kept.tolist())
+    assert thinned(times, np.minimum(times, 100.0 - times)).tolist() == [0, 500, 1000]
+
+
+def test_what_was_not_simulated_is_left_open():
+    groups = group_tables(at_risk("a"))
+    for name in ("group_churn", "group_timeline", "group_members"):
+        groups[name] = groups[name].slice(0, 0)
+    section = section_of(groups)
+    part = part_of(section, "a")
+    assert [part[name] for name in ("chart", "events", "members")] == [None, None, None]
+    assert section["charts"] == []
+    assert rows_by_group(section)["a"]["pauses"] == [None, None]
+    del groups["group_members"]
+    assert part_of(section_of(groups), "a")["members"] is None

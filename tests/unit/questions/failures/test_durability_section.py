@@ -1,0 +1,100 @@
+"""What could be lost, in words and tables."""
+
+import dataclasses
+
+import pytest
+
+from kafka_capacity.questions.failures.section.durability_figures import (
+    chance,
+    few_sentence,
+    losses_sentence,
+    read_durability,
+    topics_table,
+    ways,
+)
+from tests.report.decided import build_report, render_all, view_plan
+from tests.report.plans import make_inputs
+from tests.report.sized import sized_inputs
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    return sized_inputs(failure_kinds=["broker"], producer_acks="1")
+
+
+def section(inputs):
+    return next((one["data"] for one in build_report(inputs)["sections"] if one["name"] == "durability"), None)
+
+
+def test_the_report_says_what_a_year_costs_today_and_after_the_change(inputs):
+    data = section(inputs)
+    assert data["verdicts"][0]["side"] == "Today"
+    first = data["verdicts"][0]["sentences"]
+    assert first[0].startswith("Chance that some partition loses all its replicas in a year: ")
+    assert "that leaders alone had when they died" in first[0]
+    assert first[1].startswith("With the same replicas over ")
+    assert "acks=1" in data["notes"][0]
+    (table, *_) = data["tables"]
+    assert {row["topic"] for row in table["rows"]} == {"orders", "payments"}
+    assert {row["lost"] for row in table["rows"]} == {"1"}
+
+
+def test_ways_are_told_once_and_lead_to_the_end(inputs):
+    data = section(inputs)
+    told = [way for setting in data["settings"] for way in setting["ways"]]
+    assert any(way["title"].startswith("Lost acknowledged after 1 failure, where brokers crash") for way in told)
+    assert all(way["steps"][-1].startswith("in the end") for way in told)
+    titles = [
+        (setting["name"], way["title"].partition(",")[0]) for setting in data["settings"] for way in setting["ways"]
+    ]
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_page_shows_it(inputs):
+    page = render_all(inputs).index_html.decode()
+    assert "What could be lost" in page
+    assert "the producer sends record 1; replica A appends it at offset 0" in page
+
+
+def test_older_plans_say_nothing():
+    assert section(make_inputs()) is None
+
+
+def test_an_option_that_changes_nothing_is_not_told_twice(inputs):
+    same = dataclasses.replace(inputs, failures={**inputs.failures, "placements": {}})
+    assert len(read_durability(view_plan(inputs))) == 2
+    assert len(read_durability(view_plan(same))) == 1
+
+
+def test_topics_with_a_single_replica_are_named(inputs):
+    (side, *_) = read_durability(view_plan(inputs))
+    assert "single replica" not in losses_sentence(side)
+    lone = [{**side.topics[0], "topic": name, "replication_factor": 1} for name in "abcd"]
+    assert losses_sentence(dataclasses.replace(side, topics=lone)).endswith(
+        "4 topics with a single replica (a, b, c and 1 more) are lost with one broker's disks, wherever they are."
+    )
+    assert losses_sentence(dataclasses.replace(side, topics=lone[:1])).endswith(
+        "1 topic with a single replica (a) is lost with one broker's disks, wherever it is."
+    )
+
+
+def test_what_is_not_known_is_said(inputs):
+    (side, *_) = read_durability(view_plan(inputs))
+    unknown = {**side.topics[0], "lost_bytes_per_year": None, "loss_probability": None, "topic": "unknown"}
+    table = topics_table(dataclasses.replace(side, topics=[*side.topics, unknown]), "t")
+    assert (table["rows"][0]["topic"], table["rows"][0]["chance"], table["rows"][0]["bytes"]) == (
+        "unknown",
+        "not known",
+        None,
+    )
+    assert ways(dataclasses.replace(side, outcomes=[])) == []
+    never = dataclasses.replace(side, few={**side.few, "loss_probability": None})
+    assert few_sentence(never) == "What few sets of brokers would change is not known either, for the same reason."
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(None, "not known"), (0.0, "none"), (0.33, "33.0 %"), (0.0005, "one in 2,000"), (3.55e-6, "one in 280,000")],
+)
+def test_chances_are_written_for_people(ratio, words):
+    assert chance(ratio) == words

@@ -1,0 +1,272 @@
+"""What breaks, in words and tables."""
+
+import dataclasses
+import json
+
+import pytest
+
+from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.kafka.controller.quorum import Voter
+from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
+from kafka_capacity.questions.failures.section.controllers import controllers
+from kafka_capacity.questions.failures.section.details import MOST_GROUPS, groups_table, survivors_table
+from kafka_capacity.questions.failures.section.matrix import MOST_ROWS, matrices, overview
+from kafka_capacity.questions.failures.section.sentences import basis_notes, change_word, failures_line, loss_sentence
+from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures
+from tests.report.decided import build_report, render_all
+from tests.report.plans import make_inputs
+from tests.report.sized import sized_inputs
+
+DOCUMENT = {"rules": "kraft", "throttle_bytes_per_second": 5e7, "controllers": None}
+
+
+def loss(position, name, kind="broker", **figures):
+    usual = {
+        "offline": 0,
+        "offline_topics": 0,
+        "under_min_isr": 0,
+        "stopped_bytes_per_second": 0.0,
+        "refused_bytes_per_second": 0.0,
+        "rebuild_seconds": 60.0,
+        "loaded_broker": 1,
+        "loaded_resource": "network_out",
+        "loaded_ratio": 0.5,
+        "overloaded_brokers": 0,
+        "groups_hurt": 0,
+        "unclean_leaders": 0,
+    }
+    return {"position": position, "name": name, "kind": kind, **usual, **figures}
+
+
+def side(*rows, placement_id="today", offline=0, under=0, brokers=(), groups=(), found=(), possible=None):
+    kinds = dict.fromkeys(row["kind"] for row in rows)
+    return PlacementFailures(
+        placement_id=placement_id,
+        losses={kind: [row for row in rows if row["kind"] == kind] for kind in kinds},
+        kinds={
+            kind: {
+                "possible": possible or len(rows),
+                "looked_at": len(rows),
+                "offline_before": offline,
+                "under_min_isr_before": under,
+                "peak_basis": "same-hours",
+                "resources": ["network_in", "network_out"],
+            }
+            for kind in kinds
+        },
+        brokers=list(brokers),
+        groups=list(groups),
+        problems=list(found),
+    )
+
+
+def view(today, then=None, **more):
+    given = {"quorum": [], "failovers": [], "document": DOCUMENT, "is_then_same": False}
+    return FailuresView(today=today, then=then, **{**given, **more})
+
+
+def problem(code, severity="serious"):
+    return Problem(severity=Severity(severity), code=code, where="orders", message=f"2 partitions are {code}")
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            [loss(0, "broker 1"), loss(1, "broker 2", loaded_ratio=0.7)],
+            "Any one broker may die: nothing goes offline, no partition falls under min ISR, the busiest survivor uses "
+            "70.0 % of its network out.",
+        ),
+        (
+            [loss(0, "broker 1", under_min_isr=3, refused_bytes_per_second=2048.0, groups_hurt=2)],
+            "Any one broker may die: nothing goes offline, up to 3 partitions fall under min ISR (broker 1, 2.0 "
+            "KiB/s), the busiest survivor uses 50.0 % of its network out, up to 2 consumer groups affected.",
+        ),
+        (
+            [
+                loss(0, "broker 1"),
+                loss(1, "broker 2", offline=4, offline_topics=2, stopped_bytes_per_second=1024.0, loaded_ratio=None),
+                loss(2, "broker 3", overloaded_brokers=1, loaded_ratio=1.2, loaded_broker=7),
+            ],
+            "One broker lost: 1 of 3 losses takes partitions offline, at worst 4 partitions of 2 topics (broker 2, "
+            "1.0 KiB/s stopped), no partition falls under min ISR, 1 survivor is over capacity after 1 of 3 losses, at "
+            "worst broker 7 at 120 % of its network out.",
+        ),
+        (
+            [loss(0, "broker 1", loaded_ratio=None)],
+            "Any one broker may die: nothing goes offline, no partition falls under min ISR, loads of survivors are "
+            "not known.",
+        ),
+    ],
+)
+def test_a_sentence_says_the_verdict_first(rows, sentence):
+    over = [{"broker_id": 7, "kind": "broker", "resource": "network_out"}]
+    assert loss_sentence(side(*rows, brokers=over), "broker") == sentence
+
+
+def test_what_was_down_before_is_not_blamed_on_the_loss():
+    before = side(loss(0, "broker 1", offline=5, under_min_isr=2), offline=5, under=2)
+    assert loss_sentence(before, "broker").startswith(
+        "Any one broker may die: nothing more goes offline, no further partition falls under min ISR"
+    )
+    shown = overview(view(before))
+    assert shown is not None
+    (cell, *_) = shown["rows"][0]["cells"]
+    assert cell == {"text": "5", "kind": "warn"}
+
+
+def test_what_is_counted_together_with_what_was_down_before_is_not_told_of_the_loss():
+    figures = {"offline_topics": 4, "stopped_bytes_per_second": 9e9, "refused_bytes_per_second": 9e9}
+    rows = [loss(0, "broker 1", offline=6, under_min_isr=4, groups_hurt=2, **figures)]
+    assert loss_sentence(side(*rows, offline=5, under=2), "broker").startswith(
+        "One broker lost: the one loss takes partitions offline, at worst 1 more partition (broker 1), up to 2 more "
+        "partitions fall under min ISR (broker 1), the busiest survivor"
+    )
+    assert loss_sentence(side(*rows, offline=5, under=2), "broker").endswith(
+        "up to 2 consumer groups affected, those affected already included."
+    )
+
+
+def test_online_at_the_price_of_records_is_no_good_news():
+    dear = side(loss(0, "broker 1"), loss(1, "broker 2", unclean_leaders=2))
+    assert loss_sentence(dear, "broker").startswith(
+        "Any one broker may die: nothing goes offline, up to 2 partitions are led by a replica that was out of sync, "
+        "so that committed records may be lost (broker 2), no partition falls"
+    )
+    assert change_word(view(dear, side(loss(0, "broker 1"), placement_id="then")), "broker") == "better"
+    shown = overview(view(dear))
+    assert shown is not None
+    assert shown["rows"][0]["cells"][0] == {"text": "0, 2 unclean", "kind": "bad"}
+    assert matrices(view(dear))[0]["rows"][0]["name"] == "broker 2"
+
+
+def test_where_there_is_nothing_to_lose_the_report_says_so():
+    inputs = sized_inputs()
+    nothing = {name: inputs.tables[name].slice(0, 0) for name in ("failures", "failure_brokers", "failure_groups")}
+    rendered = render_all(dataclasses.replace(inputs, tables={**inputs.tables, **nothing}))
+    assert "Of the losses that were asked for there is none on this cluster." in rendered.index_html.decode()
+
+
+def test_a_change_is_safer_or_not():
+    worse = side(loss(0, "broker 1", offline=2), placement_id="then")
+    fine = side(loss(0, "broker 1"))
+    assert change_word(view(fine, worse), "broker") == "worse"
+    assert change_word(view(worse, fine), "broker") == "better"
+    assert change_word(view(fine, fine), "broker") == "same"
+    assert change_word(view(fine), "broker") is None
+
+
+def test_the_worst_losses_come_first_and_the_others_are_counted():
+    rows = [loss(number, f"broker {number}", offline=number % 7) for number in range(30)]
+    (matrix,) = matrices(view(side(*rows), side(loss(0, "broker 99", offline=9), placement_id="then")))
+    assert (matrix["caption"], matrix["left_out"]) == ("One broker lost: 31", 31 - MOST_ROWS["broker"])
+    assert [row["name"] for row in matrix["rows"][:4]] == ["broker 99", "broker 6", "broker 13", "broker 20"]
+    # Today and after stand beside each other; a broker that is not there yet has no figure.
+    assert [cell["text"] for cell in matrix["rows"][0]["cells"][:2]] == ["—", "9"]
+    assert [cell["kind"] for cell in matrix["rows"][1]["cells"][:2]] == ["bad", "unknown"]
+
+
+def test_survivors_and_groups_are_named_by_the_likeliest_loss():
+    def over(kind, lost, ratio):
+        return {"broker_id": 4, "resource": "cpu", "kind": kind, "worst_loss": lost, "used_ratio": ratio}
+
+    def hurt(group, kind, lost, offline, coordinator, losses=1):
+        figures = {"partitions": 9, "offline_partitions": offline, "coordinator": coordinator, "losses": losses}
+        return {"group_id": group, "kind": kind, "worst_loss": lost, **figures}
+
+    many = [hurt(f"group-{number:02}", "pair", "brokers 1, 2", 1, "stays") for number in range(20)]
+    today = side(
+        loss(0, "broker 1"),
+        brokers=[over("pair", "brokers 1, 2", 1.9), over("broker", "broker 1", 1.1)],
+        groups=[
+            hurt("billing", "rack", "rack a", 0, "offline"),
+            hurt("billing", "broker", "broker 1", 2, "refuses", 3),
+            *many,
+        ],
+    )
+    shown = view(today, side(loss(0, "broker 1"), placement_id="then"))
+    assert survivors_table(shown)["rows"] == [
+        {"broker": "4", "resource": "CPU", "side_0": "110 % without broker 1", "side_1": "—", "note": None}
+    ]
+    table = groups_table(shown)
+    assert table["rows"][0]["side_0"] == (
+        "without broker 1 (and 2 more losses of that kind): 2 of 9 partitions offline, cannot commit offsets"
+    )
+    assert (len(table["rows"]), table["note"]) == (MOST_GROUPS, f"And {21 - MOST_GROUPS} more.")
+    assert survivors_table(view(side(loss(0, "broker 1")))) is None
+
+
+def test_findings_say_what_becomes_of_them():
+    today = side(loss(0, "broker 1"), found=[problem("single-replica"), problem("one-rack", "warning")])
+    then = side(loss(0, "broker 1"), placement_id="then", found=[problem("one-rack"), problem("uneven-racks")])
+    assert [(one.problem.code, one.then) for one in view(today, then).problems(())] == [
+        ("single-replica", "The change resolves this."),
+        ("uneven-racks", "New with the change."),
+        ("one-rack", ""),
+    ]
+    assert failures_line(view(today)).startswith("Today: Any one broker may die")
+
+
+def test_a_change_does_not_resolve_what_is_down_at_the_moment():
+    today = side(loss(0, "broker 1"), found=[problem("offline-now"), problem("under-replicated-now", "warning")])
+    changed = view(today, side(loss(0, "broker 1"), placement_id="then"))
+    assert [one.then[:35] for one in changed.problems(())] == ["The change does not resolve this by"] * 2
+    assert any("taken to be in sync" in note for note in basis_notes(changed))
+    assert not any("taken to be in sync" in note for note in basis_notes(view(today)))
+
+
+def test_notes_tell_what_was_left_out():
+    drawn = side(loss(0, "brokers 1, 2", kind="pair"), possible=1225)
+    assert (
+        "Today: of 1,225 losses of the kind “two brokers” 1 were looked at, half of them the pairs that share the most "
+        "partitions, the rest drawn; the parameter most_failure_sets raises that."
+    ) in basis_notes(view(drawn))
+
+
+def test_controllers_that_nobody_named_are_a_sentence():
+    told = controllers(view(side(loss(0, "broker 1"))))
+    assert (len(told["sentences"]), told["losses"], told["times"]) == (1, None, None)
+
+
+def test_no_majority_is_never_said_to_be_impossible():
+    shares = {"down_minutes_per_year": 1e-6, "down_in_racks_minutes_per_year": 2.0, "majority": 5, "tolerated": 4}
+    voters = [{"node_id": number, "rack": None} for number in range(9)]
+    asked = {"voters": voters, "up_ratio": 0.999, "rack_up_ratio": 0.9999, **shares}
+    told = controllers(view(side(loss(0, "broker 1")), document={**DOCUMENT, "controllers": asked}))
+    assert told["sentences"][1].startswith("There is no majority for less than 1 s a year, if each is up 99.9 %")
+    assert "for 2 min a year with racks" in told["sentences"][1]
+
+
+def test_a_rack_that_ends_the_quorum_is_the_first_row_however_many_voters_it_holds():
+    voters = [Voter(node_id=number, rack="a" if number < 6 else f"r{number}") for number in range(9)]
+    shares = {"down_minutes_per_year": 1.0, "down_in_racks_minutes_per_year": 2.0, "majority": 5, "tolerated": 4}
+    asked = {"voters": [{"node_id": one.node_id, "rack": one.rack} for one in voters], **shares}
+    document = {**DOCUMENT, "controllers": {**asked, "up_ratio": 0.999, "rack_up_ratio": 0.9999}}
+    quorum = quorum_table(voters, QUORUM_FAILOVERS.empty_table()).to_pylist()
+    told = controllers(dataclasses.replace(view(side(loss(0, "broker 1")), document=document), quorum=quorum))
+
+    first, second = told["losses"]["rows"][:2]
+    assert (first["lost"], first["racks"], first["living"]) == ("0, 1, 2, 3, 4, 5", "a", "3 of 5 needed")
+    assert first["verdict"].startswith("▲ no majority")
+    assert len(second["lost"].split(", ")) == 5
+
+
+def test_the_report_of_a_plan_has_the_section_and_one_from_before_has_not():
+    inputs = sized_inputs()
+    names = [section["name"] for section in build_report(inputs)["sections"]]
+    assert "failures" in names
+    before = make_inputs()
+    assert "failures" not in [section["name"] for section in build_report(before)["sections"]]
+    assert build_report(before)["verdict"]["serious"] is None
+
+
+def test_what_is_seriously_wrong_stands_at_the_top_and_in_the_mail():
+    rendered = render_all(sized_inputs(controllers=["1:a"]))
+    report = json.loads(rendered.report_json)
+    message = "there is 1 voter: the loss of one stops every election and every change of metadata"
+    (text,) = [one["text"] for one in report["verdict"]["serious"]["problems"] if "voter" in one["text"]]
+    assert text == f"T{message[1:]}. Remedy: run 3 controllers, or 5."
+    page = rendered.index_html.decode()
+    assert page.index("Wrong with the cluster today") < page.index("Key figures of sizing")
+    assert message[1:] in rendered.email_text
+    assert message[1:] in rendered.email_html.decode()
