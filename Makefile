@@ -31,7 +31,7 @@ plan: .venv/.runtime  ## install what is needed, plan an example cluster end to 
 up: .venv/.runtime  ## start the Airflow UI with the embedded S3 endpoint and mail sink, until Ctrl-C
 	@$(PYTHON_BIN)/python -m local.up --port $(PORT) --s3-port $(S3_PORT)
 
-test: check  ## all tests: check, golden, Spark, DAGs, report in a browser, live Kafka, the whole product
+test: .venv/.development  ## all tests: check, golden, Spark, DAGs, report in a browser, live Kafka, the whole product
 	@$(PYTHON_BIN)/python -m local.test_run
 
 check: .venv/.development  ## quick: lint, types, import rule, unit tests, properties, golden files

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from airflow.dag_processing.dagbag import DagBag
     from airflow.models.dagrun import DagRun
 
 
@@ -32,13 +30,6 @@ def initialise() -> None:
     finished.touch()
 
 
-@cache
-def _dags() -> DagBag:
-    from airflow.dag_processing.dagbag import DagBag
-
-    return DagBag(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
-
-
 def listen(listener: object) -> None:
     """Let something hear which tasks begin and end."""
     from airflow.sdk.listener import get_listener_manager
@@ -57,7 +48,10 @@ def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -
     Raises:
         RuntimeError: the DAG file cannot be loaded.
     """
-    bag = _dags()
+    from airflow.dag_processing.dagbag import DagBag
+
+    # Made anew each time: a run leaves its values in the DAG's parameters, where the next would find them as defaults.
+    bag = DagBag(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
     if dag_id not in bag.dags:
         msg = f"DAG {dag_id} could not be loaded: {bag.import_errors}"
         raise RuntimeError(msg)

@@ -1,11 +1,11 @@
-"""``make test``: run what needs more than Python, and say which parts of it this machine cannot run.
+"""``make test``: run ``make check`` and what needs more than Python, and say which parts this machine cannot run.
 
 What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHING=1 (as in CI) nothing is: a missing
 part fails the run.
 
 Where there are two cores there are two courses of about the same length, and what the second says is printed when both
 are done: the tests with live brokers mostly wait, for heartbeats and throttles, and those of the whole product for its
-parts to start.
+parts to start. So they do beside ``make check``, which has something to do for every core.
 """
 
 from __future__ import annotations
@@ -25,32 +25,37 @@ CHECKED = ("unit", "properties", "golden", "docker")
 
 
 def main() -> int:
-    """Run the tests that ``make check`` has not run."""
+    """Run ``make check``, and the tests that it does not run."""
     deselected = []
     if os.environ.get("KAFKA_CAPACITY_TEST_EVERYTHING") != "1" and not any(map(shutil.which, CHROMIUM_NAMES)):
         sys.stdout.write("left out: tests that look at a page (no Chromium; install your system's package of it)\n")
         sys.stdout.flush()
         deselected = ["-m", "not browser"]
     wanted = ["tests", *(f"--ignore=tests/{folder}" for folder in CHECKED), *deselected]
+    check = ("make", "--no-print-directory", "check")
     if (os.cpu_count() or 1) < 2:
-        return subprocess.call(_pytest(wanted))
+        return subprocess.call(check) or subprocess.call(_pytest(wanted))
     others = [*wanted, *(f"--ignore={folder}" for folder in BESIDE)]
-    return side_by_side(_pytest(others), _pytest([*BESIDE, *deselected]))
+    return side_by_side(check, _pytest(others), _pytest([*BESIDE, *deselected]))
 
 
 def _pytest(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pytest", "-q", "--durations=10", *arguments]
 
 
-def side_by_side(shown: Sequence[str], kept: Sequence[str]) -> int:
-    """Run two commands at once, and show the output of the second when both are done.
+def side_by_side(first: Sequence[str], shown: Sequence[str], kept: Sequence[str]) -> int:
+    """Run two commands in turn and a third one beside them, and show the output of that when all are done.
+
+    Where the first fails, nothing else is run to its end.
 
     Returns:
-        0 where both ended with that, else the status of one that did not.
+        0 where all ended with that, else the status of one that did not.
     """
     with tempfile.TemporaryFile() as output:
         beside = subprocess.Popen(kept, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         try:
+            if status := subprocess.call(first):
+                return status
             statuses = subprocess.call(shown), beside.wait()
         finally:
             beside.terminate()

@@ -6,6 +6,7 @@ import email
 import email.policy
 import hashlib
 import json
+import re
 
 import pytest
 
@@ -63,7 +64,7 @@ def planned(staged):
 def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     services, _, _ = planned
     keys = objects_below(services, "plans/cluster=shop-eu")
-    manifest = next(key for key in keys if key.endswith("/manifest.json"))
+    (manifest,) = [key for key in keys if re.search(r"/plan=[^/]+/manifest\.json$", key)]
     content = json.loads((services.state / "s3/kafka-capacity/capacity" / manifest).read_text())
     about_groups = {f"group_{name}" for name in ("facts", "scenarios", "churn", "timeline", "members")}
     about_waves = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}

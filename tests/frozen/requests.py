@@ -58,7 +58,7 @@ def answer(name: str, snapshots: dict[str, Path], out: Path) -> str:
     arguments = [re.sub(r"\{(.*)\}", lambda found: places[found[1]], argument) for argument in REQUESTS[name]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("typer.testing._get_command", functools.cache(get_command))
-        done = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"}).invoke(_commands(), arguments)
+        done = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(_commands(), arguments)
     parts = [f"$ kafka-capacity {' '.join(REQUESTS[name])}", done.stdout.rstrip(), f"exit status {done.exit_code}"]
     if done.stderr:
         parts.append(f"--- standard error\n{done.stderr.rstrip()}")

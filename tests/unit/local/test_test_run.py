@@ -1,4 +1,4 @@
-"""``make test``: two runs side by side."""
+"""``make test``: two courses side by side."""
 
 import os
 import sys
@@ -8,6 +8,9 @@ import pytest
 
 from local.test_run import side_by_side
 
+WAIT_SECONDS = 300
+WAIT = f"import time; time.sleep({WAIT_SECONDS})"
+
 
 def python(code):
     return [sys.executable, "-c", code]
@@ -15,7 +18,14 @@ def python(code):
 
 @pytest.mark.parametrize(("shown", "kept", "status"), [(0, 0, 0), (3, 0, 3), (0, 4, 4), (3, 4, 3)])
 def test_it_fails_where_one_of_them_does(shown, kept, status):
-    assert side_by_side(python(f"raise SystemExit({shown})"), python(f"raise SystemExit({kept})")) == status
+    ends = [python(f"raise SystemExit({each})") for each in (0, shown, kept)]
+    assert side_by_side(*ends) == status
+
+
+def test_nothing_goes_on_where_the_first_fails():
+    began = time.monotonic()
+    assert side_by_side(python("raise SystemExit(5)"), python("raise SystemExit(3)"), python(WAIT)) == 5
+    assert time.monotonic() - began < WAIT_SECONDS
 
 
 def test_what_the_second_says_comes_after_the_first(capfd, tmp_path):
@@ -25,7 +35,7 @@ def test_what_the_second_says_comes_after_the_first(capfd, tmp_path):
     )
     # The first one waits for the second: they do run at once.
     second = f"import pathlib\nprint('of the second'); pathlib.Path({str(done)!r}).touch()"
-    assert side_by_side(python(first), python(second)) == 0
+    assert side_by_side(python(""), python(first), python(second)) == 0
     said = capfd.readouterr().out
     assert said.index("of the first") < said.index("of the second")
 
@@ -39,8 +49,8 @@ def test_the_second_does_not_outlive_an_interrupt(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("local.test_run.subprocess.call", interrupted)
-    second = f"import os, pathlib, time\npathlib.Path({str(file)!r}).write_text(f'{{os.getpid()}}\\n'); time.sleep(300)"
+    second = f"import os, pathlib, time\npathlib.Path({str(file)!r}).write_text(f'{{os.getpid()}}\\n'); {WAIT}"
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(python(""), python(second))
+        side_by_side(python(""), python(""), python(second))
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
