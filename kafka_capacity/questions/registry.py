@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafka_capacity.questions.idle import IDLE
 from kafka_capacity.questions.question import Question
 
-QUESTIONS: tuple[Question, ...] = ()
+QUESTIONS: tuple[Question, ...] = (IDLE,)
