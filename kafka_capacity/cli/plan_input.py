@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,24 +11,19 @@ from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.files import read_snapshot_files
-from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.questions.question import Basis
 from kafka_capacity.text.files import read_text_file
 
 _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlanInput:
+class PlanInput(Basis):
     """A snapshot that can be planned on."""
 
-    raw: RawInventory
-    findings: Problems
-    snapshot: Snapshot
-    load: PartitionLoad
+    __slots__ = ()
 
 
 def read_plan_input(place: str) -> PlanInput:

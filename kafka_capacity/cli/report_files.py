@@ -31,6 +31,7 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
 from kafka_capacity.questions.change.evaluate import wants_moves
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
+from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.report.inputs import ReportInputs
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def report_inputs(
             **groups.tables,
             **sizing.tables,
             **failures.tables,
+            **{name: table for question in QUESTIONS for name, table in question.results(found).items()},
         },
         sizing=sizing.document,
         failures=failures.document,

@@ -26,6 +26,7 @@ from kafka_capacity.questions.change.change_view import ChangeView, view_change
 from kafka_capacity.questions.change.decide import decide_change
 from kafka_capacity.questions.consumers.decide import decide_tables
 from kafka_capacity.questions.failures.section.view import read_failures
+from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.report.inputs import ReportInputs
 
 DECISION_KIND = "kafka-capacity-decision"
@@ -47,6 +48,7 @@ class Decision:
         capacity: the answer about sizing; ``None`` where the plan has none.
         view: the options of the move and the choice between them.
         sizing: what the plan says of sizing; ``None`` where it says nothing.
+        answers: those of the questions that are answered in one go, by name, of which the plan says something.
         relation: how the two answers stand to each other, in sentences; empty without sizing.
         problems: all of them by question, the worst first.
         actions: what to do, in order.
@@ -62,6 +64,7 @@ class Decision:
     capacity: Answer | None
     view: ChangeView
     sizing: SizingView | None
+    answers: Mapping[str, Answer]
     relation: str
     problems: tuple[tuple[str, ListedProblem], ...]
     actions: tuple[Action, ...]
@@ -70,6 +73,7 @@ class Decision:
     def as_dict(self) -> dict[str, Any]:
         """Return ``decision.json`` as plain data."""
         recommended, capacity = self.view.recommended, self.capacity
+        every = [self.change, *([] if capacity is None else [capacity]), *self.answers.values()]
         return {
             "kind": DECISION_KIND,
             "version": DECISION_VERSION,
@@ -92,9 +96,13 @@ class Decision:
             ],
             "figures": [figure.as_dict() for figure in self.change.figures],
             "actions": [action.as_dict() for action in self.actions],
-            "unknown": list(dict.fromkeys([*self.change.unknown, *(capacity.unknown if capacity else ())])),
+            "unknown": list(dict.fromkeys(what for answer in every for what in answer.unknown)),
             "subject": self.subject,
             "sizing": None if self.sizing is None or capacity is None else _sizing(capacity, self),
+            "answers": {
+                name: {"headline": answer.headline, "reasons": list(answer.reasons)}
+                for name, answer in self.answers.items()
+            },
         }
 
 
@@ -116,6 +124,8 @@ def decide(results: ReportInputs) -> Decision:
         count_now=None if sizing is None else sizing.count_now,
     )
     change, capacity = decide_change(view), decide_capacity(sizing, results.sizing)
+    found = {question.name: question.answer(results.tables) for question in QUESTIONS}
+    answers = {name: answer for name, answer in found.items() if answer is not None}
     said, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
     reasons = because(view, sizing, change)
     status = change.status or Status.NOT_JUDGED
@@ -131,9 +141,14 @@ def decide(results: ReportInputs) -> Decision:
         capacity=capacity,
         view=view,
         sizing=sizing,
+        answers=answers,
         relation=said,
-        problems=_problems(results, view, change, capacity, other),
-        actions=(*change.actions, *_steps_to_take(view, capacity, other)),
+        problems=_problems(results, view, change, capacity, answers, other),
+        actions=(
+            *change.actions,
+            *_steps_to_take(view, capacity, other),
+            *(action for answer in answers.values() for action in answer.actions),
+        ),
         subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
     )
 
@@ -152,12 +167,18 @@ CLUSTER = "cluster"
 
 
 def _problems(
-    results: ReportInputs, view: ChangeView, change: Answer, capacity: Answer | None, other: Problem | None
+    results: ReportInputs,
+    view: ChangeView,
+    change: Answer,
+    capacity: Answer | None,
+    answers: Mapping[str, Answer],
+    other: Problem | None,
 ) -> tuple[tuple[str, ListedProblem], ...]:
     found = [] if other is None else [("capacity", other)]
     found += [("capacity", problem) for problem in (capacity.problems if capacity is not None else ())]
     found += [("consumers", problem) for problem in _groups(results)]
     found += [("change", problem) for problem in change.problems]
+    found += [(name, problem) for name, answer in answers.items() for problem in answer.problems]
     listed = [(question, ListedProblem(problem)) for question, problem in found]
     listed += [(CLUSTER, one) for one in _of_cluster(results, view.nearest.scenario_id)]
     return tuple(sorted(listed, key=lambda one: one[1].problem.severity.rank))

@@ -25,7 +25,6 @@ from kafka_capacity.kafka.controller.quorum import (
 )
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.basis import PlanBasis
 from kafka_capacity.plan.found_sizing import asked_sizing
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import FAILURES, FAILURES_DOCUMENT, write_share
@@ -35,10 +34,11 @@ from kafka_capacity.questions.failures.durability.plain import assumed
 from kafka_capacity.questions.failures.question import ControllerQuestion
 from kafka_capacity.questions.failures.simulate import FailureInputs, ProposedPlacement, distinct_placements
 from kafka_capacity.questions.failures.standing import Standing
+from kafka_capacity.questions.question import Basis
 
 
 def pinned_failures(
-    inputs: PlanInputs, basis: PlanBasis, focus: str | None, made: Mapping[str, NDArray[np.int32]]
+    inputs: PlanInputs, basis: Basis, focus: str | None, made: Mapping[str, NDArray[np.int32]]
 ) -> FailureInputs:
     """Return what is to be lost of the pinned inventory.
 

@@ -13,11 +13,11 @@ from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.basis import PlanBasis
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import GROUPS, GROUPS_DOCUMENT, write_share
 from kafka_capacity.questions.consumers.evaluate import GroupInputs
 from kafka_capacity.questions.consumers.grid import GroupGridRequest, has_known_assignor, wanted_groups
+from kafka_capacity.questions.question import Basis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,7 +64,7 @@ def find_groups(
     )
 
 
-def pinned_groups(inputs: PlanInputs, basis: PlanBasis) -> FoundGroups:
+def pinned_groups(inputs: PlanInputs, basis: Basis) -> FoundGroups:
     """Return the groups of the pinned inventory that the plan asks for."""
     return find_groups(basis.raw, basis.snapshot, inputs.group_grid, load=basis.load)
 

@@ -1,10 +1,13 @@
-"""The stored plan: four shares, one a question, and the one manifest that readers ask for.
+"""The stored plan: a share for each question, and the one manifest that readers ask for.
 
 {plan}/{scenarios,moves,waves,…}/…, facts-….json, request-….json         listed in placement.manifest.json
 {plan}/{group_facts,group_scenarios,…}/…, groups-….json                  listed in groups.manifest.json
 {plan}/{sizing_options,sizing_exhaustion,sizing_use}/…, sizing-….json    listed in sizing.manifest.json
 {plan}/{failures,failure_kinds,…,quorum}/…, failures-….json              listed in failures.manifest.json
+{plan}/…/…                                                               listed in {question}.manifest.json
 {plan}/manifest.json                                                     lists all, written last by seal_plan
+
+``{question}`` stands for each that is answered in one go, see :mod:`kafka_capacity.questions.registry`.
 """
 
 from __future__ import annotations
@@ -29,16 +32,27 @@ from kafka_capacity.objects.dataset import (
     write_dataset,
 )
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION, Tables
 from kafka_capacity.plan.pinned import PinnedPlan, PlanInputs
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.tables import PLAN_TABLES, RESULT_TABLES
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
+from kafka_capacity.questions.registry import QUESTIONS
 
 KIND = "plan"
 PLACEMENT, GROUPS, SIZING, FAILURES = "placement", "groups", "sizing", "failures"
-SHARES = (PLACEMENT, GROUPS, SIZING, FAILURES)
+SIMULATED_SHARES = (PLACEMENT, GROUPS, SIZING, FAILURES)
+"""Those of the questions that have work for executors."""
+SHARES = (*SIMULATED_SHARES, *(question.name for question in QUESTIONS))
+TABLES: Tables = {
+    **PLAN_TABLES,
+    **GROUP_TABLES,
+    **SIZING_TABLES,
+    **FAILURE_TABLES,
+    **{name: table for question in QUESTIONS for name, table in question.tables.items()},
+}
+"""Of all shares."""
 FACTS_DOCUMENT = "facts.json"
 REQUEST_DOCUMENT = "request.json"
 GROUPS_DOCUMENT = "groups.json"
@@ -60,7 +74,7 @@ def write_share(
     Args:
         store: where to.
         inputs: which plan.
-        share: :data:`PLACEMENT`, :data:`GROUPS`, :data:`SIZING` or :data:`FAILURES`.
+        share: one of :data:`SHARES`.
         tables: sorted.
         documents: plain data by name.
         scenario_count: how many scenarios the tables tell of.
@@ -135,7 +149,7 @@ def read_plan_tables(store: ObjectStore, manifest: Manifest) -> dict[str, pa.Tab
         name: read_table(store, manifest, name)
         if name in manifest.tables or name in RESULT_TABLES
         else schema.empty_table()
-        for name, (schema, _) in {**PLAN_TABLES, **GROUP_TABLES, **SIZING_TABLES, **FAILURE_TABLES}.items()
+        for name, (schema, _) in TABLES.items()
     }
 
 

@@ -79,7 +79,7 @@ def render_all(inputs: ReportInputs, decision: Mapping[str, Any], *, templates: 
 
 def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:
     """Return a decision with what the page needs to show it: where each problem is described, and which come first."""
-    problems = [{**problem, **_anchor(str(problem["code"]))} for problem in decision["problems"]]
+    problems = [{**problem, **_anchor(problem, decision["answers"])} for problem in decision["problems"]]
     alarms = [one for one in cluster_problems({"problems": problems}) if one["severity"] in _ALARMING]
     shown = [one for one in problems if one["question"] != "cluster"]
     sizing = decision["sizing"]
@@ -93,8 +93,10 @@ def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _anchor(code: str) -> dict[str, str]:
-    anchor = anchor_of(code)
+def _anchor(problem: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, str]:
+    """Return the section that says more; that of a question that is answered in one go has its name."""
+    question = str(problem["question"])
+    anchor = question if question in answers else anchor_of(str(problem["code"]))
     return {} if anchor is None else {"anchor": anchor}
 
 

@@ -1,6 +1,7 @@
 """A plan's questions, side by side on one basis: what the Spark job does on a cluster, and one process by itself.
 
-A question cuts its work into pieces, and somebody else runs these: here one after another, or spread over executors.
+A question cuts its work into pieces, and somebody else runs these: here one after another, or spread over executors;
+what is answered in one go is answered here.
 Each question stores its share of the plan when it is done. A share that is there and whole is not made again, so that
 a run after a failure only does what is missing.
 """
@@ -22,12 +23,21 @@ from numpy.typing import NDArray
 from kafka_capacity.errors import KafkaCapacityError, SimulationError
 from kafka_capacity.objects.dataset import Manifest, read_document, read_manifest, read_table
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.basis import PlanBasis, read_basis
+from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.failure_simulation import pinned_failures, write_failures
 from kafka_capacity.plan.focus import focus_placement
 from kafka_capacity.plan.group_simulation import pinned_groups, write_groups
 from kafka_capacity.plan.pinned import PlanInputs
-from kafka_capacity.plan.plan_dataset import FAILURES, GROUPS, PLACEMENT, SHARES, SIZING, SIZING_DOCUMENT, find_share
+from kafka_capacity.plan.plan_dataset import (
+    FAILURES,
+    GROUPS,
+    PLACEMENT,
+    SHARES,
+    SIZING,
+    SIZING_DOCUMENT,
+    find_share,
+    write_share,
+)
 from kafka_capacity.plan.simulation import simulation_inputs, write_placement
 from kafka_capacity.plan.sizing_simulation import pinned_sizing, write_sizing
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
@@ -36,6 +46,8 @@ from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.evaluate import made_placements, placement_pieces, placement_tables
 from kafka_capacity.questions.consumers.evaluate import GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
+from kafka_capacity.questions.question import Basis, Question
+from kafka_capacity.questions.registry import QUESTIONS
 
 log = logging.getLogger("kafka_capacity.plan")
 
@@ -81,7 +93,7 @@ class _Task:
 
     store: ObjectStore
     inputs: PlanInputs
-    basis: PlanBasis
+    basis: Basis
     run: RunPieces
 
 
@@ -131,6 +143,7 @@ def simulate_plan(
             GROUPS: _groups,
             SIZING: _sizing,
             FAILURES: lambda task: _failures(task, change=change, sizing=running.get(SIZING)),
+            **{question.name: functools.partial(_in_one_go, question) for question in QUESTIONS},
         }
         running: dict[str, Future[Manifest]] = {}
         for share, question in others.items():
@@ -199,6 +212,12 @@ def _failures(
     found = pinned_failures(task.inputs, task.basis, focus, proposed.made)
     bundles = task.run(piece_tables, found, failure_pieces(found), what="pieces of losses")
     return write_failures(task.store, task.inputs, found, merged_tables(found, bundles))
+
+
+def _in_one_go(question: Question, task: _Task) -> Manifest:
+    tables = question.results(task.basis)
+    # The cluster as it is: nothing else is tried.
+    return write_share(task.store, task.inputs, question.name, tables=tables, documents={}, scenario_count=1)
 
 
 def _count_now(task: _Task, sized: Manifest) -> int | None:

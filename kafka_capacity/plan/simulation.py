@@ -18,16 +18,16 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.plan.basis import PlanBasis
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.change.evaluate import SimulationInputs
 from kafka_capacity.questions.change.tables import PLAN_TABLES
+from kafka_capacity.questions.question import Basis
 
 
-def simulation_inputs(inputs: PlanInputs, basis: PlanBasis) -> SimulationInputs:
+def simulation_inputs(inputs: PlanInputs, basis: Basis) -> SimulationInputs:
     """Return the inventory as arrays, with what a report says about it."""
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(

@@ -6,7 +6,6 @@ import pyarrow as pa
 
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.basis import PlanBasis
 from kafka_capacity.plan.found_sizing import FoundSizing, find_sizing
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import SIZING, SIZING_DOCUMENT, write_share
@@ -14,9 +13,10 @@ from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.sizing_document import sizing_document
 from kafka_capacity.questions.capacity.simulate import Sized
 from kafka_capacity.questions.capacity.tables import sizing_exhaustion_table, sizing_options_table, sizing_use_table
+from kafka_capacity.questions.question import Basis
 
 
-def pinned_sizing(inputs: PlanInputs, basis: PlanBasis) -> FoundSizing:
+def pinned_sizing(inputs: PlanInputs, basis: Basis) -> FoundSizing:
     """Return what is to be sized of the pinned inventory.
 
     Raises:

@@ -7,24 +7,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.replica_columns import PartitionIndex
-from kafka_capacity.inventory.snapshot import partition_load
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import read_profile_manifest
 from kafka_capacity.plan.pinned import PinnedPlan
-
-
-def plan_load(store: ObjectStore, pinned: PinnedPlan, raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
-    """Give the traffic of each partition: from the pinned profile where there is one, else from the inventory.
-
-    Raises:
-        InventoryError: the profile is not the one that was pinned.
-    """
-    profile = pinned_profile(store, pinned, "profile_partitions")
-    return partition_load(raw, snapshot) if profile is None else load_of_profile(profile, snapshot)
 
 
 def pinned_profile(store: ObjectStore, pinned: PinnedPlan, table: str) -> pa.Table | None:

@@ -103,12 +103,17 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         from airflow.sdk.exceptions import AirflowSkipException
 
         from kafka_capacity.plan.pinned import PinnedPlan
-        from kafka_capacity.plan.plan_dataset import SHARES
+        from kafka_capacity.plan.plan_dataset import SHARES, SIMULATED_SHARES
 
         if self.pinned is not None:
             own = ["--request-key", PinnedPlan(**self.pinned).request_key]
             is_split = context["params"]["is_split_by_question"]
-            return [[*own, "--shares", share] for share in SHARES] if is_split else [own]
+            if not is_split:
+                return [own]
+            # What is answered in one go is not worth an application of its own.
+            first, *others = SIMULATED_SHARES
+            in_one_go = [share for share in SHARES if share not in SIMULATED_SHARES]
+            return [[*own, "--shares", first, *in_one_go], *([*own, "--shares", share] for share in others)]
         if not self.arguments:
             raise AirflowSkipException(f"there is nothing for {self.job} to do")
         return [[str(argument) for argument in self.arguments]]

@@ -6,9 +6,12 @@ import logging
 
 import pytest
 
+from kafka_capacity.questions.registry import QUESTIONS
+
 pytestmark = pytest.mark.airflow
 
 PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 32, "plan_id": "1234"}
+IN_ONE_GO = [question.name for question in QUESTIONS]
 REQUEST_KEY = "requests/cluster=payments/ds=2026-11-20/plan=1234/request.json"
 
 
@@ -16,7 +19,7 @@ REQUEST_KEY = "requests/cluster=payments/ds=2026-11-20/plan=1234/request.json"
     ("is_split", "expected"),
     [
         (False, [[]]),
-        (True, [["--shares", share] for share in ("placement", "groups", "sizing", "failures")]),
+        (True, [["--shares", *shares] for shares in (["placement", *IN_ONE_GO], ["groups"], ["sizing"], ["failures"])]),
     ],
 )
 def test_a_plan_is_one_application_unless_a_split_is_asked_for(services, is_split, expected):

@@ -16,14 +16,10 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import GROUPS, PLACEMENT, SHARES, seal_plan
+from kafka_capacity.plan.plan_dataset import GROUPS, PLACEMENT, SHARES, TABLES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.runner import simulate_plan
-from kafka_capacity.questions.capacity.tables import SIZING_TABLES
-from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
-from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.questions.failures.tables import FAILURE_TABLES
 from tests.spark.conftest import JOB_SECONDS
 
 pytestmark = pytest.mark.spark
@@ -117,4 +113,4 @@ def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, su
     assert "placements are done" not in said
     sealed = seal_plan(store, plan)
     assert sealed.facts["shares"] == {share: manifest.sha256 for share, manifest in expected.items()}
-    assert {*PLAN_TABLES, *GROUP_TABLES, *SIZING_TABLES, *FAILURE_TABLES} == set(sealed.tables)
+    assert set(TABLES) == set(sealed.tables)

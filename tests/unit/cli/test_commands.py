@@ -48,7 +48,7 @@ def test_the_help_of_plan_says_units_and_defaults(run):
         assert words in text
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "doctor", "durability", "failures", "groups", "size"])
+@pytest.mark.parametrize("command", [*COMMANDS, "doctor", "durability", "failures", "groups", "idle", "size"])
 def test_no_help_cuts_a_name_at_80_columns(commands, command):
     done = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(commands, [*command.split(), "--help"])
 
@@ -74,7 +74,18 @@ def test_the_list_of_commands_imports_none_of_them():
     )
 
     assert done.stdout.endswith("loaded: []\n"), done.stdout + done.stderr
-    for name in ("doctor", "durability", "example", "failures", "groups", "inventory", "plan", "report", "size"):
+    for name in (
+        "doctor",
+        "durability",
+        "example",
+        "failures",
+        "groups",
+        "idle",
+        "inventory",
+        "plan",
+        "report",
+        "size",
+    ):
         assert f"\n  {name} " in done.stdout
 
 
@@ -94,7 +105,9 @@ def test_all_errors_are_of_one_style(commands, arguments, message):
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)
 
 
-@pytest.mark.parametrize("command", ["doctor", "durability", "failures", "groups", "inventory check", "plan", "size"])
+@pytest.mark.parametrize(
+    "command", ["doctor", "durability", "failures", "groups", "idle", "inventory check", "plan", "size"]
+)
 def test_a_snapshot_is_typed_first_or_as_an_option(run, snapshot, command):
     more = ("--broker-counts", "6", "--placer", "zk") if command == "plan" else ()
     first, named = run(*command.split(), snapshot, *more), run(*command.split(), "--snapshot", snapshot, *more)

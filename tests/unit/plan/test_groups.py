@@ -13,18 +13,17 @@ from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.group_simulation import FoundGroups, pinned_groups, write_groups
 from kafka_capacity.plan.pinned import check_groups, pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import read_plan, read_plan_tables, seal_plan
+from kafka_capacity.plan.plan_dataset import TABLES, read_plan, read_plan_tables, seal_plan
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
 from kafka_capacity.questions.consumers.choice import choose
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.questions.failures.tables import FAILURE_TABLES
+from kafka_capacity.questions.registry import QUESTIONS
 from tests.made_up_groups import facts
-from tests.sized_plans import write_failures_share, write_sizing_share
+from tests.sized_plans import write_failures_share, write_shares, write_sizing_share
 
 TODAY = datetime.date(2026, 11, 25)
 REQUEST = {
@@ -89,6 +88,8 @@ def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pi
     found = groups_of(store, plan)
     found = FoundGroups(inputs=found.inputs, skipped=({"group_id": "dead", "reason": "it has no members"},))
     write_groups(store, inputs, found, simulated(found.inputs))
+    in_one_go = [question.name for question in QUESTIONS]
+    write_shares(store, plan, *in_one_go)
     with pytest.raises(MissingManifestError, match=r"has no placement\.manifest\.json, so it is not complete"):
         seal_plan(store, plan)
     sizing, failures = write_sizing_share(store, plan), write_failures_share(store, plan)
@@ -98,13 +99,14 @@ def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pi
 
     manifest = read_plan(store, plan)
     report = report_inputs(store, plan, manifest)
-    assert set(report.tables) == {*PLAN_TABLES, *GROUP_TABLES, *SIZING_TABLES, *FAILURE_TABLES}
+    assert set(report.tables) == set(TABLES)
     assert report.snapshot_facts["skipped_groups"] == [{"group_id": "dead", "reason": "it has no members"}]
     assert manifest.facts["scenarios"] == {
         "placement": 1,
         "groups": len(report.tables["group_scenarios"]),
         "sizing": sizing.facts["scenarios"],
         "failures": failures.facts["scenarios"],
+        **dict.fromkeys(in_one_go, 1),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from kafka_capacity.errors import SimulationError
@@ -12,6 +14,7 @@ from kafka_capacity.plan.plan_dataset import FAILURES, GROUPS, PLACEMENT, SHARES
 from kafka_capacity.plan.runner import run_here, simulate_plan
 from kafka_capacity.questions.failures import simulate as failure_simulation
 from kafka_capacity.questions.failures.scenario import TODAY
+from kafka_capacity.questions.idle import IDLE
 from tests.builders import cluster, topic
 from tests.sized_plans import pinned_inventory
 
@@ -67,7 +70,7 @@ def test_what_fails_is_named_and_the_others_are_stored(pinned, monkeypatch):
     with pytest.raises(SimulationError, match=r"^sizing: ZeroDivisionError\('no sizes today'\)$"):
         simulate_plan(store, inputs, side_by_side=True)
     stored = {share for share in SHARES if has_manifest(store, plan.plan_prefix, share=share)}
-    assert stored == {PLACEMENT, GROUPS, FAILURES}
+    assert stored == set(SHARES) - {SIZING}
     monkeypatch.undo()
     done = []
     assert set(simulate_plan(store, inputs, counting(done))) == set(SHARES)
@@ -99,3 +102,20 @@ def test_brokers_are_lost_of_the_placement_that_was_made_for_the_change(pinned, 
     monkeypatch.setattr(failure_simulation, "evaluate_placement", None)  # none is made again
     together = simulate_plan(store, inputs, shares=(PLACEMENT, FAILURES))
     assert together == {**apart, FAILURES: again}
+
+
+def test_what_is_answered_in_one_go_is_stored_resumed_and_named_where_it_fails(pinned, monkeypatch):
+    store, plan, inputs = pinned
+    first = simulate_plan(store, inputs)
+    key = f"{plan.plan_prefix}{IDLE.name}.manifest.json"
+    store.delete(key)
+    monkeypatch.setattr(runner, "QUESTIONS", (dataclasses.replace(IDLE, evaluate=lambda _: 1 / 0),))
+    with pytest.raises(SimulationError, match=r"^idle: ZeroDivisionError\('division by zero'\)$"):
+        simulate_plan(store, inputs)
+    monkeypatch.undo()
+    done = []
+    assert simulate_plan(store, inputs, counting(done)) == first
+    assert done == []
+    assert store.exists(key)
+    (row,) = read_table(store, first[IDLE.name], "idle_scope").to_pylist()
+    assert row == {"topics": 2, "not_judged_topics": 0}
