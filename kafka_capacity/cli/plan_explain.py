@@ -16,6 +16,7 @@ from kafka_capacity.questions.change.move_schedule import SCHEDULED_UP_TO
 from kafka_capacity.text import (
     format_bytes,
     format_duration,
+    format_factor,
     format_percent,
     format_throttle,
     format_throttle_above,
@@ -59,8 +60,11 @@ def _bound_line(metrics: PlacementMetrics) -> str:
     )
     if is_proven_least(metrics.moved_bytes, metrics.lower_bound_bytes):
         return f"{text}, and no plan with this balance copies less"
-    gap = gap_text(metrics.moved_bytes, metrics.lower_bound_bytes)
-    return f"{text}, no gap to speak of" if gap is None else f"{text}, gap {gap}"
+    moved, bound = metrics.moved_bytes, metrics.lower_bound_bytes
+    gap = gap_text(moved, bound)
+    if gap is not None:
+        return f"{text}, gap {gap}"
+    return f"{text}, {format_factor(moved / bound)} the bound" if 0 < bound < moved else text
 
 
 def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
@@ -85,10 +89,13 @@ def _relaxed(state: LimitState) -> str:
 def _schedule_lines(schedule: Schedule) -> list[str]:
     copied, took = format_bytes(schedule.copied_bytes), band(schedule.total_seconds)
     mean, peak = (format_throttle_above(each) for each in schedule.smallest_throttle_bytes_per_second[1:])
+    stays = [f"stays: {refusal.reason}" for refusal in schedule.refusals]
+    if stays and not schedule.copied_bytes:
+        return ["waves: nothing that is to be copied is in one", *stays]
     lines = [
         f"waves: {len(schedule.waves):,}, {copied} copied in {took}",
-        f"smallest throttle: it ends above {mean}, at peak above {peak}",
-        *(f"stays: {refusal.reason}" for refusal in schedule.refusals),
+        f"smallest throttle: above {mean} it finishes, at peak rates above {peak}",
+        *stays,
     ]
     if schedule.detours:
         lines.append(f"detours: {plural(len(schedule.detours), 'partition')} by way of a third broker")

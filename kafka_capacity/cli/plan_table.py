@@ -104,8 +104,10 @@ def _row(one: Judged, fits: str) -> list[str]:
 
 def _waves(schedule: Schedule) -> list[str]:
     stay = sum(len(refusal.rows) for refusal in schedule.refusals)
-    left = f", {counted(stay, 'partition')} in none" if stay else ""
-    return [f"{len(schedule.waves):,}", band(schedule.total_seconds) + left]
+    left = f"{counted(stay, 'partition')} in none"
+    if stay and not schedule.copied_bytes:
+        return [f"{len(schedule.waves):,}", left]
+    return [f"{len(schedule.waves):,}", f"{band(schedule.total_seconds)}{f', {left}' if stay else ''}"]
 
 
 def _time(metrics: PlacementMetrics) -> str:

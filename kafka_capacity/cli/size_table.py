@@ -11,7 +11,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.plan.sizing_document import single_replicas_of, wanting_topics
 from kafka_capacity.questions.capacity.reconcile import Waterfall
-from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
+from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityResult, OptionKind
 from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_percent
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
@@ -25,9 +25,6 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("time", "right"),
     ("break-even", "right"),
 )
-
-_UNKNOWN = ("rates", "capacities", "sizes")
-"""Constraints that say what nobody knows, so that an option is not said to fail either."""
 
 _MOST_ROWS = 25
 _MOST_TOPICS = 10
@@ -106,7 +103,7 @@ def _row(result: CapacityResult, done: SizedCluster) -> list[str]:
     days = change.break_even_days
     return [
         result.option_id + mark,
-        "yes" if result.fits else "no",
+        "yes" if result.fits else "not judged" if result.is_not_judged else "no",
         _lasts_until(result),
         NOTHING if result.headroom_ratio is None else format_percent(result.headroom_ratio),
         tightest,
@@ -120,7 +117,7 @@ def _row(result: CapacityResult, done: SizedCluster) -> list[str]:
 def _lasts_until(result: CapacityResult) -> str:
     if result.fits:
         return "the horizon"
-    is_known = not any(excuse.constraint in _UNKNOWN for excuse in result.excuses)
+    is_known = not any(excuse.constraint in UNKNOWN for excuse in result.excuses)
     if result.fits_until is None:
         return "not even today" if is_known else "not known"
     # The day on which it passes a limit, as in a report; not the last date that was judged before it.

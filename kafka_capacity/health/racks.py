@@ -83,7 +83,8 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
         code=Code.RACK_LOSS,
         where=f"rack{'' if len(affected) == 1 else 's'} {some_names(one.rack for one in affected)}",
         message=(
-            f"the loss of rack {worst.rack} {' and '.join(_stops(worst))}, {shown_rate(worst.bytes_per_second)} in all"
+            f"the loss of rack {worst.rack} {' and '.join(_stops(worst))}"
+            f"{f', {shown_rate(worst.bytes_per_second)} in all' if worst.bytes_per_second else ''}"
         ),
         remedy="spread replicas over more racks, or keep min.insync.replicas below what the loss of one leaves",
         partitions=worst.offline + worst.under_min_isr,

@@ -16,11 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_capacity.health.codes import Code
 from kafka_capacity.health.listing import ListedProblem, list_problems
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.plan.decision_words import because, relation, subject
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, problem_sentence
-from kafka_capacity.questions.capacity.decide import decide_capacity
+from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, decide_capacity
 from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
 from kafka_capacity.questions.change.change_view import ChangeView, view_change
 from kafka_capacity.questions.change.decide import decide_change
@@ -181,7 +182,28 @@ def _problems(
     found += [(name, problem) for name, answer in answers.items() for problem in answer.problems]
     listed = [(question, ListedProblem(problem)) for question, problem in found]
     listed += [(CLUSTER, one) for one in _of_cluster(results, view.nearest.scenario_id)]
-    return tuple(sorted(listed, key=lambda one: one[1].problem.severity.rank))
+    repeated = _repeated([one.problem for _, one in listed])
+    kept = [one for one in listed if one[1].problem.code not in repeated]
+    return tuple(sorted(kept, key=lambda one: one[1].problem.severity.rank))
+
+
+_SAID_OF_THE_PLAN = {
+    "missing_sizes": "size-not-known",
+    "no_metrics": "traffic-not-known",
+    "disk_capacity_unknown": "disk-not-known",
+}
+"""What a staged inventory lacks, by its code, and the code under which the answer about the change says the same."""
+
+
+def _repeated(problems: Sequence[Problem]) -> set[str]:
+    """Return the codes of problems that another one says as well, with more."""
+    codes = {one.code for one in problems}
+    found = {code for code, same in _SAID_OF_THE_PLAN.items() if same in codes}
+    # Sizing counts planned topics too: those are said by nobody else.
+    partitions = {one.code: one.partitions for one in problems}
+    if 0 < partitions.get(SINGLE_REPLICAS, 0) <= partitions.get(Code.SINGLE_REPLICA, 0):
+        found.add(SINGLE_REPLICAS)
+    return found
 
 
 def _of_cluster(results: ReportInputs, scenario_id: str) -> list[ListedProblem]:

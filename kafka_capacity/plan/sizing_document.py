@@ -76,7 +76,7 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
 
 
 def single_replicas_of(found: FoundSizing) -> SingleReplicas | None:
-    """Give the partitions that have a single replica, although a loss must be stood; ``None`` where there is none."""
+    """Return the partitions with a single replica where a loss must be tolerated; ``None`` where there are none."""
     inputs = found.inputs
     return single_replicas(inputs.snapshot, inputs.workload, inputs.request.limits.tolerance)
 

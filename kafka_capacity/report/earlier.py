@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.health.codes import RETIRED_CODES
+from kafka_capacity.health.problem import Problem, Problems
+from kafka_capacity.questions.answer import problem_sentence
+
 _BADGES = {
     "fits": {"kind": "good", "text": "✓ Fits"},
     "unsound": {"kind": "bad", "text": "! Inventory unsound"},
@@ -14,6 +18,15 @@ _BADGES = {
 def from_version_1(report: dict[str, Any]) -> dict[str, Any]:
     """Return a report of version 1, where the verdict was made while the page was, as one of version 2."""
     verdict, serious = report["verdict"], report["verdict"].get("serious")
+    sections = {section["name"]: section["data"] for section in report["sections"]}
+    if "findings" in sections:
+        badge = (verdict.get("sizing") or {}).get("badge") or {}
+        sections["findings"] |= {
+            "problems": _problems(sections["findings"]["findings"], sections.get("failures")),
+            "lacks_room": badge.get("kind") == "bad",
+        }
+    if "failures" in sections:
+        sections["failures"]["problem_count"] = len(sections["failures"]["diagnoses"]["findings"])
     problems = {**serious, "problems": [{"text": text} for text in serious["texts"]]} if serious else None
     for section in report["sections"]:
         if section["name"] == "comparison":
@@ -21,3 +34,21 @@ def from_version_1(report: dict[str, Any]) -> dict[str, Any]:
                 row["verdict"] = "does_not_fit" if row["verdict"] == "no_fit" else row["verdict"]
     new = {"badge": _BADGES[verdict["status"]], "serious": problems}
     return {**report, "version": 2, "verdict": {**verdict, **new}}
+
+
+def _problems(findings: list[dict[str, Any]], failures: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return one list of what stood in two: what was found in the inventory, and in the cluster as it ran."""
+    then: dict[Problem, str] = {}
+    for row in [*(failures["diagnoses"]["findings"] if failures is not None else ()), *findings]:
+        if failures is None or row["code"] not in RETIRED_CODES:
+            then.setdefault(Problem.from_dict(row), row.get("then", ""))
+    return [
+        {
+            **one.as_dict(),
+            "message": one.sentence,
+            "remedy": one.remedy,
+            "text": problem_sentence(one),
+            "then": then[one],
+        }
+        for one in Problems.of(then)
+    ]

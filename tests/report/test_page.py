@@ -326,14 +326,42 @@ def test_a_realistic_report_stays_light():
     assert sum(map(len, rendered.images.values())) < 400_000
 
 
+def earlier_report(inputs, *, diagnoses=(), findings=()):
+    """Return a report as version 1 had it, with its two lists of problems."""
+    report = json.loads(render_all(inputs).report_json)
+    sections = {one["name"]: one["data"] for one in report["sections"]}
+    sections["findings"].clear()
+    sections["findings"]["findings"] = list(findings)
+    if "failures" in sections:
+        del sections["failures"]["problem_count"]
+        sections["failures"]["diagnoses"] = {"findings": list(diagnoses), "left_out": 0}
+    report["verdict"] |= {"status": "fits", "serious": None}
+    return {**report, "version": 1}
+
+
 def test_a_report_of_the_version_before_is_drawn_again():
-    report = json.loads(render_all(inputs_of("fits")).report_json)
+    report = earlier_report(inputs_of("fits"))
     verdict = report["verdict"]
     verdict |= {"status": "fits", "serious": {"texts": ["Broker 1 is full."], "more": 0, "anchor": "failures"}}
     del verdict["badge"]
     verdict["caveats"] = [{"severity": "note", "text": "Sizes are those of one day."}]
     comparison = next(one for one in report["sections"] if one["name"] == "comparison")
     comparison["data"]["table"]["rows"][-1] |= {"verdict": "no_fit", "note": "Too much (and 2 more)."}
-    page = rerender(json.dumps({**report, "version": 1}).encode())
+    page = rerender(json.dumps(report).encode())
     assert "Broker 1 is full." in page.index_html.decode()
     assert "does not fit: Too much" in page.email_text
+
+
+def test_the_problems_of_a_report_of_the_version_before_are_listed_once():
+    row = {"severity": "warning", "code": "uneven-racks", "where": "11 brokers", "message": "racks are uneven"}
+    lone = {"severity": "serious", "code": "single-replica", "where": "audit", "message": "1 partition has one replica"}
+    report = earlier_report(
+        sized_inputs(),
+        diagnoses=[{**lone, "mend": "add replicas", "then": ""}],
+        findings=[row, {**row, "code": "uneven_racks", "message": "racks of unequal size"}],
+    )
+    page = rerender(json.dumps(report).encode()).index_html.decode()
+    assert "1 partition has one replica. Remedy: add replicas." in page
+    assert "Racks are uneven." in page
+    assert "Racks of unequal size" not in page
+    assert "1 problem of the cluster as it is" in page

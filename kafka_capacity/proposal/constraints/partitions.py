@@ -92,8 +92,3 @@ def size_excuses(snapshot: Snapshot) -> list[Excuse]:
             ),
         )
     ]
-
-
-def sizes(proposal: Proposal) -> list[Excuse]:
-    """Judge whether sizes are known, of the cluster as it is."""
-    return size_excuses(proposal.snapshot)

@@ -21,13 +21,12 @@ from kafka_capacity.proposal.constraints.brokers import (
 )
 from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Constraint, Proposal
 from kafka_capacity.proposal.constraints.moves import LOG_DIR, log_dirs, throttle
-from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, PINS, RACKS, sizes
+from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, PINS, RACKS
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
 from kafka_capacity.text.words import plural
 
 CONSTRAINTS: tuple[Constraint, ...] = (
-    sizes,
     RACKS,
     PINS,
     DISK,

@@ -136,6 +136,8 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
         nearest = min(
             results, key=lambda result: (*distance(excuse.as_dict() for excuse in result.excuses), _cost(result))
         )
+        if nearest.is_not_judged:
+            return f"no option can be judged: {_worst(nearest).reason}"
         return f"no option fits; the nearest is {nearest.option_id}: {_worst(nearest).reason}; {still}"
     tight = ""
     if chosen.tightest is not None and chosen.headroom_ratio is not None:
@@ -164,6 +166,8 @@ def _still(today: CapacityResult) -> str:
         return "doing nothing fits up to the horizon"
     # What tells no day is in the way already.
     first = min(today.excuses, key=lambda excuse: excuse.when or "")
+    if today.is_not_judged:
+        return f"it is not judged whether doing nothing fits: {first.reason}"
     if first.constraint not in RESOURCES:
         return f"doing nothing does not fit: {first.reason}"
     return f"doing nothing runs out of {RESOURCE_NAMES[Resource(first.constraint)]} on {first.when}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
@@ -18,6 +19,9 @@ from kafka_capacity.questions.capacity.sizing_words import (
     option_name,
 )
 from kafka_capacity.text import format_percent, format_usd, plural
+
+SINGLE_REPLICAS = "single-replicas"
+"""The code of partitions with a single replica, of today and of planned topics, where a loss must be tolerated."""
 
 
 def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Answer | None:
@@ -61,7 +65,12 @@ def _problems(view: SizingView) -> list[Problem]:
     # A plan from before these were looked for does not tell.
     single = view.document.get("single_replicas")
     if single is not None and view.nearest["replication_factor"] in (None, 1):
-        found.append(_problem(Severity.SERIOUS, "single-replicas", "the topics", str(single["reason"])))
+        found.append(
+            replace(
+                _problem(Severity.SERIOUS, SINGLE_REPLICAS, "the topics", str(single["reason"])),
+                partitions=int(single["partitions"]),
+            )
+        )
     classes = view.document["classes"]
     everything = sum(one["partitions"] for one in classes)
     assumed = sum(one["partitions"] for one in classes if one["basis"] != "forecast")

@@ -82,7 +82,6 @@ def place_option(
     excuses: tuple[Excuse, ...] = ()
     if key.is_observed:
         after = snapshot.replicas
-        excuses = tuple(size_excuses(snapshot))
         moved = between = least_throttle = 0.0
         seconds: float | None = 0.0
     else:
@@ -104,7 +103,12 @@ def place_option(
     return PlacedOption(
         key=key,
         brokers=brokers,
-        excuses=(*excuses, *lost, *factor_excuses(workload, len(brokers), key.replication_factor)),
+        excuses=(
+            *size_excuses(snapshot),
+            *excuses,
+            *lost,
+            *factor_excuses(workload, len(brokers), key.replication_factor),
+        ),
         loads=loads,
         traffic=traffic_between_racks(workload, loads, replication_factor=key.replication_factor),
         moved_bytes=moved,

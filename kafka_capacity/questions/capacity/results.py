@@ -178,6 +178,10 @@ class ChangeCost:
     is_in_place: bool
 
 
+UNKNOWN = frozenset({"rates", "capacities", "sizes"})
+"""Constraints that stand for what is not known, so that an option neither fits nor fails."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CapacityResult:
     """How an option fares.
@@ -213,6 +217,11 @@ class CapacityResult:
     def option_id(self) -> str:
         """The option's name."""
         return self.option.option_id
+
+    @property
+    def is_not_judged(self) -> bool:
+        """Whether all that speaks against it is that something is not known."""
+        return bool(self.excuses) and all(excuse.constraint in UNKNOWN for excuse in self.excuses)
 
     def as_dict(self) -> dict[str, Any]:
         """Give plain data, without the details; what is not known is null."""

@@ -52,6 +52,12 @@ class ChangeView:
         return int(self.facts.get("rate_history_hours") or 0)
 
     @property
+    def has_no_sizes(self) -> bool:
+        """Whether no partition's size is known, so that bytes and times are not known either."""
+        unknown = int(self.facts.get("unknown_size_partitions") or 0)
+        return unknown > 0 and unknown == int(self.facts["partition_count"])
+
+    @property
     def observed_broker_count(self) -> int:
         """How many brokers there are today."""
         return int(self.facts["broker_count"])

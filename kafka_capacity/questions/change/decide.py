@@ -73,7 +73,8 @@ def _actions(view: ChangeView) -> tuple[Action, ...]:
         return ()
     text = f"Move to {plural(option.broker_count, 'broker')} by the plan of {option.placer}: "
     moved = option.figures["moved_bytes"]
-    text += f"{format_bytes(moved)} to copy" if moved else "no bytes to copy"
+    size = f"{format_bytes(moved)} to copy" if moved else "no bytes to copy"
+    text += "how many bytes is not known" if view.has_no_sizes else size
     return (Action(code="move", text=f"{text}."),)
 
 
@@ -88,6 +89,8 @@ def _headline(view: ChangeView) -> str:
         return (
             f"{lead}: no bytes move, only the order of {plural(figures['changed_partitions'], 'replica list')} changes."
         )
+    if view.has_no_sizes:
+        return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], 'replica')}."
     if not figures["moved_bytes"]:
         return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], 'empty replica')}."
     least = "" if view.rate_history_hours else "at least "

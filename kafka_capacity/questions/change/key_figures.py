@@ -38,14 +38,21 @@ def key_figures(view: ChangeView) -> list[KeyFigure]:
     if option.is_refused:
         return _shortfall(option)
     figures = option.figures
+    moved = f"{format_count(figures['moved_replicas'])} of {plural(figures['total_replicas'], 'replica')}"
+    if view.has_no_sizes:
+        sizes = "no partition’s size is known"
+        return [
+            *(_shortfall(option) if option.excuses else ()),
+            _figure("copied_bytes", "To copy", "not known", "text", f"{moved}; {sizes}"),
+            _figure("move_seconds", "Time", "not known", "text", sizes),
+        ]
     found = [
         _figure(
             "copied_bytes",
             "To copy",
             figures["moved_bytes"],
             "bytes",
-            f"{format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}; "
-            f"{format_count(figures['moved_replicas'])} of {plural(figures['total_replicas'], 'replica')}",
+            f"{format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}; {moved}",
         ),
         _time_figure(view, option),
         _figure(

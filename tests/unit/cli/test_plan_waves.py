@@ -130,6 +130,23 @@ def test_an_explanation_says_what_would_relieve_a_full_disk(run, snapshot):
     assert "would do" in done.stdout
 
 
+def test_a_placement_far_above_its_bound_is_said_to_be_a_multiple_of_it(run, snapshot):
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "generate")
+    bound = next(line for line in run(*start, "--explain").stdout.splitlines() if line.startswith("  bound: "))
+
+    assert bound.endswith("× the bound")
+    assert "gap" not in bound
+
+
+def test_waves_that_copy_nothing_of_what_is_to_be_copied_have_no_time(run, snapshot):
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "5", "--placer", "fewest-bytes")
+    done = run(*start, "--disk-limit", "0.000001", "--explain")
+
+    assert "  waves: nothing that is to be copied is in one" in done.stdout.splitlines()
+    assert "0 s, " not in done.stdout
+    assert "smallest throttle" not in done.stdout
+
+
 def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, broker_list, tmp_path):
     start = ("plan", "--snapshot", snapshot, "--placer", "fewest-bytes", "--throttle", "1e6")
     nine = ("--brokers", broker_list(NINE))

@@ -183,6 +183,12 @@ def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
     assert document["options"][0]["excuses"][0]["reason"] == (
         "no rates are known, so nothing can be said to fit; stage an inventory with metrics"
     )
+    assert document["advice"]["reason"] == (
+        "no option can be judged: no rates are known, so nothing can be said to fit; stage an inventory with metrics"
+    )
+    shown = run("size", "--snapshot", tmp_path, "--broker-counts", "6").stdout
+    (row,) = [line for line in shown.splitlines() if line.startswith("│ do-nothing")]
+    assert [cell.strip() for cell in row.split("│")][2] == "not judged"
 
 
 def test_samples_of_processors_change_the_figures_when_they_explain_enough(run, uneven, tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.health.check import check_health
-from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.cluster_view import ClusterView, RackLoss
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.health.racks import racks_per_partition
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -102,6 +102,14 @@ def test_partitions_in_one_rack_though_there_are_more():
     assert seen["narrow-partitions"].partitions == 1
     assert seen["rack-loss"].where == "rack a"
     assert seen["rack-loss"].message == ("the loss of rack a takes 1 partition offline, 50 B/s in all")
+
+
+def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():
+    snapshot = made({"orders": [[10, 11]]}, min_isr=1)
+    loss = RackLoss(rack="a", offline=1, under_min_isr=0, bytes_per_second=0.0)
+    view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=[loss])
+    seen = {one.code: one for one in check_health(view)}
+    assert seen["rack-loss"].message == "the loss of rack a takes 1 partition offline"
 
 
 def test_racks_that_are_not_set_or_all_one():

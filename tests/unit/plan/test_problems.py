@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import pyarrow as pa
 import pytest
 
 from kafka_capacity.health.problem import Problem
@@ -44,6 +45,45 @@ def test_the_list_is_what_was_found_today_and_what_the_change_brings(full):
     listed = [one.problem for question, one in decide(full).problems if question == "cluster"]
     assert [one for one in listed if one in today] == today
     assert len(set(listed)) == len(listed)
+
+
+def codes(inputs):
+    return [one.problem.code for _, one in decide(inputs).problems]
+
+
+def test_single_replicas_are_a_problem_once_unless_planned_topics_have_some():
+    inputs = sized_inputs()
+    base = inputs.tables["diagnoses"]
+    row = {name: None for name in base.schema.names} | {
+        "placement_id": "today",
+        "position": 0,
+        "severity": "serious",
+        "code": "single-replica",
+        "where": "trace",
+        "message": "4 partitions of 1 topic have one replica",
+        "remedy": "raise the replication factor to 3",
+        "partitions": 4,
+        "bytes_per_second": 0.0,
+    }
+    tables = {**inputs.tables, "diagnoses": pa.Table.from_pylist([row], schema=base.schema)}
+
+    def with_singles(partitions):
+        single = {"partitions": partitions, "topics": ["trace"], "reason": f"{partitions} partitions have one replica"}
+        return dataclasses.replace(inputs, tables=tables, sizing={**inputs.sizing, "single_replicas": single})
+
+    assert [code for code in codes(with_singles(4)) if code.startswith("single")] == ["single-replica"]
+    assert {"single-replica", "single-replicas"} <= set(codes(with_singles(5)))
+
+
+def test_what_an_inventory_lacks_is_a_problem_once():
+    inputs = sized_inputs()
+    lacking = {"severity": "warning", "code": "missing_sizes", "where": "replicas", "message": "3 sizes are not known"}
+    found = dataclasses.replace(inputs, findings=(lacking,))
+    assert "missing_sizes" in codes(found)
+    facts = {**inputs.snapshot_facts, "unknown_size_partitions": 3}
+    said = codes(dataclasses.replace(found, snapshot_facts=facts))
+    assert "size-not-known" in said
+    assert "missing_sizes" not in said
 
 
 def test_nothing_was_found_is_said_where_nothing_was_and_never_of_a_cluster_without_room(full):

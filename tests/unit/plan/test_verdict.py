@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.errors import RenderError
-from tests.report.decided import build_report, change_page
+from tests.report.decided import build_report, change_page, decision_of
 from tests.report.plans import GIB, TIB, ClusterSpec, make_inputs
 
 
@@ -49,6 +49,18 @@ def test_it_fits():
         "Kafka’s own --generate would move 20.7 TiB (9.9×)."
     )
     assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit (2026-11-20)"
+
+
+def test_where_no_size_is_known_nothing_is_judged_and_no_bytes_or_times_are_shown():
+    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",))
+    facts = {**inputs.snapshot_facts, "unknown_size_partitions": inputs.snapshot_facts["partition_count"]}
+    verdict = decision_of(dataclasses.replace(inputs, snapshot_facts=facts))
+    assert (verdict["status"], verdict["fits"]) == ("not_judged", False)
+    assert [(one["label"], one["value"]) for one in verdict["figures"]] == [
+        ("To copy", "not known"),
+        ("Time", "not known"),
+    ]
+    assert re.search(r": fewest-bytes moves \d+ replicas\.$", verdict["headline"])
 
 
 def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():

@@ -254,12 +254,13 @@ def test_a_disk_that_cannot_hold_old_and_new_copies_together_is_an_excuse():
     assert "disk_on_the_way" not in constraints(wide)
 
 
-def test_sizes_that_nobody_knows_are_no_reason_to_say_that_it_fits():
+def test_sizes_that_are_not_known_break_no_limit():
     snapshot, load = observed()
     unknown = replace(snapshot, unknown_size_partitions=len(snapshot.partitions))
 
-    assert "sizes" in constraints(evaluate_placement(unknown, load, scenario(9)))
-    assert "sizes" not in constraints(evaluate_placement(snapshot, load, scenario(9)))
+    assert constraints(evaluate_placement(unknown, load, scenario(9))) == constraints(
+        evaluate_placement(snapshot, load, scenario(9))
+    )
 
 
 def test_giving_up_the_only_replica_in_sync_is_an_excuse():

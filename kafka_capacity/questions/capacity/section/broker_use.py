@@ -24,6 +24,6 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "tables": tables,
         "horizon": sizing.horizon,
         "legend": f"Share of what the limit allows on {sizing.horizon}, at the {sizing.estimate} estimate and under "
-        f"the worst condition that must be stood: 100 % is the limit. Marked ▲ where it is passed, ● above "
+        f"the worst failure that it must tolerate: 100 % is the limit. Marked ▲ where it is passed, ● above "
         f"{format_limit(WARN_RATIO)} of it.",
     }

@@ -84,7 +84,7 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
             ),
             values,
         ),
-        note="At the fullest broker, under the worst condition that must be stood. Thin line: the middle estimate; "
+        note="At the fullest broker, under the worst failure that it must tolerate. Thin line: the middle estimate; "
         "thick line: the high one; 100 % is the limit.",
         is_half_wide=True,
         is_in_email=is_in_email,
