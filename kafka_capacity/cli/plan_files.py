@@ -150,6 +150,11 @@ def write_folder(store: ObjectStore, folder: str, files: Mapping[str, bytes]) ->
     write_files(store, {name: files[name] for name in (*waves, *FILES) if name in files}, folder=folder)
 
 
+def _earlier_folders(store: ObjectStore) -> set[str]:
+    """Return the folders of options that an earlier plan left, each with a trailing ``/``."""
+    return {key.removesuffix(PLAN) for key in store.list_keys("") if key.endswith(f"/{PLAN}") and key.count("/") == 1}
+
+
 def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:
     """Write all folders, the top one last, so that what it names is there.
 
@@ -160,6 +165,8 @@ def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, by
         began: when the work began, by the performance counter.
     """
     store = open_store(out)
+    for folder in _earlier_folders(store) - set(folders):
+        write_folder(store, folder, {})
     for folder, files in folders.items():
         if folder:
             write_folder(store, folder, files)

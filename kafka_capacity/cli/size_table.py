@@ -68,12 +68,10 @@ def _single_replicas(done: SizedCluster) -> list[str]:
 
 
 def _by_date(done: SizedCluster) -> list[str]:
-    """Say what would do if it had to last a shorter time, where that is another option."""
-    last: dict[str, str] = {}
-    for date, option in done.sized.advice.by_date:
-        if option is not None and option != done.sized.advice.recommended:
-            last[option] = date
-    return [f"until {date} only: {option}" for option, date in last.items()]
+    """Return what would do if it had to last a shorter time, where that is another option, and until which day."""
+    advice, results = done.sized.advice, {result.option_id: result for result in done.sized.results}
+    shorter = dict.fromkeys(option for _, option in advice.by_date if option not in (None, advice.recommended))
+    return [f"{option}: until {_lasts_until(results[option])} only" for option in shorter if option is not None]
 
 
 def _worth_a_look(done: SizedCluster) -> list[CapacityResult]:

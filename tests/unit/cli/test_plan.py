@@ -163,6 +163,10 @@ def test_what_an_earlier_plan_left_is_never_taken_for_this_one(run, snapshot, tm
 
     run(*start, "--brokers", broker_list(NINE), "--placer", "zk", "--placer", "modulo")
     assert {name for name in names(out) if "/" not in name} == {"decision.json", "plan.json", "timing.json"}
+    assert {name.split("/")[0] for name in names(out) if "/" in name} == {"009-brokers.zk", "009-brokers.modulo"}
+
+    run(*start, "--brokers", broker_list(NINE), "--placer", "zk")
+    assert names(out) == FILES
 
 
 def test_a_plan_that_fails_leaves_what_was_there(planned, run, tmp_path, broker_list):

@@ -238,7 +238,7 @@ def test_a_cluster_without_rates_is_neither_said_to_last_nor_to_fail(run, tmp_pa
     done = run("size", "--snapshot", tmp_path, *QUICK)
     assert "not known" in next(line for line in done.stdout.splitlines() if "do-nothing" in line)
     assert "not even today" not in done.stdout
-    assert "only: " not in done.stdout
+    assert " only\n" not in done.stdout
 
 
 def test_planned_events_come_from_a_file(run, uneven, tmp_path):
