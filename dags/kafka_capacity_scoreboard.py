@@ -42,7 +42,7 @@ with DAG(
 
     @task(map_index_template="{{ cluster_name }}")
     def score(inventory: dict) -> list[str]:
-        """Score one cluster; gives what a report says of it."""
+        """Score one cluster; returns what a report says of it."""
         from airflow.sdk import get_current_context
 
         from kafka_capacity_airflow import steps

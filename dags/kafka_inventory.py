@@ -65,7 +65,7 @@ with DAG(
 
     @task
     def choose_day(params: dict, dag_run: object) -> str:
-        """Give the day that this run stands for."""
+        """Return the day that this run stands for."""
         return params["ds"] or dag_run.run_after.astimezone(datetime.UTC).date().isoformat()
 
     @task(map_index_template="{{ cluster_name }}")

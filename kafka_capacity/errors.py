@@ -1,7 +1,7 @@
 """The errors a user can meet, all in one tree.
 
     KafkaCapacityError
-    ├── RequestError        a parameter is wrong; the message names the field and the mend
+    ├── RequestError        a parameter is wrong; the message names the field and the remedy
     ├── InventoryError      an inventory or an input file is wrong or incomplete
     │   └── SourceError     a live source (Kafka, Prometheus) could not be read
     ├── PlacementError      Kafka itself would refuse this placement
@@ -20,7 +20,7 @@ class KafkaCapacityError(Exception):
 
 
 class RequestError(KafkaCapacityError):
-    """A parameter is wrong. The message names the field, the value seen and the mend."""
+    """A parameter is wrong. The message names the field, the value seen and the remedy."""
 
 
 class InventoryError(KafkaCapacityError):

@@ -14,7 +14,7 @@ def initialise() -> None:
     """Make Airflow's database if it is not there, or bring it up to date.
 
     A run that was killed in the middle of this leaves a database that looks ready and is not: only one that was
-    finished counts, and any other is made anew.
+    finished counts, and any other is made again.
     """
     from airflow.utils.db import check_migrations, initdb
 
@@ -50,7 +50,7 @@ def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -
     """
     from airflow.dag_processing.dagbag import DagBag
 
-    # Made anew each time: a run leaves its values in the DAG's parameters, where the next would find them as defaults.
+    # Made again each time: a run leaves its values in the DAG's parameters, where the next would find them as defaults.
     bag = DagBag(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
     if dag_id not in bag.dags:
         msg = f"DAG {dag_id} could not be loaded: {bag.import_errors}"

@@ -22,7 +22,7 @@ for a DAG file to load. On a busy machine the 5 s of SQLite and of tasks, and th
 
 
 def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dict[str, str]:
-    """Give the variables of a local Airflow.
+    """Return the variables of a local Airflow.
 
     Args:
         state: a folder of ours for everything that is written.

@@ -25,7 +25,7 @@ exec "{java}" "$@"
 
 
 def _version(java: Path) -> int:
-    """Give the major version that a ``java`` prints, 0 when it does not run."""
+    """Return the major version that a ``java`` prints, 0 when it does not run."""
     try:
         printed = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -49,7 +49,7 @@ def _system_java_home() -> Path | None:
 
 
 def java_home(state: Path) -> Path:
-    """Give a JAVA_HOME that works.
+    """Return a JAVA_HOME that works.
 
     Args:
         state: a folder of ours, where the wrapper is kept.

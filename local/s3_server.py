@@ -35,7 +35,7 @@ _CHANGES = frozenset({"PUT", "POST", "DELETE"})
 
 
 def file_of(folder: Path, bucket: str, key: str) -> Path:
-    """Give the file of an object; what could leave the folder, or is an escape itself, is encoded."""
+    """Return the file of an object; what could leave the folder, or is an escape itself, is encoded."""
     parts = [
         quote(part, safe="=+@,:") if part not in {".", ".."} else part.replace(".", "%2E") for part in key.split("/")
     ]
@@ -125,7 +125,7 @@ class LocalS3:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def client(self) -> Any:
-        """Give a boto3 client of this endpoint."""
+        """Return a boto3 client of this endpoint."""
         import boto3
 
         return boto3.client(

@@ -89,7 +89,7 @@ def stop_airflow(process: subprocess.Popen[bytes]) -> None:
 
 
 def password_of(state: Path) -> str:
-    """Give the password of the user ``admin``, which Airflow makes up at its first start."""
+    """Return the password of the user ``admin``, which Airflow makes up at its first start."""
     file = state / "airflow" / "simple_auth_manager_passwords.json.generated"
     try:
         return str(json.loads(file.read_text())["admin"])

@@ -67,7 +67,7 @@ def _read_history(spark: SparkSession, store: ObjectStore, inputs: ProfileInputs
 
 
 def _has_s3a(spark: SparkSession) -> bool:
-    """Tell whether Spark reads S3 by itself; its endpoint is then the one of the usual AWS variables."""
+    """Return whether Spark reads S3 by itself; its endpoint is then the one of the usual AWS variables."""
     jvm, context = spark._jvm, spark.sparkContext._jsc
     if jvm is None or context is None:
         return False

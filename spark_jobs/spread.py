@@ -124,7 +124,7 @@ def _progress(done: Callable[[], int], total: int, what: str) -> Iterator[None]:
 
 
 def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object], args: argparse.Namespace) -> int:
-    """Start or join a Spark session and run a job; gives the exit status."""
+    """Start or join a Spark session and run a job; returns the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     from pyspark.sql import SparkSession
 

@@ -32,7 +32,7 @@ class TopicSpec:
 
 
 def topic(name: str, **options: Any) -> TopicSpec:
-    """Say what a topic is like."""
+    """Describe what a topic is like."""
     return TopicSpec(name=name, **options)
 
 
@@ -42,12 +42,12 @@ def table(name: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def rows_of(raw: RawInventory, name: str) -> list[dict[str, Any]]:
-    """Give the rows of a table, to change and put back with :func:`with_rows`."""
+    """Return the rows of a table, to change and put back with :func:`with_rows`."""
     return raw.table(name).to_pylist()
 
 
 def with_rows(raw: RawInventory, name: str, rows: Sequence[Mapping[str, Any]]) -> RawInventory:
-    """Give the inventory with other rows in one table."""
+    """Return the inventory with other rows in one table."""
     return replace(raw, tables={**raw.tables, name: table(name, rows)})
 
 

@@ -32,7 +32,7 @@ def facts(
     rate=1e6,
     lag=0.0,
 ):
-    """Give a group that reads one topic, partitions dealt out in turn; the first ``static`` members are static."""
+    """Return a group that reads one topic, partitions dealt out in turn; the first ``static`` members are static."""
     owner = np.arange(partitions, dtype=np.int32) % members if members else np.full(partitions, -1, dtype=np.int32)
     return GroupFacts(
         group_id=group_id,
@@ -93,7 +93,7 @@ def scenario(
 
 
 def outcome(event, *, pauses=0, lag=12.0, pause=3.0, points=3):
-    """Say how an event went."""
+    """Describe how an event went."""
     return EventOutcome(
         event=event,
         members_before=2,
@@ -130,7 +130,7 @@ def outcome(event, *, pauses=0, lag=12.0, pause=3.0, points=3):
 
 
 def result(group_id="orders-etl", count=2, *, fits=True, is_today=False, pauses=0, lag=12.0, smallest=2, **asked):
-    """Give a result with one made-up figure for everything."""
+    """Return a result with one made-up figure for everything."""
     excuse = Excuse(
         reason=f"{group_id} falls 300 s behind, more than 120 s",
         constraint="lag_slo",
@@ -188,7 +188,7 @@ def result(group_id="orders-etl", count=2, *, fits=True, is_today=False, pauses=
 
 
 def refused(group_id="orders-etl", count=2, **asked):
-    """Give the result of a scenario in which Kafka would throw."""
+    """Return the result of a scenario in which Kafka would throw."""
     excuse = Excuse(
         reason="Kafka would throw", constraint="assignment", where=group_id, needed=1.0, available=0.0, unit="members"
     )

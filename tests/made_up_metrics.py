@@ -45,7 +45,7 @@ class World:
         return cluster(brokers=3, racks=None, topics=made, hours=0)
 
     def inventory_with_sizes(self):
-        """Give each replica the bytes of the younger half of its log."""
+        """Return each replica the bytes of the younger half of its log."""
         raw = self.inventory()
         sizes = {name: size for name, _, size, _ in self.TOPICS}
         rows = rows_of(raw, "replicas")
@@ -55,7 +55,7 @@ class World:
         return with_rows(raw, "replicas", rows)
 
     def records(self):
-        """Give records per second by (topic, partition): float64[hours]."""
+        """Return records per second by (topic, partition): float64[hours]."""
         rng = np.random.default_rng(self.seed)
         found = {}
         for name, count, _, _ in self.TOPICS:
@@ -88,7 +88,7 @@ class World:
         return total
 
     def broker_rates(self):
-        """Give what each broker does: leader in, follower in, out to consumers, out to followers, by hour."""
+        """Return what each broker does: leader in, follower in, out to consumers, out to followers, by hour."""
         into, out = self.bytes_in(), self.bytes_out()
         found = {broker: np.zeros((4, self.hours)) for broker in (1, 2, 3)}
         for name, partition in into:

@@ -16,7 +16,7 @@ _KEPT: list[IO[bytes]] = []
 
 
 def _choice() -> range:
-    """Give the ports to draw from.
+    """Return the ports to draw from.
 
     They are below those that the kernel gives to connections that go out: a client cannot take a port before its
     server does, nor while its server is being started again.

@@ -85,7 +85,7 @@ class StandIn:
 
 
 def matches(query, labels):
-    """Tell whether a series is selected; of `a and on (…) (…)` the left side, for series of the same job as `kafka`."""
+    """Return whether a series is selected; of `a and on (…) (…)` the left side, for series of the same job."""
     left, _, joined = query.partition(" and on ")
     name, matchers = _SELECTOR.fullmatch(left).groups()
     if (name and labels.get("__name__") != name) or (joined and labels.get("job") != "kafka"):

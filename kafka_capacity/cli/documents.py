@@ -11,7 +11,7 @@ from kafka_capacity.objects.store import ObjectStore, open_store
 
 
 def document_head(schema_version: int, *, cluster: str, ds: str) -> dict[str, Any]:
-    """Give what every document begins with: whose it is, and what it was made by.
+    """Return what every document begins with: whose it is, and what it was made by.
 
     Args:
         schema_version: of this kind of document.

@@ -20,7 +20,7 @@ _TOPICS: tuple[tuple[str, Align], ...] = (
     ("unclean", "left"),
     ("lost after crashes", "right"),
     ("with power losses", "right"),
-    ("doubled after", "right"),
+    ("duplicated after", "right"),
     ("refused after", "right"),
     ("copysets", "right"),
     ("chance of a loss a year", "right"),
@@ -66,13 +66,13 @@ def _row(row: dict[str, Any], most: int) -> list[str]:
     lost = row["lost_silently_after"] if row["acks"] == "0" else row["lost_after_crashes"]
     powered = row["lost_silently_after"] if row["acks"] == "0" else row["lost_after_power_losses"]
     expected = row["lost_bytes_per_year"]
-    doubled = row["duplicated_after_producer_restarts"]
+    duplicated = row["duplicated_after_producer_restarts"]
     return [
         row["topic"],
         f"{row['replication_factor']}",
         f"{row['min_insync_replicas']}",
         "yes" if row["is_unclean_allowed"] else "no",
-        *(_after(row, value, most) for value in (lost, powered, doubled, row["refused_after"])),
+        *(_after(row, value, most) for value in (lost, powered, duplicated, row["refused_after"])),
         f"{row['copysets']:,}",
         chance(row["loss_probability"]),
         NOTHING if expected is None else format_bytes(expected + row["lost_tail_bytes_per_year"]),
@@ -108,7 +108,7 @@ def _placements(durable: Durable) -> list[str]:
             f"the fullest broker holds {few['highest_over_mean']:.2f} times the mean "
             f"({today['highest_over_mean']:.2f} today)"
         )
-        lines.append("fewer copysets lose seldomer and more at once: about as many bytes are lost in the long run")
+        lines.append("fewer copysets lose less often and more at once: about as many bytes are lost in the long run")
     else:
         lines.append("few copysets were not tried: there are too many partitions, or too few living brokers")
     if any(one < 0 for one in result.setting.tolist()):

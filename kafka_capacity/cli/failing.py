@@ -148,7 +148,7 @@ def failures_document(failed: Failed) -> dict[str, Any]:
 
 
 def _set(failed: Failed, number: int) -> dict[str, Any]:
-    """Give a set; what was asked for by name, with each survivor and topic."""
+    """Return a set; what was asked for by name, with each survivor and topic."""
     result = failed.result
     row = set_row(result, number)
     if result.sets[number].kind is SetKind.GIVEN:

@@ -14,7 +14,7 @@ from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource, shown_amoun
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.failures import SetKind
 from kafka_capacity.questions.failures.capacity import SURVIVOR_RESOURCES
-from kafka_capacity.questions.failures.plain import hurt_groups, overloads, topic_rows
+from kafka_capacity.questions.failures.plain import affected_groups, overloads, topic_rows
 from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_rate
 
 _COLUMNS: tuple[tuple[str, Align], ...] = (
@@ -50,7 +50,7 @@ _TITLES = {
     SetKind.RACK_AND_BROKER: "a rack and one more broker lost",
     SetKind.PAIR: "two brokers lost",
 }
-_MOST_DETAILS = 20
+_MAX_DETAILS = 20
 
 
 def print_failures(failed: Failed, *, most_rows: int) -> None:
@@ -114,11 +114,11 @@ def _over(worst: dict[str, Any], count: int) -> str:
 def _print_details(failed: Failed, number: int) -> None:
     one = failed.result.sets[number]
     topics = topic_rows(failed.found.snapshot, one, failed.result.scenario.rules)
-    groups = hurt_groups(failed.result, number)
+    groups = affected_groups(failed.result, number)
     if topics:
         rows = [
             [row["topic"], f"{row['partitions']:,}", f"{row['offline']:,}", f"{row['under_min_isr']:,}"]
-            for row in topics[:_MOST_DETAILS]
+            for row in topics[:_MAX_DETAILS]
         ]
         print_table(f"without {one.name}: {counted(len(topics), 'topic')}{_shown(len(topics))}", _TOPICS, rows)
     if groups:
@@ -129,17 +129,17 @@ def _print_details(failed: Failed, number: int) -> None:
                 f"{row['offline_partitions']:,}",
                 "refuses commits" if row["coordinator"] == "refuses" else row["coordinator"],
             ]
-            for row in groups[:_MOST_DETAILS]
+            for row in groups[:_MAX_DETAILS]
         ]
         print_table(f"without {one.name}: {counted(len(groups), 'group')} affected{_shown(len(groups))}", _GROUPS, rows)
 
 
 def _shown(count: int) -> str:
-    return f", the worst {_MOST_DETAILS} of them" if count > _MOST_DETAILS else ""
+    return f", the worst {_MAX_DETAILS} of them" if count > _MAX_DETAILS else ""
 
 
 def _notes(failed: Failed) -> list[str]:
-    """Say what the figures rest on, and what was not looked at."""
+    """Describe what the figures rest on, and what was not looked at."""
     result = failed.result
     lines = [
         f"of {left.possible:,} sets of the kind {left.kind}, {left.chosen:,} were looked at"

@@ -24,13 +24,13 @@ from kafka_capacity.text import (
 )
 
 _BOUNDS = {
-    "counting": "replicas that must be made anew whatever the balance",
+    "counting": "replicas that must be copied whatever the balance",
     "surplus": "what brokers hold beyond their share must leave",
     "deficit": "what brokers lack of their share must arrive",
     "solver": "proven by an integer program",
     "flow": "what racks and brokers must exchange, as a flow",
 }
-_MOST_BROKERS = 8
+_MAX_BROKERS = 8
 
 
 def explanation_lines(planned: Planned) -> list[str]:
@@ -68,13 +68,13 @@ def _bound_line(metrics: PlacementMetrics) -> str:
 
 
 def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
-    """Say which hard limits brokers are at."""
+    """Return which hard limits brokers are at."""
     lines = []
     for state in limits:
         if not state.binding_brokers:
             continue
-        named = ", ".join(str(broker) for broker in state.binding_brokers[:_MOST_BROKERS])
-        more = len(state.binding_brokers) - _MOST_BROKERS
+        named = ", ".join(str(broker) for broker in state.binding_brokers[:_MAX_BROKERS])
+        more = len(state.binding_brokers) - _MAX_BROKERS
         who = f"brokers {named}{f' and {more:,} more' if more > 0 else ''}"
         what = f"binds: {constraint_label(state.constraint)} of {who}"
         lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{_relaxed(state)}")

@@ -87,7 +87,7 @@ def _broker_rows(loads: BrokerLoads) -> list[dict[str, Any]]:
 
 
 def summary_document(documents: Sequence[Mapping[str, Any]], chosen: str | None) -> dict[str, Any]:
-    """Give the ``plan.json`` above several scenarios: each without waves and brokers, and the recommended one."""
+    """Return the ``plan.json`` above several scenarios: each without waves and brokers, and the recommended one."""
     return {
         "schema_version": SCHEMA_VERSION,
         "recommended": chosen,
@@ -108,7 +108,7 @@ def scenario_files(
 
 
 def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
-    """Give the document to print, and all files by folder (``""`` is the top), without their timings."""
+    """Return the document to print, and all files by folder (``""`` is the top), without their timings."""
     snapshot = planned.found.snapshot
     caveats, decided = plan_caveats(decision), {DECISION: canonical_json(decision.as_dict())}
     made: list[dict[str, bytes]] = []

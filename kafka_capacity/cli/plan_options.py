@@ -233,7 +233,7 @@ def _list_in_file(path: str, option: str) -> Any:
     except OSError as error:
         raise RequestError(f"{option}: {path!r} cannot be read ({error.strerror}); name a JSON file") from error
     except ValueError as error:
-        raise RequestError(f"{option}: {path!r} is not JSON ({error}); mend it") from error
+        raise RequestError(f"{option}: {path!r} is not JSON ({error}); fix it") from error
     if not isinstance(found, list):
         raise RequestError(f"{option}: {path!r} holds no list; write a list of events, [{{…}}, …]")
     return found
@@ -291,7 +291,7 @@ def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
 
 @contextmanager
 def named_as_options(option_of_field: Mapping[str, str]) -> Iterator[None]:
-    """Tell what is refused inside under the names that people typed; everything below the commands knows fields."""
+    """Return what is refused inside under the names that people typed; everything below the commands knows fields."""
     try:
         yield
     except RequestError as error:

@@ -125,7 +125,7 @@ def _copied(metrics: PlacementMetrics) -> str:
 
 
 def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> list[str]:
-    """Describe of each option what it breaks, or what stays broken, and last which option to take."""
+    """Return for each option what it breaks, or what stays broken, and last which option to take."""
     lines = []
     for result in results:
         name = result.scenario.scenario_id
@@ -150,7 +150,7 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
 
 
 def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
-    """Say which file to give to Kafka's tool; nothing where Kafka would refuse every placement."""
+    """Return which file to give to Kafka's tool; nothing where Kafka would refuse every placement."""
     movable = {each.result.scenario.scenario_id: each for each in judged if each.result.diff is not None}
     if not movable:
         return []

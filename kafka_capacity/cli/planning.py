@@ -103,7 +103,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
 
 
 def requested(planned: Planned) -> dict[str, Any]:
-    """Give the request as plain data, the list of brokers in place of what it stands for."""
+    """Return the request as plain data, the list of brokers in place of what it stands for."""
     request = planned.request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
     if planned.has_broker_list:
         request = {name: value for name, value in request.items() if name not in BROKER_FIELDS}

@@ -82,7 +82,7 @@ def size_plan(planned: Planned, files: SizeFiles) -> PlannedSizing:
 
 
 def planned_tables(planned: Planned) -> dict[str, pa.Table]:
-    """Give the tables about the placements of a plan."""
+    """Return the tables about the placements of a plan."""
     scenarios = [result.scenario for result in planned.results]
     return merge_tables((_tables(one, planned.found.snapshot, scenarios) for one in planned.judged), PLAN_TABLES)
 
@@ -97,7 +97,7 @@ def report_inputs(
     snapshot: str,
     out: str,
 ) -> ReportInputs:
-    """Give what the report is made of.
+    """Return what the report is made of.
 
     Args:
         planned: the results.
@@ -145,7 +145,7 @@ def report_inputs(
 
 
 def _tables(one: Judged, snapshot: Snapshot, scenarios: Sequence[PlacementScenario]) -> dict[str, pa.Table]:
-    """Give what an executor gives: waves where the moves are listed."""
+    """Return what an executor gives: waves where the moves are listed."""
     has_moves = wants_moves(scenarios, one.result.scenario)
     tables = result_tables(one.result, snapshot, has_moves=has_moves)
     return {**tables, **one.wave_tables} if has_moves else tables

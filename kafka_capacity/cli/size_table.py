@@ -26,8 +26,8 @@ _COLUMNS: tuple[tuple[str, Align], ...] = (
     ("break-even", "right"),
 )
 
-_MOST_ROWS = 25
-_MOST_TOPICS = 10
+_MAX_ROWS = 25
+_MAX_TOPICS = 10
 _DAY_SECONDS = 86_400.0
 
 
@@ -60,7 +60,7 @@ def print_size(done: SizedCluster, *, is_everything: bool) -> None:
 
 
 def _single_replicas(done: SizedCluster) -> list[str]:
-    """Say what the answer leaves with a single replica."""
+    """Describe what the answer leaves with a single replica."""
     answer = done.recommended or done.sized.results[0]
     found = single_replicas_of(done.found)
     is_kept = answer.option.placement.replication_factor in (None, 1)
@@ -83,7 +83,7 @@ def _worth_a_look(done: SizedCluster) -> list[CapacityResult]:
         key=lambda one: (math.isnan(one.cost.total), one.cost.total, one.option_id),
     )
     chosen = dict.fromkeys([done.sized.advice.recommended, *own, *(one.option_id for one in front)])
-    kept = set(list(chosen)[:_MOST_ROWS])
+    kept = set(list(chosen)[:_MAX_ROWS])
     return [one for one in done.sized.results if one.option_id in kept]
 
 
@@ -164,7 +164,7 @@ def _print_lines_of_excuses(done: SizedCluster) -> None:
     if today.use is not None:
         lines += [
             f"group {group} reads from disk from {date} on, as the page cache reaches less far back"
-            for group, date in today.use.fallen_out[:_MOST_TOPICS]
+            for group, date in today.use.fallen_out[:_MAX_TOPICS]
         ]
     unknown = ", ".join(RESOURCE_NAMES[resource] for resource in shown.not_judged)
     if unknown:
@@ -174,9 +174,9 @@ def _print_lines_of_excuses(done: SizedCluster) -> None:
             "less than a day tells rates in and out: every partition counts its own peak at once, an upper estimate"
         )
     more = wanting_topics(done.found)
-    lines += [f"topic {one.topic}: {one.reason}" for one in more[:_MOST_TOPICS]]
-    if len(more) > _MOST_TOPICS:
-        lines.append(f"{len(more) - _MOST_TOPICS:,} more topics need a look: --json lists them")
+    lines += [f"topic {one.topic}: {one.reason}" for one in more[:_MAX_TOPICS]]
+    if len(more) > _MAX_TOPICS:
+        lines.append(f"{len(more) - _MAX_TOPICS:,} more topics need a look: --json lists them")
     if shown.option.shape.priced_on:
         lines.append(f"prices of {shown.option.shape.name} are of {shown.option.shape.priced_on}; check them")
     print_lines([*lines, *done.found.expectation.notes, *done.warnings])

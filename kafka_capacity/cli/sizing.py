@@ -93,7 +93,7 @@ def size_cluster(
 
 
 def _warnings(findings: Problems) -> tuple[str, ...]:
-    """Give what the inventory lacks of the figures that sizing rests on."""
+    """Return what the inventory lacks of the figures that sizing rests on."""
     return tuple(
         f"inventory: {finding.message}"
         for finding in findings.warnings

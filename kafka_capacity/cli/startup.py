@@ -12,7 +12,7 @@ _own_process = False
 
 
 class _NoPandas(MetaPathFinder):
-    """Says of pandas that it is not installed."""
+    """Return of pandas that it is not installed."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /) -> None:
         if fullname == "pandas":
@@ -20,7 +20,7 @@ class _NoPandas(MetaPathFinder):
 
 
 def own_the_process() -> None:
-    """Say that this process does one command and ends: its modules and its garbage are ours to arrange."""
+    """Describe that this process does one command and ends: its modules and its garbage are ours to arrange."""
     global _own_process
     _own_process = True
     # A cold start makes hundreds of thousands of objects that live to the end; looking through them costs a tenth.

@@ -16,7 +16,7 @@ from kafka_capacity.demand.outlook import Basis, ClassBasis
 from kafka_capacity.demand.settings import DemandSettings
 
 WEEK_DAYS = 7
-MOST_STALE_DAYS = 14
+MAX_STALE_DAYS = 14
 """A history that ended earlier does not know what the cluster carries today."""
 
 
@@ -81,10 +81,10 @@ def _forecast(
     if not history.days:
         return NoForecast(why="There is no history of this traffic")
     stale = days_between(history.last_day, dates[0])
-    if stale > MOST_STALE_DAYS:
+    if stale > MAX_STALE_DAYS:
         return NoForecast(
             why=f"The history ends on {history.last_day}, {stale:,} days before the inventory, more than the "
-            f"{MOST_STALE_DAYS} that a forecast allows"
+            f"{MAX_STALE_DAYS} that a forecast allows"
         )
     if not np.nansum(history.rate_bytes_per_second[-reference_days:]) > 0:
         # Nothing times any growth is nothing, and over nothing a forecast has no ratio.

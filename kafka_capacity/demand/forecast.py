@@ -19,7 +19,7 @@ INTERVAL_RATIO = 0.8
 """What share of days the interval that is shown and tested shall hold."""
 REACH_RATIO = 0.5
 LEAST_KNOWN_RATIO = 0.9
-MOST_ZERO_RATIO = 0.05
+MAX_ZERO_RATIO = 0.05
 """Series that stop and go are another kind; a few zeros are outages of the topic or of its metrics, and are gaps."""
 
 
@@ -82,9 +82,9 @@ def _refusal(values: NDArray[np.float64], is_known: NDArray[np.bool_], season: i
     if count < least:
         return NoForecast(why=f"The history has {count:,} {unit}, and a forecast takes at least {least:,}")
     zeros = int((values == 0).sum())
-    if zeros > MOST_ZERO_RATIO * count:
+    if zeros > MAX_ZERO_RATIO * count:
         return NoForecast(
-            why=f"{zeros:,} of {count:,} {unit} are without traffic, more than the {MOST_ZERO_RATIO:.0%} that a "
+            why=f"{zeros:,} of {count:,} {unit} are without traffic, more than the {MAX_ZERO_RATIO:.0%} that a "
             "forecast allows"
         )
     known = int(is_known.sum())

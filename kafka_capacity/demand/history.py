@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_later
 
-MOST_MISSING_RATIO = 0.1
+MAX_MISSING_RATIO = 0.1
 """A day of a total is known where its parts that are known carry all but so much of it; the rest is scaled up."""
 
 
@@ -66,7 +66,7 @@ def total_of(history: TopicHistory, rows: Sequence[int], living: frozenset[str])
     """Add up topics.
 
     Before its first known day a topic is taken not to have been there, and so after its last where it is gone today.
-    Any other day that is not known is a gap: where topics with more than :data:`MOST_MISSING_RATIO` of the total have
+    Any other day that is not known is a gap: where topics with more than :data:`MAX_MISSING_RATIO` of the total have
     one, the total of that day is not known; else what is known is scaled up.
 
     Args:
@@ -103,5 +103,5 @@ def sum_with_gaps(rates: NDArray[np.float64], is_gone: NDArray[np.bool_]) -> NDA
     missing = (usual[:, None] * (was_there & ~is_known)).sum(axis=0)
     share = np.divide(missing, expected, out=np.zeros(len(day)), where=expected > 0)
     sums = np.where(is_known, rates, 0.0).sum(axis=0)
-    is_told = is_known.any(axis=0) & (share <= MOST_MISSING_RATIO)
+    is_told = is_known.any(axis=0) & (share <= MAX_MISSING_RATIO)
     return np.asarray(np.where(is_told, sums / np.where(is_told, 1 - share, 1.0), np.nan))

@@ -53,7 +53,7 @@ def planned_events(
         measured_days: how many days before that of the snapshot today's load is the mean of.
 
     Raises:
-        RequestError: one line for each mistake, with the event, the field, the value and the mend.
+        RequestError: one line for each mistake, with the event, the field, the value and the remedy.
     """
     horizon = months_later(snapshot.ds, horizon_months)
     mistakes: list[str] = []
@@ -113,8 +113,8 @@ def _pattern_mistakes(
     names = snapshot.partitions.topics
     if not topics:
         near = difflib.get_close_matches(event.topics, names, n=3)
-        mend = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else "write a name, or a start and *"
-        return [f"planned_events.{index}.topics: {event.topics!r} is refused: it matches no topic; {mend}"]
+        remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else "write a name, or a start and *"
+        return [f"planned_events.{index}.topics: {event.topics!r} is refused: it matches no topic; {remedy}"]
     if isinstance(event, Launch):
         return []
     return _retention_mistakes(index, event, snapshot, topics)

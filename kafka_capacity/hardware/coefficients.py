@@ -1,8 +1,8 @@
 """Whether the figures that a plan reckoned with still hold: what traffic costs of processors, and of disks.
 
-Both are measured anew on later days. A figure has drifted when it is off by :data:`TOLERANCE_RATIO` or more and by more
-than :data:`LEAST_ERRORS` standard errors of the difference: the one asks whether it matters, the other whether it is
-more than chance.
+Both are measured again on later days. A figure has drifted when it is off by :data:`TOLERANCE_RATIO` or more and by
+more than :data:`LEAST_ERRORS` standard errors of the difference: the one asks whether it matters, the other whether
+it is more than chance.
 
 Single CPU figures hang together, as what is produced is also replicated and sent, so that one may rise as another
 falls. What is judged is what they come to together: the cores of a broker with the mean traffic of the later days.
@@ -93,7 +93,7 @@ def score_cpu(
         said += (
             f". Milliseconds of a core per MiB: {', '.join(parts)}; cores without traffic {old[0]:.2f} → {new[0]:.2f}"
         )
-        said += ". Plans fit these figures to their own inventory: sizes of that plan are to be made anew."
+        said += ". Plans fit these figures to their own inventory: sizes of that plan are to be made again."
     else:
         said += ", within tolerance or chance."
     return CoefficientScore(
@@ -149,7 +149,7 @@ def score_disk(
         f"was {old:.3f}: {_changed(change)}"
     )
     said += (
-        ". Plans take sizes as they are in their own inventory: the disks of that plan are to be sized anew."
+        ". Plans take sizes as they are in their own inventory: the disks of that plan are to be sized again."
         if has_drifted
         else ", within tolerance or chance."
     )

@@ -18,7 +18,7 @@ from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
 from kafka_capacity.text.files import read_text_file
 
 COLUMNS = ("cores_used", "leader_in_bytes_per_second", "follower_in_bytes_per_second", "out_bytes_per_second")
-_MOST_MISTAKES = 10
+_MAX_MISTAKES = 10
 
 
 def read_cpu_samples(file: Path) -> CpuCalibration:
@@ -49,8 +49,8 @@ def read_cpu_samples(file: Path) -> CpuCalibration:
         ]
         rows.append([value for value in values if value is not None])
     if mistakes:
-        more = len(mistakes) - _MOST_MISTAKES
-        raise RequestError("\n".join([*mistakes[:_MOST_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
+        more = len(mistakes) - _MAX_MISTAKES
+        raise RequestError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
     columns = np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T
     return calibrate(columns[0], columns[1], columns[2], columns[3])
 

@@ -2,7 +2,7 @@
 
 A broker's peak is the 99th percentile of its own hourly totals. The totals of an hour are linear in the traffic of the
 partitions, and traffic grows by class; so the hours are summed once by (broker, class), and each date weighs the
-classes anew. After a loss only the partitions that had a replica there change: their difference is added.
+classes again. After a loss only the partitions that had a replica there change: their difference is added.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kafka_capacity.hardware.cpu import CpuCosts
 from kafka_capacity.hardware.roles import Roles, roles
 from kafka_capacity.hardware.shapes import MIB
 
-_MOST_CELLS = 1 << 24
+_MAX_CELLS = 1 << 24
 """How many hourly figures of one flow are held at once: 64 MiB."""
 
 _CLIENT_IN, _FOLLOWER_IN, _CLIENT_OUT, _REPLICATION_OUT = range(4)
@@ -95,7 +95,7 @@ def flows_after_losses(
     """
     units = int(unit_of.max(initial=-1)) + 1
     held = np.where(placed.replicas >= 0, unit_of[placed.replicas.clip(min=0)], -1)
-    at_once = max(1, _MOST_CELLS // max(1, int(np.prod(normal.shape[1:]))))
+    at_once = max(1, _MAX_CELLS // max(1, int(np.prod(normal.shape[1:]))))
     for start in range(0, units, at_once):
         group = range(start, min(units, start + at_once))
         rows = [np.nonzero((held == unit).any(axis=1))[0] for unit in group]

@@ -150,5 +150,5 @@ class Limits:
 
 
 def resource_name(resource: str) -> str:
-    """Give the name of a resource as people read it."""
+    """Return the name of a resource as people read it."""
     return RESOURCE_NAMES[Resource(resource)]

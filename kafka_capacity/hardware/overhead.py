@@ -1,6 +1,6 @@
 """Stored bytes per produced byte: what a log takes on disk over what was produced to it within its retention.
 
-Around 1 where brokers store what producers send; less where they compress it anew, more for what waits to be deleted
+Around 1 where brokers store what producers send; less where they compress it again, more for what waits to be deleted
 with its segment. Sizing carries it on as it is today (:mod:`kafka_capacity.demand.disk`), so that a change of
 it is a change of what disks need.
 """
@@ -16,7 +16,7 @@ from kafka_capacity.demand.disk import FULL_RATIO
 from kafka_capacity.demand.workload import PeakBasis, Traffic
 from kafka_capacity.kafka.cluster.assignment import Partitions
 
-MOST_TOPICS = 500
+MAX_TOPICS = 500
 """So many topics are told of, those that produce most first."""
 
 
@@ -61,7 +61,7 @@ def topic_overheads(
         is_compacted: bool[P].
 
     Returns:
-        Those with traffic, the ones that produce most first, at most :data:`MOST_TOPICS`.
+        Those with traffic, the ones that produce most first, at most :data:`MAX_TOPICS`.
     """
     if traffic.basis is not PeakBasis.SAME_HOURS:
         return ()
@@ -88,4 +88,4 @@ def topic_overheads(
             )
         )
     found.sort(key=lambda one: (-one.produced_bytes, one.topic))
-    return tuple(found[:MOST_TOPICS])
+    return tuple(found[:MAX_TOPICS])

@@ -58,4 +58,4 @@ RETIRED_CODES = frozenset(
 """Under which inventories that were staged by the version before tell some of the same."""
 
 CLUSTER_CODES = frozenset({*map(str, Code), *RETIRED_CODES})
-"""Whatever is found of these is found anew by every check of the cluster."""
+"""Whatever is found of these is found again by every check of the cluster."""

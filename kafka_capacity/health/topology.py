@@ -113,7 +113,7 @@ def new_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple
 
 
 def _is_renamed(observed: Brokers, target: Brokers, rack: str) -> bool:
-    """Tell whether all that is in a new rack was all there is of some old ones: nobody misspells a rack that whole."""
+    """Return whether all that is in a new rack was all there is of some old ones: no typo does that."""
     inside = {b for b, own in zip(target.ids.tolist(), target.racks, strict=True) if own == rack}
     before = {b: own for b, own in zip(observed.ids.tolist(), observed.racks, strict=True) if own is not None}
     old = {before[b] for b in inside if b in before}

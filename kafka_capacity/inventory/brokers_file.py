@@ -68,7 +68,7 @@ def parse_brokers_file(text: str, file: str) -> BrokersFile:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        msg = f"{file}: is not JSON ({error}); mend it"
+        msg = f"{file}: is not JSON ({error}); fix it"
         raise InventoryError(msg) from error
     if is_capacity_file(document):
         return BrokersFile(capacities=parse_capacity_file(document, file))

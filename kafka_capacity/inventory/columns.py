@@ -43,7 +43,7 @@ def _column_mistakes(table: pa.Table, schema: pa.Schema, file: str) -> list[str]
     for column in table.column_names:
         if column not in schema.names:
             known = ", ".join(schema.names)
-            mistakes.append(f"{file}: there is no column {column!r}; remove it or mend its name, known are {known}")
+            mistakes.append(f"{file}: there is no column {column!r}; remove it or correct its name, known are {known}")
     twice = sorted({column for column in table.column_names if table.column_names.count(column) > 1})
     mistakes += [f"{file}: column {column!r} is there twice; keep one" for column in twice if column in schema.names]
     for field in schema:
@@ -67,7 +67,7 @@ def _conform_column(
     except pa.ArrowInvalid:
         row = _first_that_fails(column, field.type)
         value = column[row].as_py()
-        return None, f"{file}, row {row}, {field.name}: {value!r} does not fit {field.type}; mend the value"
+        return None, f"{file}, row {row}, {field.name}: {value!r} does not fit {field.type}; fix the value"
 
 
 def _first_that_fails(column: pa.ChunkedArray[Any], kind: pa.DataType) -> int:

@@ -43,7 +43,7 @@ class Fall(StrEnum):
     """What it means when a value falls."""
 
     RESTART = "restart"
-    """A counter or a log that begins anew: what it has reached was counted since."""
+    """A counter or a log that starts over: what it has reached was counted since."""
     REWIND = "rewind"
     """An offset that somebody set back: nothing was counted."""
 

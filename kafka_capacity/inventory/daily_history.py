@@ -16,7 +16,7 @@ from kafka_capacity.inventory.raw import RawInventory
 
 LEAST_HOURS = 20
 """A day of metrics counts where so many of its hours are known: the first and the last are often cut short."""
-MOST_DAYS = 3_660
+MAX_DAYS = 3_660
 """Older days are left out; ten years say nothing more about the next one."""
 
 _DAY_SECONDS = 86_400
@@ -40,7 +40,7 @@ def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> To
         tables.append(_from_profile(profile_days))
     tables.append(_from_metrics(raw.table("metrics")))
     tables = [(names, topic, day, rate) for names, topic, day, rate in tables if len(day)]
-    days = [day[(day <= last) & (day > last - MOST_DAYS)] for _, _, day, _ in tables]
+    days = [day[(day <= last) & (day > last - MAX_DAYS)] for _, _, day, _ in tables]
     if not any(len(day) for day in days):
         return TopicHistory.empty(raw.ds)
     first = min(int(day.min()) for day in days if len(day))

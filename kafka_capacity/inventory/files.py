@@ -42,7 +42,7 @@ def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
 
     Raises:
         InventoryError: a file is missing, given twice, or wrong; the message has one line for each mistake, with the
-            file, the row, the column, the value and the mend.
+            file, the row, the column, the value and the remedy.
     """
     store = _opened(source)
     names = [key for key in store.list_keys("") if "/" not in key]
@@ -142,7 +142,7 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
     try:
         table = pc.read_csv(io.BytesIO(data), convert_options=options)
     except pa.ArrowInvalid as error:
-        return None, [f"{file}: is not CSV that can be read ({error}); mend it or write Parquet"]
+        return None, [f"{file}: is not CSV that can be read ({error}); fix it or write Parquet"]
     return conform(table, name, file)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.tables import TABLES
 
-MOST_MISTAKES = 20  # of one file; who has more wants to see the first ones
+MAX_MISTAKES = 20  # of one file; who has more wants to see the first ones
 
 _INT_RANGE = {pa.int32(): (-(2**31), 2**31 - 1), pa.int64(): (-(2**63), 2**63 - 1)}
 
@@ -31,20 +31,20 @@ def table_from_json(data: bytes, name: str, file: str) -> tuple[pa.Table | None,
     try:
         rows = json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        return None, [f"{file}: is not JSON ({error}); mend it or write Parquet"]
+        return None, [f"{file}: is not JSON ({error}); fix it or write Parquet"]
     if not isinstance(rows, list):
         return None, [f"{file}: holds {_kind(rows)}; write a list of rows, [{{…}}, …]"]
     schema = TABLES[name].schema
     mistakes = _row_mistakes(rows, schema, file)
     if mistakes:
-        return None, mistakes[:MOST_MISTAKES]
+        return None, mistakes[:MAX_MISTAKES]
     arrays = []
     for field in schema:
         values = [row.get(field.name) for row in rows]
         mistakes += _value_mistakes(values, field, file)
         if not mistakes:
             arrays.append(_to_array(values, field.type))
-    return (None, mistakes[:MOST_MISTAKES]) if mistakes else (pa.table(arrays, schema=schema), [])
+    return (None, mistakes[:MAX_MISTAKES]) if mistakes else (pa.table(arrays, schema=schema), [])
 
 
 def _refuse_constant(text: str) -> None:
@@ -66,10 +66,10 @@ def _row_mistakes(rows: list[Any], schema: pa.Schema, file: str) -> list[str]:
         elif not row.keys() <= known:
             unknown = ", ".join(repr(key) for key in row if key not in known)
             mistakes.append(
-                f"{file}, row {index}: there is no column {unknown}; remove it or mend its name, "
+                f"{file}, row {index}: there is no column {unknown}; remove it or correct its name, "
                 f"known are {', '.join(schema.names)}"
             )
-        if len(mistakes) >= MOST_MISTAKES:
+        if len(mistakes) >= MAX_MISTAKES:
             break
     return mistakes
 
@@ -82,7 +82,7 @@ def _value_mistakes(values: list[Any], field: pa.Field[Any], file: str) -> list[
                 mistakes.append(f"{file}, row {index}, {field.name}: null; give it a value, every row needs one")
         elif not _fits(value, field.type):
             mistakes.append(f"{file}, row {index}, {field.name}: {value!r} is not {_described(field.type)}")
-        if len(mistakes) >= MOST_MISTAKES:
+        if len(mistakes) >= MAX_MISTAKES:
             break
     return mistakes
 

@@ -117,7 +117,7 @@ class KafkaConnection(BaseModel):
             field = _FIELD_OF_KEY.get(key)
             if field is None:
                 known = ", ".join(sorted(_FIELD_OF_KEY))
-                raise RequestError(f"kafka connection: {key!r} is not known; mend or remove it. Known are {known}")
+                raise RequestError(f"kafka connection: {key!r} is not known; correct or remove it. Known are {known}")
             if field in fields:
                 raise RequestError(f"kafka connection: {key!r} says again what another key says; keep one of them")
             fields[field] = _translate(key, value)

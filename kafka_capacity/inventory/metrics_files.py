@@ -2,7 +2,7 @@
 
 A file has the columns of the table ``metrics``, or, where its name or that of a folder above it begins with
 ``broker_metrics``, of that table. Files are read in the order of their names, and of an hour that several have the last
-counts: so that a file of late or mended hours is simply added.
+counts: so that a file of late or fixed hours is simply added.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kafka_capacity.objects.store import ObjectStore
 
 BROKER_METRICS = "broker_metrics"
 _ENDINGS = (".parquet", ".csv", ".csv.gz")
-_MOST_MISTAKES = 20
+_MAX_MISTAKES = 20
 _DAY = 86_400
 
 
@@ -52,7 +52,7 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
 
     Raises:
         InventoryError: a file is wrong; the message has a line for each mistake, with the file, the row, the column and
-            the mend.
+            the remedy.
         StorageError: the one file is not there.
     """
     keys = [name] if name else [key for key in store.list_keys("") if key.endswith(_ENDINGS)]
@@ -69,8 +69,8 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
             left_out += len(table) - len(counting)
             found[kind].append(counting)
     if mistakes:
-        more = len(mistakes) - _MOST_MISTAKES
-        raise InventoryError("\n".join([*mistakes[:_MOST_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
+        more = len(mistakes) - _MAX_MISTAKES
+        raise InventoryError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
     tables = {kind: merged(kind, [raw.table(kind), merged(kind, files)]) for kind, files in found.items()}
     remarks = (*without_metrics_remarks(raw.remarks), *_remarks(store.uri(name), len(keys), found, left_out, days))
     return dataclasses.replace(raw, tables={**raw.tables, **tables}, remarks=remarks)
@@ -101,7 +101,7 @@ def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days:
             warning(
                 "no_metrics_in_files",
                 "metrics",
-                f"{place} has {counted(files, 'file')} of metrics and no hour of the {days} days that count; mend the "
+                f"{place} has {counted(files, 'file')} of metrics and no hour of the {days} days that count; fix the "
                 "address, or look whether the export still runs",
             )
         ]

@@ -90,7 +90,7 @@ def _failed(error: SourceError, done: int, days: int) -> Problem:
         "prometheus_failed",
         "metrics",
         f"of {days} days of metrics {done} could be read, the newest first, then: {error}. Rates rest on the days that "
-        "are there; mend it and stage again",
+        "are there; fix it and stage again",
     )
 
 

@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 from kafka_capacity.errors import SourceError
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 
-MOST_POINTS = 11_000
+MAX_POINTS = 11_000
 TRIES = 4
 FIRST_PAUSE_SECONDS = 0.5
-MOST_ANSWER_BYTES = 1 << 27
+MAX_ANSWER_BYTES = 1 << 27
 """A longer answer is cut in halves of time, as one that the server refuses: parsed it takes six times as much."""
 
 _PASSING = {429, 500, 502, 503, 504}
 _TOO_MUCH = ("too many samples", "exceeded maximum resolution", "exceeds the limit", "limit exceeded", "timed out")
 _ABOUT_THE_QUERY = (b'"timeout"', b'"execution"')
 """Kinds of errors that the same query would meet again, whatever the status."""
-_MENDS = {
+_REMEDIES = {
     401: "give the user and password, or the token",
     403: "the user may not query; give it the right to",
     404: "is the address that of the API, with its path before /api/v1?",
@@ -112,10 +112,10 @@ class PrometheusClient:
 
         Raises:
             SourceError: the server cannot be reached, refuses us, or does not answer as the API does; the message names
-                the address, the query and the mend, never a secret.
+                the address, the query and the remedy, never a secret.
         """
         parts: dict[Labels, list[tuple[NDArray[np.int64], NDArray[np.float64]]]] = {}
-        most = self._points.get(query, MOST_POINTS)
+        most = self._points.get(query, MAX_POINTS)
         pieces = [
             Span(start=span.start + first * span.step, end=_end(span, first + most - 1), step=span.step)
             for first in range(0, span.points, most)
@@ -146,14 +146,14 @@ class PrometheusClient:
         except ValueError:
             document = None
         if not isinstance(document, dict) or document.get("status") not in ("success", "error"):
-            what = f"answers {status} with no document of the API; {_MENDS.get(status, _MENDS[404])}"
+            what = f"answers {status} with no document of the API; {_REMEDIES.get(status, _REMEDIES[404])}"
             raise self._fail(query, what)
         if document["status"] == "error":
             said = str(document.get("error", ""))[:500]
             if any(phrase in said.lower() for phrase in _TOO_MUCH):
                 raise _TooMuchError(said)
-            mend = _MENDS.get(status, "mend the labels or the names of the metrics")
-            raise self._fail(query, f"answers {status} {document.get('errorType', '')}: {said}; {mend}")
+            remedy = _REMEDIES.get(status, "fix the labels or the names of the metrics")
+            raise self._fail(query, f"answers {status} {document.get('errorType', '')}: {said}; {remedy}")
         self.warnings.update(str(warning)[:300] for warning in document.get("warnings") or ())
         try:
             return _parsed(document["data"])
@@ -182,8 +182,8 @@ class PrometheusClient:
             chunks, size = [], 0
             for chunk in response.iter_bytes():
                 size += len(chunk)
-                if size > MOST_ANSWER_BYTES:
-                    raise _TooMuchError(f"an answer of more than {MOST_ANSWER_BYTES} bytes")
+                if size > MAX_ANSWER_BYTES:
+                    raise _TooMuchError(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
                 chunks.append(chunk)
             return response.status_code, b"".join(chunks)
 

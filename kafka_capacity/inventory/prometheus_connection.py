@@ -59,7 +59,7 @@ class PrometheusConnection(BaseModel):
         if self.password is not None and not self.username:
             raise ValueError("it has a password and no user; add the user")
         if self.ca_file is not None and not self.url.startswith("https://"):
-            raise ValueError("it has a ca_file and no https:// address; mend one of them")
+            raise ValueError("it has a ca_file and no https:// address; fix one of them")
         return self
 
     @classmethod

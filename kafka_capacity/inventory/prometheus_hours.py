@@ -186,7 +186,7 @@ def _produced(asking: _Asking) -> Matrix:
     counted = put_together(series, lambda one: partition_of(one, metric, asking.places.of), asking.offsets())
     if not counted.keys:
         return asking.unknown(count)
-    # A log that was cut back, or made anew, must not count as if all its records were new.
+    # A log that was cut back, or made again, must not count as if all its records were new.
     return spread_rows(counted.rates(fall=Fall.REWIND), counted.keys, count)
 
 

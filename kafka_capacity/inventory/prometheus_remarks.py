@@ -61,7 +61,7 @@ def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brok
         yield warning(
             "prometheus_has_nothing",
             "metrics",
-            f"prometheus has no metric of {', '.join(settings.dialects)} with the labels asked for ({labels}); mend "
+            f"prometheus has no metric of {', '.join(settings.dialects)} with the labels asked for ({labels}); fix "
             "dialects, labels or names, or look whether the exporters are scraped",
         )
         return

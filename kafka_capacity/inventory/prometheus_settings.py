@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 
 Dialect = Literal["jmx", "kminion", "kafka_exporter"]
-MOST_DAYS = 366
+MAX_DAYS = 366
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -28,7 +28,7 @@ class PrometheusSettings(BaseModel):
     labels: Mapping[str, str] = Field(
         default_factory=dict, description="that every series of this cluster has, where the server has several"
     )
-    days: int = Field(default=14, ge=1, le=MOST_DAYS, description="how far back to ask each time; late samples count")
+    days: int = Field(default=14, ge=1, le=MAX_DAYS, description="how far back to ask each time; late samples count")
     counter_step_seconds: int = Field(default=300, ge=15, le=900, description="between samples of bytes and processors")
     offset_step_seconds: int = Field(default=900, ge=15, le=900, description="between samples of offsets")
     broker_label: str | None = Field(

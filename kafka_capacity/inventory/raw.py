@@ -166,8 +166,8 @@ def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
     version = _version_of(data, name)
     if not OLDEST_READABLE_VERSION <= version <= SCHEMA_VERSION:
         readable = " and ".join(str(v) for v in range(OLDEST_READABLE_VERSION, SCHEMA_VERSION + 1))
-        mend = "use a newer kafka-capacity" if version > SCHEMA_VERSION else "export the snapshot again"
-        msg = f"{name}: schema_version is {version}, this program reads {readable}; {mend}"
+        remedy = "use a newer kafka-capacity" if version > SCHEMA_VERSION else "export the snapshot again"
+        msg = f"{name}: schema_version is {version}, this program reads {readable}; {remedy}"
         raise InventoryError(msg)
     try:
         return ClusterDocument.model_validate_json(data)

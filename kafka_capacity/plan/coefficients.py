@@ -29,7 +29,7 @@ def score_coefficients(
 ) -> list[CoefficientScore]:
     """Hold the figures of the newest plan that is at least a week old against a day.
 
-    Earlier plans had figures of their own, which that one made anew.
+    Earlier plans had figures of their own, which that one made again.
 
     Args:
         store: with plans.

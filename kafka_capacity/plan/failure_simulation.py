@@ -137,7 +137,7 @@ def _with_rack(voter: Voter, racks: Mapping[int, str | None]) -> Voter:
 def failures_document(
     inputs: FailureInputs, scenarios: Sequence[PlacementScenario], tables: Mapping[str, pa.Table]
 ) -> dict[str, Any]:
-    """Say in plain data what the tables do not: what was asked, and how much of the time there is a quorum."""
+    """Describe in plain data what the tables do not: what was asked, and how much of the time there is a quorum."""
     question = inputs.question
     there = set(tables["failure_kinds"].column("placement_id").to_pylist())
     return {

@@ -73,7 +73,7 @@ def asked_sizing(
     own_shapes_name: str = OWN_SHAPES,
     cpu: CpuCalibration | None = None,
 ) -> tuple[SizingRequest, CpuCalibration | None]:
-    """Give what sizing is asked of an inventory, and what its processors are taken to do; see :func:`find_sizing`."""
+    """Return what sizing is asked of an inventory, and what its processors are taken to do; see :func:`find_sizing`."""
     request = asked.sizing_request(
         snapshot.brokers,
         shapes_beside(own_shapes, own_shapes_name),

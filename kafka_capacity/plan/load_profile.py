@@ -30,7 +30,7 @@ DEFAULT_DAYS = 90
 KEPT_DAYS = 1_100
 """So many days of topics are kept from profile to profile: three years, for forecasts."""
 
-MOST_HOURS_HERE = 5_000_000
+MAX_HOURS_HERE = 5_000_000
 """A history of no more hours, of all partitions together, is described where the task runs: in a second or two, where
 starting Spark takes ten. These are 2,300 partitions over 90 days, and take half a gigabyte of memory."""
 
@@ -76,7 +76,7 @@ class ProfileInputs:
         return told.hexdigest()
 
     def part_keys(self) -> list[str]:
-        """Give the keys of the history's files."""
+        """Return the keys of the history's files."""
         return [day.prefix + part.key for day in self.history for part in day.tables[TABLE]]
 
 
@@ -131,7 +131,7 @@ def profile_without_spark(store: ObjectStore, inputs: ProfileInputs) -> Manifest
     tables = _described_already(store, inputs)
     if tables is not None:
         log.info("%s, %s: the history has not changed, its profile is taken again", inputs.cluster, inputs.ds)
-    elif inputs.hours <= MOST_HOURS_HERE:
+    elif inputs.hours <= MAX_HOURS_HERE:
         tables = describe_history(inputs, history_table(store, inputs))
         log.info("%s, %s: described %d hours of %d days", inputs.cluster, inputs.ds, inputs.hours, len(inputs.history))
     else:
@@ -218,7 +218,7 @@ def read_profile_manifest(store: ObjectStore, cluster: str, ds: str) -> Manifest
 
 
 def find_profile(store: ObjectStore, cluster: str, ds: str, *, inventory_sha256: str) -> str:
-    """Give the version of the profile that was made of an inventory, empty where there is none."""
+    """Return the version of the profile that was made of an inventory, empty where there is none."""
     try:
         manifest = read_profile_manifest(store, cluster, ds)
     except MissingManifestError:

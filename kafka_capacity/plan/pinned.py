@@ -68,7 +68,7 @@ class PinnedPlan:
         return report_prefix(self.cluster, self.ds, self.plan_id)
 
     def as_dict(self) -> dict[str, str]:
-        """Give plain data."""
+        """Return plain data."""
         return {
             "cluster": self.cluster,
             "ds": self.ds,
@@ -161,7 +161,7 @@ def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Se
         scenarios: of the request.
 
     Raises:
-        RequestError: naming the field, each name that is wrong, and the mend.
+        RequestError: naming the field, each name that is wrong, and the remedy.
     """
     check_pins(request.grid().pins, counts, [scenario.target for scenario in scenarios])
     check_partition_counts(request.partition_counts, counts)
@@ -171,7 +171,7 @@ def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[
     """Refuse losses of brokers and racks that are there neither today nor in any option.
 
     Raises:
-        RequestError: naming the field, each set that is wrong, and the mend.
+        RequestError: naming the field, each set that is wrong, and the remedy.
     """
     question = request.failure_question(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
     question.check([observed, *(scenario.target for scenario in scenarios)])
@@ -191,8 +191,8 @@ def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str
     complaints = []
     for name in sorted(set(asked) - set(known)):
         near = difflib.get_close_matches(name, sorted(known), n=3)
-        mend = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
-        complaints.append(f"groups: {name!r} is refused: cluster {cluster!r} has no such group; {mend}")
+        remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
+        complaints.append(f"groups: {name!r} is refused: cluster {cluster!r} has no such group; {remedy}")
     if complaints:
         raise RequestError("\n".join(complaints))
 

@@ -264,7 +264,7 @@ def _wave_facts(schedules: pa.Table) -> dict[str, Any]:
 
 
 def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
-    """Take back the plan files of an earlier run of the same plan, the manifest first; gives how many there were."""
+    """Take back the plan files of an earlier run of the same plan, the manifest first; returns how many there were."""
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
     keys = store.list_keys(prefix)
     for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
@@ -28,6 +28,15 @@ DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required", "is_split_by_
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
 
+EARLIER_NAMES = {
+    "longest_wave_hours": "max_wave_hours",
+    "most_failure_sets": "max_failure_sets",
+    "most_moves_per_broker": "max_concurrent_moves_per_broker",
+    "most_replicas_per_broker": "max_replicas_per_broker",
+    "most_traffic_ratio": "max_traffic_ratio",
+}
+"""Names of parameters until model version 2: requests that were written down with them are still read."""
+
 OPTION_KEYS = ("option", "metavar", "repeats")
 """What a field's ``json_schema_extra`` says of its option of the command line: the names that are typed, the first of
 them shown; what stands for a value in the help; whether it is typed once for each value, which may hold commas."""
@@ -40,7 +49,7 @@ _ADDED = frozenset(
         "partition_counts",
         "pinned_topics",
         "throttles_bytes_per_second",
-        "most_traffic_ratio",
+        "max_traffic_ratio",
         "are_detours_allowed",
         *BROKER_MAXIMA,
         *FailureParameters.model_fields,
@@ -81,6 +90,13 @@ class PlanRequest(
         "not hold the results of all at once.",
         json_schema_extra={"section": "Delivery"},
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_earlier_names(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {EARLIER_NAMES.get(name, name): value for name, value in values.items()}
 
     @field_validator("*", mode="before")
     @classmethod
@@ -132,7 +148,7 @@ def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
     """Parse parameters.
 
     Raises:
-        RequestError: one line for each wrong field, with its value and the mend.
+        RequestError: one line for each wrong field, with its value and the remedy.
     """
     try:
         return PlanRequest.model_validate(dict(values))
@@ -167,7 +183,7 @@ def _complaint(item: Any) -> str:
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:
-    """Give the JSON schema of each parameter, in the words that a form understands.
+    """Return the JSON schema of each parameter, in the words that a form understands.
 
     ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used, as Airflow's form
     expects. Defaults are left out: they are the model's.
@@ -176,7 +192,7 @@ def parameter_schemas() -> dict[str, dict[str, Any]]:
 
 
 def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
-    """Give the JSON schema of each field of a model, each whole by itself, without defaults."""
+    """Return the JSON schema of each field of a model, each whole by itself, without defaults."""
     document = model.model_json_schema()
     definitions = document.get("$defs", {})
     return {name: _flattened(schema, definitions) for name, schema in document["properties"].items()}

@@ -49,7 +49,7 @@ def runbook_markdown(
 
 
 def time_band(low: float | None, expected: float | None, high: float | None) -> str:
-    """Say how long something takes.
+    """Return how long something takes.
 
     >>> time_band(60.0, 90.0, None)
     '1 min 30 s; 1 min if nobody writes, never ends at peak rates'

@@ -33,7 +33,7 @@ SHOWN_DAYS = 12
 
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
-    """Say what a day brought, measured as the predictions were made."""
+    """Describe what a day brought, measured as the predictions were made."""
     return {
         TRAFFIC: peak_of_all(hourly_traffic(raw, snapshot, traffic).bytes_in),
         STORED: float(snapshot.size_bytes.sum()),
@@ -41,7 +41,7 @@ def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLo
 
 
 def peak_of_all(hours: np.ndarray[Any, np.dtype[np.float32]]) -> float:
-    """Give the 99th percentile of the hourly totals of all partitions; ``hours`` is float32[P, H]."""
+    """Return the 99th percentile of the hourly totals of all partitions; ``hours`` is float32[P, H]."""
     return float(np.percentile(hours.sum(axis=0, dtype=np.float64), 99)) if hours.size else 0.0
 
 

@@ -45,7 +45,7 @@ def inventory_facts(
     scenarios: Sequence[PlacementScenario],
     findings: Iterable[Problem],
 ) -> dict[str, Any]:
-    """Say what the report needs to know about an inventory, as plain data."""
+    """Describe what the report needs to know about an inventory, as plain data."""
     brokers = snapshot.brokers
 
     def known(value: float) -> float | None:

@@ -23,12 +23,12 @@ from kafka_capacity.questions.capacity.simulate import Sized
 OVERHEADS = "stored_per_produced"
 LARGEST_ADVICE = 50
 """So many topics are advised on at most, the ones that lack most partitions first."""
-MOST_TOPICS = 50
+MAX_TOPICS = 50
 """So many topics with a single replica are named at most."""
 
 
 def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
-    """Say in plain data what the tables do not: the advice, what is expected, and what it rests on."""
+    """Describe in plain data what the tables do not: the advice, what is expected, and what it rests on."""
     inputs, outlook = found.inputs, found.expectation.outlook
     request, workload = inputs.request, inputs.workload
     wanted = wanting_topics(found)
@@ -87,7 +87,7 @@ def _single_replicas(found: SingleReplicas | None) -> dict[str, Any] | None:
     return {
         "partitions": found.partitions,
         "topic_count": len(found.topics),
-        "topics": list(found.topics[:MOST_TOPICS]),
+        "topics": list(found.topics[:MAX_TOPICS]),
         "reason": found.reason,
     }
 
@@ -104,7 +104,7 @@ def _overheads(workload: Workload) -> tuple[TopicOverhead, ...]:
 
 
 def wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
-    """Give the topics that need more partitions or have a hot one, those that lack most first."""
+    """Return the topics that need more partitions or have a hot one, those that lack most first."""
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas)
     advised = advise_partitions(
@@ -114,7 +114,7 @@ def wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
 
 
 def reconciled(found: FoundSizing, sized: Sized) -> tuple[Waterfall, ...]:
-    """Give the waterfalls of the recommended shape, of today's, and of the cheapest that fits of Amazon's MSK."""
+    """Return the waterfalls of the recommended shape, of today's, and of the cheapest that fits of Amazon's MSK."""
     return tuple(one for shape in _reconciled_shapes(sized) for one in _waterfalls(found, sized, shape))
 
 
@@ -136,7 +136,7 @@ def _waterfall(one: Waterfall) -> dict[str, Any]:
 
 
 def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
-    """Give what is produced to the whole cluster at each date at peak, added topics as well, both estimates."""
+    """Return what is produced to the whole cluster at each date at peak, added topics as well, both estimates."""
     workload = found.inputs.workload
     hours = workload.traffic.bytes_in
     classes = workload.outlook.class_of
@@ -150,7 +150,7 @@ def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
 
 
 def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
-    """Give what all replicas take on disk at each date, both estimates, with today's replication factors."""
+    """Return what all replicas take on disk at each date, both estimates, with today's replication factors."""
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
     stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_replica_bytes(inputs.workload)
@@ -158,7 +158,7 @@ def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
 
 
 def plain_data(value: Any) -> Any:
-    """Give a tree of dataclasses as plain data, numbers that JSON cannot hold as null."""
+    """Return a tree of dataclasses as plain data, numbers that JSON cannot hold as null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):

@@ -33,7 +33,7 @@ def pinned_sizing(inputs: PlanInputs, basis: Basis) -> FoundSizing:
 
 
 def sizing_tables(found: FoundSizing, sized: Sized) -> dict[str, pa.Table]:
-    """Give the tables about sizing."""
+    """Return the tables about sizing."""
     advice = sized.advice
     return {
         "sizing_options": sizing_options_table(sized.results, recommended=advice.recommended, front=advice.front),

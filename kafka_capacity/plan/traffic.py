@@ -34,7 +34,7 @@ def pinned_profile(store: ObjectStore, pinned: PinnedPlan, table: str) -> pa.Tab
 
 
 def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
-    """Give the traffic of a snapshot's partitions by a profile; 0 for those that it does not know."""
+    """Return the traffic of a snapshot's partitions by a profile; 0 for those that it does not know."""
     partitions = snapshot.partitions
     index = PartitionIndex.of(
         partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)

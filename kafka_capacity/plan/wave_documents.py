@@ -21,7 +21,7 @@ NEW_PARTITIONS_TABLE = "new_partitions"
 
 
 def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str, warnings: Sequence[str] = ()) -> dict[str, bytes]:
-    """Give the files of all waves and the runbook by name; nothing where the scenario was not scheduled.
+    """Return the files of all waves and the runbook by name; nothing where the scenario was not scheduled.
 
     Args:
         tables: :data:`RELEASED_TABLES` of a plan, sorted, and :data:`NEW_PARTITIONS_TABLE` where it has one.
@@ -42,7 +42,7 @@ def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str, warnings: S
 
 
 def wave_file_documents(waves: Iterable[WaveFiles]) -> dict[str, bytes]:
-    """Give the files of waves by name."""
+    """Return the files of waves by name."""
     return {WAVES_FOLDER + each.name: each.content for files in waves for each in files.listed()}
 
 
@@ -55,6 +55,6 @@ def runbook_document(
 
 
 def schedule_facts(schedules: pa.Table) -> dict[str, Any]:
-    """Give the one row of ``schedules`` as plain data."""
+    """Return the one row of ``schedules`` as plain data."""
     (row,) = schedules.to_pylist()
     return {**row, "orders": json.loads(row["orders"]), "refusals": json.loads(row["refusals"])}

@@ -18,7 +18,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.text.wording import few_names
 
-_MOST_NAMES = 12
+_MAX_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class BrokerChanges:
         return bool(self.removed or self.replaced or self.rack_names)
 
     def apply(self, observed: Brokers) -> Brokers:
-        """Give the brokers after the changes; what replaces a fenced broker is not fenced."""
+        """Return the brokers after the changes; what replaces a fenced broker is not fenced."""
         new_id, new_rack = dict(self.replaced), dict(self.rack_names)
         kept = ~np.isin(observed.ids, self.removed)
         places = np.flatnonzero(kept).tolist()
@@ -80,7 +80,7 @@ class BrokerChanges:
         asked += [("replaced_brokers", old) for old, _ in self.replaced]
         complaints = [
             f"{field}: broker {broker} is refused: the cluster has no such broker "
-            f"(brokers: {few_names(ids, _MOST_NAMES) or 'none'})"
+            f"(brokers: {few_names(ids, _MAX_NAMES) or 'none'})"
             for field, broker in asked
             if broker not in ids
         ]
@@ -93,7 +93,7 @@ class BrokerChanges:
             elif uses[new] > 1:
                 complaints.append(f"replaced_brokers: {old} by {new} is refused: {new} replaces another one too")
         complaints += [
-            f"rack_names: {old!r} is refused: no broker is in it (racks: {few_names(racks, _MOST_NAMES) or 'none'})"
+            f"rack_names: {old!r} is refused: no broker is in it (racks: {few_names(racks, _MAX_NAMES) or 'none'})"
             for old, _ in self.rack_names
             if old not in racks
         ]

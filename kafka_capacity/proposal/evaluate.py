@@ -105,7 +105,7 @@ class _Placed:
 def evaluate_placement(
     snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, like: PlacementResult | None = None
 ) -> PlacementResult:
-    """Say what a scenario would move, how long it would take, and whether it fits.
+    """Describe what a scenario would move, how long it would take, and whether it fits.
 
     Args:
         snapshot: the cluster as it is.
@@ -190,7 +190,7 @@ def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
 
 
 def _placed_as(like: PlacementResult) -> _Placed:
-    """Give the placement of a result that has one."""
+    """Return the placement of a result that has one."""
     assert like.diff is not None and like.metrics is not None  # noqa: S101, PT018 - for the type checker
     low, high = like.metrics.moved_bytes_low, like.metrics.moved_bytes_high
     return _Placed(diff=like.diff, low_bytes=low, high_bytes=high, seeds=like.metrics.seeds_tried)

@@ -46,7 +46,7 @@ class Excuse:
         return before is not None and before > self.available and self.needed <= before * (1 + _ROUNDING_RATIO)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give plain data for tables and JSON."""
+        """Return plain data for tables and JSON."""
         known = {name: getattr(self, name) for name in ("when", "broker_id", "before", "replaced_broker_id")}
         return {
             "reason": self.reason,

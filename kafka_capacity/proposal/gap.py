@@ -29,7 +29,7 @@ def gap_ratio(moved_bytes: float, bound_bytes: float) -> float | None:
 
 
 def gap_text(moved_bytes: float, bound_bytes: float) -> str | None:
-    """Describe how far a plan is above the least possible; ``None`` where that says nothing.
+    """Return how far a plan is above the least possible; ``None`` where that says nothing.
 
     >>> gap_text(100, 100), gap_text(103, 100), gap_text(100_010, 100_000), gap_text(36_376, 100)
     ('0 %', 'at most 3.0 %', '<0.1 %', None)

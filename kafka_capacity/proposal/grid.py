@@ -61,7 +61,7 @@ class GridRequest:
 
 
 def default_broker_counts(observed: Brokers) -> tuple[int, ...]:
-    """Give today's count and one more broker in every rack (one more where there are no racks)."""
+    """Return today's count and one more broker in every rack (one more where there are no racks)."""
     return len(observed), len(observed) + max(1, len(observed.rack_names()))
 
 
@@ -73,7 +73,7 @@ def _median(values: NDArray[np.float64]) -> float | None:
 def proposed_brokers(
     observed: Brokers, count: int, new_racks: Sequence[str] = (), *, ids_taken: Sequence[int] = ()
 ) -> Brokers:
-    """Give the target list for a broker count, by the rules of this module.
+    """Return the target list for a broker count, by the rules of this module.
 
     Args:
         observed: the brokers there are.

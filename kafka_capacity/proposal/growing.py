@@ -56,7 +56,9 @@ def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) 
     for topic in sorted(asked):
         now = counts.get(topic)
         if now is None:
-            complaints.append(f"partition_counts: {topic!r} is no topic of the cluster; mend the name or leave it out")
+            complaints.append(
+                f"partition_counts: {topic!r} is no topic of the cluster; correct the name or leave it out"
+            )
         elif topic in PARTITION_COUNT_IS_FIXED:
             complaints.append(
                 f"partition_counts: {topic!r} is refused: Kafka would look for groups and transactions elsewhere"
@@ -77,7 +79,7 @@ def partition_counts(partitions: Partitions) -> dict[str, int]:
 
 
 def grown(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> Grown | None:
-    """Give the cluster with rows for the partitions that a scenario adds; ``None`` where it adds none."""
+    """Return the cluster with rows for the partitions that a scenario adds; ``None`` where it adds none."""
     asked = dict(scenario.partition_counts)
     if not asked:
         return None
@@ -136,7 +138,7 @@ def evened(amount: NDArray[np.float64], topic: NDArray[np.int32]) -> NDArray[np.
 
 
 def factors_today(snapshot: Snapshot) -> NDArray[np.int32]:
-    """Give int32[P], how many replicas each partition has; one that is still to be made has as many as its topic."""
+    """Return int32[P], how many replicas each partition has; one that is still to be made has as many as its topic."""
     own, topic = replication_factors(snapshot.replicas), snapshot.partitions.topic
     return np.where(own > 0, own, own[np.searchsorted(topic, topic)]).astype(np.int32)
 
@@ -182,7 +184,7 @@ def new_partitions(grown: Grown) -> tuple[NewPartitions, ...]:
 
 
 def later_size_bytes(grown: Grown) -> NDArray[np.float64]:
-    """Give float64[P], what a replica holds once retention has replaced all records of the topics with new partitions.
+    """Return float64[P], what a replica holds once retention has replaced all records of topics with new partitions.
 
     A compacted topic keeps its old records where they are: its partitions stay as they are.
     """

@@ -19,7 +19,7 @@ from kafka_capacity.proposal.scenario import BrokerLoads
 
 
 def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
-    """Give the union of two lists; where a broker is in both, the target says what it is like."""
+    """Return the union of two lists; where a broker is in both, the target says what it is like."""
     only_observed = [i for i, b in enumerate(observed.ids.tolist()) if b not in set(target.ids.tolist())]
     ids = [*target.ids.tolist(), *(int(observed.ids[i]) for i in only_observed)]
 
@@ -38,7 +38,7 @@ def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
 
 
 def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
+    """Return float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
     rows, columns = np.nonzero(matrix >= 0)
     return brokers.sum_at(matrix[rows, columns], bytes_in[rows])
 
@@ -50,7 +50,7 @@ def network_out(
     bytes_in: NDArray[np.float64],
     bytes_out: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Give float64[B], bytes/s each leader sends: to consumers, and once to each follower."""
+    """Return float64[B], bytes/s each leader sends: to consumers, and once to each follower."""
     followers = np.maximum(replication_factors(matrix) - 1, 0)
     return brokers.sum_at(leader, bytes_out + bytes_in * followers)
 

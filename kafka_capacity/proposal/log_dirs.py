@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def has_several(dirs: LogDirs, brokers: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which brokers have several directories that are known: bool like ``brokers``."""
+    """Return which brokers have several directories that are known: bool like ``brokers``."""
     owners, counts = np.unique(dirs.broker_id, return_counts=True)
     return np.isin(brokers, owners[counts > 1])
 
@@ -41,7 +41,7 @@ def log_dir_facts(dirs: LogDirs) -> dict[str, int]:
 
 
 def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, int]) -> LogDirs:
-    """Give the directories of the observed brokers, at their old positions, then those of new ones.
+    """Return the directories of the observed brokers, at their old positions, then those of new ones.
 
     Args:
         snapshot: the cluster as it is.
@@ -87,7 +87,7 @@ def _median_broker(dirs: LogDirs) -> int | None:
 
 
 def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_ratio: float) -> LogDirRoom | None:
-    """Say what each directory may hold; ``None`` where no broker of the target has several that are known.
+    """Describe what each directory may hold; ``None`` where no broker of the target has several that are known.
 
     A broker with one directory is judged by its disk alone.
     """

@@ -17,7 +17,7 @@ LOOKS_AT_RULES = "fewest-bytes"
 def with_looser_racks(
     result: PlacementResult, problem: PlacementProblem, evaluate: Callable[[PlacementScenario], PlacementResult]
 ) -> PlacementResult:
-    """Say in the first excuse about a limit that the rule ``two-racks`` would do, if it would.
+    """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would.
 
     Args:
         result: of a scenario.
@@ -43,7 +43,7 @@ def with_looser_racks(
 
 
 def _is_hopeless(problem: PlacementProblem, result: PlacementResult, passed: set[str]) -> bool:
-    """Tell whether a limit cannot be kept under the other rule either, whatever the plan."""
+    """Return whether a limit cannot be kept under the other rule either, whatever the plan."""
     assert result.diff is not None  # noqa: S101 - for the type checker
     looser = dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS)
     states = limit_states(looser, result.diff.after)

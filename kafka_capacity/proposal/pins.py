@@ -28,7 +28,7 @@ from kafka_capacity.text.wording import few_names
 RACK_PREFIX = "rack:"
 """What people write before the name of a rack, so that a rack called 1 is not broker 1."""
 _WILD = frozenset("*?[")
-_MOST_NAMES = 12
+_MAX_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def pins_of(asked: Mapping[str, Iterable[int | str]]) -> tuple[Pin, ...]:
 
 
 def pins_by_topic(pins: Sequence[Pin], topics: Iterable[str]) -> dict[str, Pin]:
-    """Give the pin of each topic that has one.
+    """Return the pin of each topic that has one.
 
     Raises:
         RequestError: several patterns match one topic.
@@ -107,16 +107,16 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
     for pin in pins:
         if pin.topics not in matched and not (pin.is_pattern and any(_matches(pin, topic) for topic in topics)):
             what = "matches no topic" if pin.is_pattern else "is no topic"
-            complaints.append(f"pinned_topics: {pin.topics!r} {what} of the cluster; mend the name or leave it out")
+            complaints.append(f"pinned_topics: {pin.topics!r} {what} of the cluster; correct the name or leave it out")
         for broker in sorted(set(pin.broker_ids) - ids):
             complaints.append(
                 f"pinned_topics: {pin.topics!r} is pinned to broker {broker}, which no option of this plan has "
-                f"(brokers: {few_names(sorted(ids), _MOST_NAMES) or 'none'})"
+                f"(brokers: {few_names(sorted(ids), _MAX_NAMES) or 'none'})"
             )
         for rack in sorted(set(pin.racks) - racks):
             complaints.append(
                 f"pinned_topics: {pin.topics!r} is pinned to rack {rack!r}, which no option of this plan has "
-                f"(racks: {few_names(sorted(racks), _MOST_NAMES) or 'none'})"
+                f"(racks: {few_names(sorted(racks), _MAX_NAMES) or 'none'})"
             )
     if complaints:
         raise RequestError("\n".join(complaints))
@@ -127,7 +127,7 @@ def _matches(pin: Pin, topic: str) -> bool:
 
 
 def pinned_brokers(pins: Sequence[Pin], partitions: Partitions, target: Brokers) -> NDArray[np.bool_] | None:
-    """Give bool[T, B], which brokers of the target each topic may be on; ``None`` where nothing is pinned."""
+    """Return bool[T, B], which brokers of the target each topic may be on; ``None`` where nothing is pinned."""
     by_topic = pins_by_topic(pins, partitions.topics) if pins else {}
     return allowed_brokers(partitions, target, {topic: pin.brokers_of(target) for topic, pin in by_topic.items()})
 

@@ -189,5 +189,5 @@ class PlacementResult:
         return not self.excuses
 
     def start(self, snapshot: Snapshot) -> Snapshot:
-        """Give the cluster when the move begins, whose partitions are the rows of :attr:`diff`."""
+        """Return the cluster when the move begins, whose partitions are the rows of :attr:`diff`."""
         return snapshot if self.grown is None else self.grown.snapshot

@@ -171,7 +171,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _short_reason(row: Mapping[str, Any]) -> str:
-    """Give the first reason why an option of the comparison does not fit; empty for one that does."""
+    """Return the first reason why an option of the comparison does not fit; empty for one that does."""
     if row["verdict"] != "does_not_fit" or not row.get(NOTE):
         return ""
     return clipped(re.sub(r"( \(and [\d,]+ more\))?\.$", "", str(row[NOTE])), REASON_LENGTH)
@@ -194,7 +194,7 @@ def _said(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _took(row: Mapping[str, Any], *, is_said: bool) -> dict[str, Any]:
-    """Give the time of an option, that in waves where it was scheduled, and perhaps which of the two it is."""
+    """Return the time of an option, that in waves where it was scheduled, and perhaps which of the two it is."""
     in_waves = row.get("in_waves")
     how = "in waves" if in_waves else "all at once"
     return {"took": in_waves or row["alone" if is_said else "duration"], "took_how": how if is_said else ""}

@@ -73,7 +73,7 @@ GRAPHIC_PAIRS: tuple[tuple[str, str], ...] = tuple(
 
 
 def contrast_ratio(one: str, other: str) -> float:
-    """Give the contrast of two colours as WCAG 2 defines it, 1 to 21.
+    """Return the contrast of two colours as WCAG 2 defines it, 1 to 21.
 
     >>> round(contrast_ratio("#ffffff", "#000000"), 1)
     21.0

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ValidationError
 def check_text(text: str) -> str:
     """Return the text, or raise ``ValueError`` where no file could hold it."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        msg = "it has half of a surrogate pair, which is no text; mend it"
+        msg = "it has half of a surrogate pair, which is no text; fix it"
         raise ValueError(msg)
     return text
 
@@ -20,7 +20,7 @@ Text = Annotated[str, AfterValidator(check_text)]
 """Any text but half characters, which JSON can spell and nothing else can hold."""
 
 _PLAINER = {
-    "extra_forbidden": "there is no such field; remove it or mend its name",
+    "extra_forbidden": "there is no such field; remove it or correct its name",
     "model_type": "write an object, {…}",
     "dict_type": "write an object, {…}",
     "list_type": "write a list, […]",
@@ -48,7 +48,7 @@ _PLAINER = {
 
 
 def plain_words(mistake: Mapping[str, Any]) -> str:
-    """Describe what is wrong and how to mend it, without pydantic's own names of types."""
+    """Describe what is wrong and how to fix it, without pydantic's own names of types."""
     if mistake["type"] == "string_too_short" and mistake["ctx"]["min_length"] == 1:
         return "write a text that is not empty"
     plainer = _PLAINER.get(mistake["type"])
@@ -69,7 +69,7 @@ def describe_mistakes(error: ValidationError) -> list[str]:
         if mistake["type"] == "missing":
             lines.append(f"{where} is missing; add it")
         elif mistake["type"] == "json_invalid":
-            lines.append(f"{what}; mend the JSON")
+            lines.append(f"{what}; fix the JSON")
         else:
             lines.append(f"{where} is {_shown(mistake['input'])}: {what}")
     return lines

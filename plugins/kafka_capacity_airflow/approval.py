@@ -38,7 +38,7 @@ class OptionalApprovalOperator(ApprovalOperator):
 
 
 def is_released(ti: Any, params: Any) -> bool:
-    """Tell whether the plan files may be released: no approval was asked for, or it was given.
+    """Return whether the plan files may be released: no approval was asked for, or it was given.
 
     The release looks itself, since a rejection cannot skip a task of a mapped group that is not expanded yet.
 

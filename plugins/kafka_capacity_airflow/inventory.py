@@ -45,7 +45,7 @@ def _read_topology(setting: ClusterSetting, ds: str, progress: Callable[[str], N
             raise RequestError(msg)
         raw = read_snapshot_files(airflow_store(setting.uri.replace("{ds}", ds)))
         if raw.cluster != setting.name:
-            msg = f"the snapshot at {setting.uri} is of cluster {raw.cluster!r}, not {setting.name!r}; mend one of them"
+            msg = f"the snapshot at {setting.uri} is of cluster {raw.cluster!r}, not {setting.name!r}; fix one of them"
             raise RequestError(msg)
         return raw
     from kafka_capacity.inventory.kafka_admin import read_cluster

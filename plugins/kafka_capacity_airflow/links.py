@@ -20,5 +20,5 @@ class ReportLink(BaseOperatorLink):
     name = "Capacity report"
 
     def get_link(self, operator: BaseOperator, *, ti_key: TaskInstanceKey) -> str:
-        """Give the report's address, or nothing before there is one."""
+        """Return the report's address, or nothing before there is one."""
         return XCom.get_value(ti_key=ti_key, key=REPORT_URL_KEY) or ""

@@ -10,7 +10,7 @@ RENDER_TASK_ID = "plan.render_report"
 
 
 def report_summary(ti: Any) -> str:
-    """Give the verdict of a run's plan and the address of its report, for whoever must approve it.
+    """Return the verdict of a run's plan and the address of its report, for whoever must approve it.
 
     Args:
         ti: the task instance that asks, of the same mapped plan.
@@ -21,5 +21,5 @@ def report_summary(ti: Any) -> str:
 
 
 def report_url(ti: Any) -> str:
-    """Give the address of the report of a run's plan."""
+    """Return the address of the report of a run's plan."""
     return str(ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index) or "")

@@ -1,4 +1,4 @@
-"""Tell the owner when a task fails."""
+"""Return the owner when a task fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BODY = """<p>Task <b>{{ ti.task_id }}</b> of <b>{{ ti.dag_id }}</b> failed in r
 
 
 def failure_mail() -> SmtpNotifier:
-    """Give the callback that mails the owner, whom the variable ``kafka_capacity_owner`` names."""
+    """Return the callback that mails the owner, whom the variable ``kafka_capacity_owner`` names."""
     return SmtpNotifier(
         to="{{ var.value.get('kafka_capacity_owner', 'root@localhost') }}",
         from_email="{{ var.value.get('kafka_capacity_sender', 'kafka-capacity@localhost') }}",

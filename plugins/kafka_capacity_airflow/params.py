@@ -18,7 +18,7 @@ def _plain(value: Any) -> Any:
 
 
 def plan_params() -> dict[str, Param]:
-    """Give the form's fields: schema, section and default of each parameter of :class:`PlanRequest`.
+    """Return the form's fields: schema, section and default of each parameter of :class:`PlanRequest`.
 
     The cluster may be left empty here: then every cluster of the deployment is planned.
     """

@@ -28,7 +28,7 @@ class RenderReportOperator(BaseOperator):
         self.pinned = pinned
 
     def execute(self, context: Context) -> dict[str, Any]:
-        """Render and publish; gives the verdict."""
+        """Render and publish; returns the verdict."""
         from kafka_capacity.plan.pinned import PinnedPlan
         from kafka_capacity.plan.publish import publish_report
         from kafka_capacity_airflow.settings import browser_url

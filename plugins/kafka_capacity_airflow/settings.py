@@ -19,7 +19,7 @@ from airflow.sdk import Variable
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.inventory.prometheus_settings import MOST_DAYS, PrometheusSettings
+from kafka_capacity.inventory.prometheus_settings import MAX_DAYS, PrometheusSettings
 
 STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"
@@ -55,7 +55,7 @@ class ClusterSetting(BaseModel):
     uri: str | None = None
     prometheus: PrometheusSetting | None = None
     metrics_uri: str | None = Field(default=None, min_length=1)
-    metrics_days: int = Field(default=90, ge=1, le=MOST_DAYS)
+    metrics_days: int = Field(default=90, ge=1, le=MAX_DAYS)
 
     @model_validator(mode="after")
     def _has_one_source_of_rates(self) -> ClusterSetting:
@@ -78,7 +78,7 @@ class ClusterSetting(BaseModel):
 
 
 def store_uri() -> str:
-    """Give the address of the store.
+    """Return the address of the store.
 
     Raises:
         RequestError: the variable is not set.
@@ -97,12 +97,12 @@ def _json_variable(name: str, default: Any) -> Any:
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError as error:
-        msg = f"the Airflow variable {name} is not JSON ({error}); mend it"
+        msg = f"the Airflow variable {name} is not JSON ({error}); fix it"
         raise RequestError(msg) from error
 
 
 def clusters() -> tuple[ClusterSetting, ...]:
-    """Give the clusters to inventory.
+    """Return the clusters to inventory.
 
     Raises:
         RequestError: the variable is no list of clusters, or names one twice.
@@ -130,18 +130,18 @@ def clusters() -> tuple[ClusterSetting, ...]:
 
 
 def recipients() -> tuple[str, ...]:
-    """Give the default recipients; none when the variable is not set."""
+    """Return the default recipients; none when the variable is not set."""
     value = Variable.get(RECIPIENTS, default="") or ""
     return tuple(address.strip() for address in str(value).split(",") if address.strip())
 
 
 def sender() -> str:
-    """Give the From address."""
+    """Return the From address."""
     return str(Variable.get(SENDER, default=DEFAULT_SENDER) or DEFAULT_SENDER)
 
 
 def spark_conf() -> dict[str, str]:
-    """Give the Spark configuration of the deployment."""
+    """Return the Spark configuration of the deployment."""
     raw = _json_variable(SPARK_CONF, {})
     if not isinstance(raw, dict):
         msg = f'the Airflow variable {SPARK_CONF} is not a JSON object; write {{}} or {{"spark.executor.memory": "4g"}}'
@@ -150,13 +150,13 @@ def spark_conf() -> dict[str, str]:
 
 
 def own_shapes() -> str:
-    """Give the deployment's own shapes and prices as JSON; empty when the variable is not set."""
+    """Return the deployment's own shapes and prices as JSON; empty when the variable is not set."""
     from kafka_capacity.plan.pinned import OWN_SHAPES
 
     return str(Variable.get(OWN_SHAPES, default="") or "")
 
 
 def browser_url(key: str, fallback: str) -> str:
-    """Give the address under which a browser reaches an object, or the fallback where none is set."""
+    """Return the address under which a browser reaches an object, or the fallback where none is set."""
     template = str(Variable.get(REPORT_URL, default="") or "")
     return template.replace("{key}", key) if "{key}" in template else fallback

@@ -37,7 +37,7 @@ def _package_folder(name: str) -> Path:
 
 
 def job_file(job: str) -> Path:
-    """Give the file of a job in ``spark_jobs``."""
+    """Return the file of a job in ``spark_jobs``."""
     return _package_folder("spark_jobs") / f"{job}.py"
 
 

@@ -42,7 +42,7 @@ def list_clusters(only: str | None) -> list[dict[str, Any]]:
 
 
 def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
-    """Read and stage one cluster; gives what was staged."""
+    """Read and stage one cluster; returns what was staged."""
     cluster = ClusterSetting.model_validate(dict(setting))
     raw = read_inventory(cluster, ds=ds, progress=log.info)
     store = airflow_store()
@@ -88,7 +88,7 @@ def newest_inventories(only: str | None, run_after: datetime.datetime) -> list[d
 
 
 def score(inventory: Mapping[str, str]) -> list[str]:
-    """Hold earlier predictions against an inventory; gives what there is to say."""
+    """Hold earlier predictions against an inventory; returns what there is to say."""
     store = airflow_store()
     manifest = score_cluster(store, inventory["cluster"], inventory["ds"])
     document = read_score_document(store, manifest)
@@ -147,7 +147,7 @@ def fail_if_unplanned(unplanned: list[str]) -> None:
 def email_report(
     pinned: Mapping[str, str], params: Mapping[str, Any], *, run_id: str, run_after: datetime.datetime
 ) -> str:
-    """Mail the report of a plan; gives the subject."""
+    """Mail the report of a plan; returns the subject."""
     plan = PinnedPlan(**pinned)
     to = tuple(params.get("recipients") or ()) or recipients()
     if not to:
@@ -170,7 +170,7 @@ def email_report(
 
 
 def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
-    """Write the manifest of a plan that both simulations have written to; gives how many scenarios it has of each."""
+    """Write the manifest of a plan that both simulations have written to; returns how many scenarios it has of each."""
     manifest = seal_plan(airflow_store(), PinnedPlan(**pinned))
     for share, count in manifest.facts["scenarios"].items():
         log.info("%s: %d scenarios, %s", share, count, manifest.facts["shares"][share])
@@ -178,7 +178,7 @@ def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
 
 
 def release(pinned: Mapping[str, str]) -> list[str]:
-    """Release the reassignment files of a plan; gives their addresses."""
+    """Release the reassignment files of a plan; returns their addresses."""
     store = airflow_store()
     released = release_plan_files(store, PinnedPlan(**pinned))
     for address in released:

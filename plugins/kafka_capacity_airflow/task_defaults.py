@@ -18,7 +18,7 @@ def _rule(name: str, action: RetryAction, reason: str) -> RetryRule:
 
 
 def task_defaults() -> dict[str, Any]:
-    """Give the ``default_args`` of our DAGs."""
+    """Return the ``default_args`` of our DAGs."""
     return {
         "retries": 2,
         "retry_delay": datetime.timedelta(minutes=2),

@@ -1,4 +1,4 @@
-"""``python -m tests.frozen [NAME …]``: write down anew what the examples are answered."""
+"""``python -m tests.frozen [NAME …]``: write down again what the examples are answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users read of the examples changes on purpose only; ``python -m tests.frozen`` writes it down anew."""
+"""What users read of the examples changes on purpose only; ``python -m tests.frozen`` writes it down again."""
 
 import pytest
 

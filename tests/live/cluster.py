@@ -136,7 +136,7 @@ class KafkaCluster:
         self._running[broker_id].process.send_signal(signal.SIGCONT)
 
     def bootstrap_servers(self, protocol: str = "PLAINTEXT") -> str:
-        """Give the addresses of the brokers that run."""
+        """Return the addresses of the brokers that run."""
         brokers = (running.node for running in self._running.values() if running.node.is_broker)
         return ",".join(f"127.0.0.1:{node.ports[protocol]}" for node in brokers)
 
@@ -173,7 +173,7 @@ class KafkaCluster:
         raise AssertionError(f"waited {seconds} s in vain: {what}; the last error was {error!r}\n{tails}")
 
     def log(self, broker_id: int) -> str:
-        """Give all that a node has logged."""
+        """Return all that a node has logged."""
         return self._log(broker_id).read_text(encoding="utf-8", errors="replace")
 
     def log_tail(self, broker_id: int, characters: int = 3000) -> str:

@@ -51,7 +51,7 @@ def file_name(coordinates: str) -> str:
 
 
 def fetchers() -> list[Callable[[list[str], Path], str]]:
-    """Give the ways there are here, the faster first; what the first cannot fetch goes to the next."""
+    """Return the ways there are here, the faster first; what the first cannot fetch goes to the next."""
     return [fetch_by_maven, fetch_by_ivy] if shutil.which("mvn") else [fetch_by_ivy]
 
 

@@ -2,7 +2,7 @@
 
 python -m tests.live.kafka_jars          fetch what is missing and print the class path
 python -m tests.live.kafka_jars ivy      the same, although there is a Maven
-python -m tests.live.kafka_jars lock     resolve the roots anew and write the lock
+python -m tests.live.kafka_jars lock     resolve the roots again and write the lock
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ JARS = LockedJars(
 
 @functools.cache
 def class_path() -> str:
-    """Give the class path of Kafka, after fetching the jars that are not in the cache."""
+    """Return the class path of Kafka, after fetching the jars that are not in the cache."""
     return os.pathsep.join(map(str, JARS.paths()))
 
 

@@ -252,7 +252,7 @@ class LiveFailures:
         return errors
 
     def fencings(self) -> list[tuple[float, int]]:
-        """Give when which broker was fenced, by the controllers' logs."""
+        """Return when which broker was fenced, by the controllers' logs."""
         found = []
         for node in self.cluster.nodes.values():
             if node.is_controller:

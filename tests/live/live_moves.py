@@ -123,12 +123,12 @@ class WaveRun:
     verified: str = ""
 
     def predicted_seconds(self) -> float | None:
-        """Give how long it was to take, ``None`` for never."""
+        """Return how long it was to take, ``None`` for never."""
         start, end = self.wave.start_seconds[1], self.wave.end_seconds[1]
         return None if start is None or end is None else end - start
 
     def peak_bytes(self) -> dict[int, int]:
-        """Give the most that each broker held."""
+        """Return the most that each broker held."""
         peaks: dict[int, int] = {}
         for level in self.levels:
             for broker, held in level.held_bytes().items():
@@ -345,7 +345,7 @@ class LiveMoves:
                 time.sleep(0.3)
 
     def _sizes(self, admin: KafkaAdminClient) -> dict[tuple[str, int, int], int]:
-        """Give the size of every replica by topic, partition and broker."""
+        """Return the size of every replica by topic, partition and broker."""
         sizes: dict[tuple[str, int, int], int] = {}
         for broker in self.racks:
             (answer,) = admin.describe_log_dirs(brokers=[broker])

@@ -68,7 +68,7 @@ class Tail:
 
     @property
     def predicted_lost(self) -> frozenset[int]:
-        """Give what the rule says: all that was acknowledged beyond the log end of the follower that is to lead."""
+        """Return what the rule says: all that was acknowledged beyond the log end of the follower that is to lead."""
         return frozenset(offset for offset in self.acknowledged if offset >= self.ends[self.predicted_leader])
 
     @property
@@ -77,7 +77,7 @@ class Tail:
 
 
 def tail_topics(leader: int, *followers: int) -> list[LiveTopic]:
-    """Give a topic for ``acks=1`` and one for ``acks=all``, all led by one broker, followers in every order."""
+    """Return a topic for ``acks=1`` and one for ``acks=all``, all led by one broker, followers in every order."""
     replicas = (
         tuple((leader, one) for one in followers)
         if len(followers) == 1
@@ -230,7 +230,7 @@ def log_end(cluster: KafkaCluster, broker: int, key: Key) -> int:
 
 
 def segment_end(segment: Path) -> int:
-    """Give the offset after the last whole batch of a segment."""
+    """Return the offset after the last whole batch of a segment."""
     content, place, end = segment.read_bytes(), 0, int(segment.stem)
     while place + _BATCH.size <= len(content):
         base, length, _, _, _, _, last = _BATCH.unpack_from(content, place)

@@ -37,7 +37,7 @@ class Jar:
         return jar_fetchers.file_name(self.coordinates)
 
     def is_in(self, folder: Path) -> bool:
-        """Say whether the folder holds this jar, with the right bytes."""
+        """Return whether the folder holds this jar, with the right bytes."""
         path = folder / self.file_name
         return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
 
@@ -67,7 +67,7 @@ class LockedJars:
         return [Jar(*line.split()) for line in lines if line and not line.startswith("#")]
 
     def paths(self) -> list[Path]:
-        """Give the jars, after fetching those that are not in the cache."""
+        """Return the jars, after fetching those that are not in the cache."""
         jars = self.read_lock()
         printed = ""
         with self._one_at_a_time():

@@ -70,7 +70,7 @@ class Measured:
 
 
 def groups(classic_heartbeat: float, consumer_heartbeat: float) -> list[GroupSettings]:
-    """Give all groups: each assignor with dynamic members and with static ones."""
+    """Return all groups: each assignor with dynamic members and with static ones."""
     beats = {GroupProtocol.CLASSIC: classic_heartbeat, GroupProtocol.CONSUMER: consumer_heartbeat}
     return [
         GroupSettings(
@@ -87,7 +87,7 @@ def groups(classic_heartbeat: float, consumer_heartbeat: float) -> list[GroupSet
 
 
 def script(settings: GroupSettings, repeats: int) -> Iterator[Step]:
-    """Say what happens to a group: three members, a fourth comes and goes, all are restarted one by one."""
+    """Describe what happens to a group: three members, a fourth comes and goes, all are restarted one by one."""
     trio = ("a", "b", "c")
     yield from (Step("join", seat) for seat in trio)
     if settings.is_static:

@@ -170,7 +170,7 @@ def limits(moves: LiveMoves) -> list[MoveCase]:
     rates, throttle, longest, most = dict.fromkeys(before, 0.1 * MB), 4.0 * MB, 35.0, 2
     cases = []
     for name, settings in (
-        ("at most 2 copies at once", WaveSettings(pause_seconds=0.0, most_moves_per_broker=most)),
+        ("at most 2 copies at once", WaveSettings(pause_seconds=0.0, max_concurrent_moves_per_broker=most)),
         ("waves of at most 35 s", WaveSettings(pause_seconds=0.0, longest_wave_seconds=longest)),
     ):
         with SteadyWriter(moves.cluster, "limited", rates):
@@ -181,7 +181,9 @@ def limits(moves: LiveMoves) -> list[MoveCase]:
             runs = moves.run(schedule)
         seconds, copies = max(run.seconds or 0.0 for run in runs), max(run.most_copies for run in runs)
         case = _timed(name, runs, throttle, 0.4 * MB, f"longest {seconds:.1f} s, at most {copies} copies at once")
-        is_within = copies <= most if settings.most_moves_per_broker else seconds <= longest * (1 + ALLOWED_RATIO)
+        is_within = (
+            copies <= most if settings.max_concurrent_moves_per_broker else seconds <= longest * (1 + ALLOWED_RATIO)
+        )
         cases.append(replace(case, holds=case.holds and is_within and len(runs) > 1))
         moves.roll_back(schedule, is_throttled=False)
     moves.forget("limited")

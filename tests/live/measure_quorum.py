@@ -2,7 +2,7 @@
 
     python -m tests.live.measure_quorum OUT                       20 kills each, some seven minutes
     python -m tests.live.measure_quorum OUT --voters 5 --kills 4
-    python -m tests.live.measure_quorum OUT --again quorum.json   no kills: those of an earlier run, simulated anew
+    python -m tests.live.measure_quorum OUT --again quorum.json   no kills: those of an earlier run, simulated again
 
 Controllers have nodes of their own. Before anything is killed it is measured how long flushes and answers take here;
 with these, and with nothing that was learnt from kills, failures are simulated. Writes ``OUT/quorum.json`` and
@@ -52,7 +52,7 @@ class Surroundings:
         )
 
     def plain(self) -> dict[str, tuple[float, ...]]:
-        """Give them for a file."""
+        """Return them for a file."""
         return {
             "measured_delays_seconds": self.network.measured_delays_seconds,
             "measured_flushes_seconds": self.storage.measured_flushes_seconds,
@@ -73,7 +73,7 @@ class Measured:
     predicted: Failovers
 
     def pairs(self) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
-        """Give what was measured and what was simulated."""
+        """Return what was measured and what was simulated."""
         leaderless = np.array([kill.leaderless_seconds for kill in self.kills])
         inactive = np.array([kill.inactive_seconds for kill in self.kills])
         yield "no leader", leaderless, self.predicted.leaderless_seconds
@@ -88,7 +88,7 @@ class Measured:
 
 
 def within_band(measured: NDArray[np.float64], simulated: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which times lie where 99 % of the simulated ones do."""
+    """Return which times lie where 99 % of the simulated ones do."""
     low, high = np.quantile(simulated, BAND)
     return np.asarray((measured >= low) & (measured <= high), dtype=np.bool_)
 
@@ -108,7 +108,7 @@ def measure(voters: int, kills: int, runs: int, seed: int) -> Measured:
 
 
 def again(row: Mapping[str, Any], runs: int, seed: int) -> Measured:
-    """Simulate anew what an earlier run has measured and written."""
+    """Simulate again what an earlier run has measured and written."""
     surroundings, kills = Surroundings.read(row), [Kill(**kill) for kill in row["kills"]]
     predicted = surroundings.predict(row["voters"], runs, seed)
     return Measured(voters=row["voters"], surroundings=surroundings, kills=kills, predicted=predicted)
@@ -161,7 +161,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20, help="of each quorum")
     parser.add_argument("--runs", type=int, default=RUNS, help="simulated of each")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--again", type=Path, help="the quorum.json of an earlier run: simulate it anew, kill nothing")
+    parser.add_argument("--again", type=Path, help="the quorum.json of an earlier run: simulate it again, kill nothing")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     results, rows = [], []

@@ -83,7 +83,7 @@ def _killed(cluster: KafkaCluster) -> Kill:
 
 
 def _states(cluster: KafkaCluster, node_id: int) -> list[tuple[float, str, int]]:
-    """Give when a node became what, in which epoch."""
+    """Return when a node became what, in which epoch."""
     found = _STATE.findall(cluster.log(node_id))
     return [(int(at) / 1000, state, int(epoch)) for at, state, epoch in found]
 
@@ -93,7 +93,7 @@ def _later(found: Sequence[Found], epoch: int) -> list[Found]:
 
 
 def _leaders(cluster: KafkaCluster) -> list[Found]:
-    """Give every leader that any node has logged to be."""
+    """Return every leader that any node has logged to be."""
     return [
         (at, epoch, node_id)
         for node_id in cluster.nodes
@@ -103,7 +103,7 @@ def _leaders(cluster: KafkaCluster) -> list[Found]:
 
 
 def _active(cluster: KafkaCluster) -> list[Found]:
-    """Give every controller that has taken up its work."""
+    """Return every controller that has taken up its work."""
     return [
         (int(at) / 1000, int(epoch), node_id)
         for node_id in cluster.nodes

@@ -31,7 +31,7 @@ def measure_storage(folder: Path, times: int = 200) -> Storage:
 
 
 def _replace(path: Path) -> None:
-    """Write a small file anew so that it is durable: file, name and folder (``FileQuorumStateStore``)."""
+    """Write a small file again so that it is durable: file, name and folder (``FileQuorumStateStore``)."""
     fresh = path.with_suffix(".tmp")
     with fresh.open("wb", buffering=0) as file:
         file.write(_RECORD)

@@ -41,7 +41,7 @@ TOOLS = {
 }
 GROUP_IDS = {"billing", "dashboards"}
 FLEETING = "log_dirs"
-"""Tells the free space of the machine's disks, which never rests."""
+"""Return the free space of the machine's disks, which never rests."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def test_what_is_for_consumers_is_left_aside_with_a_note(caplog: pytest.LogCaptu
         ({}, "kafka connection: bootstrap.servers: field required"),
         (
             {"bootstrap.servers": "a", "security.protokoll": "SSL"},
-            f"kafka connection: 'security.protokoll' is not known; mend or remove it. Known are {KNOWN}",
+            f"kafka connection: 'security.protokoll' is not known; correct or remove it. Known are {KNOWN}",
         ),
         (
             SASL | {"sasl.mechanism": "PLAIN"},

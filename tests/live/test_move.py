@@ -46,7 +46,7 @@ class Moved:
     after: RawInventory
 
     def sizes_after(self) -> dict[tuple[str, int, int], int]:
-        """Give the size of every replica by topic, partition and broker."""
+        """Return the size of every replica by topic, partition and broker."""
         return {
             (row["topic"], row["partition"], row["broker_id"]): row["size_bytes"]
             for row in self.after.table("replicas").to_pylist()

@@ -46,7 +46,7 @@ def choices(case: Case, factor: int, *, knows_fences: bool = False) -> list[tupl
 
 
 def cheapest(case: Case, unit: tuple[float, ...], lower: dict[int, float], upper: dict[int, float]) -> int | None:
-    """Give the fewest bytes copied by any assignment inside the limits, ``None`` where there is none."""
+    """Return the fewest bytes copied by any assignment inside the limits, ``None`` where there is none."""
     best: int | None = None
     slack = 1e-6
     for rows in product(*(choices(case, factor) for factor in case.factors)):

@@ -99,9 +99,9 @@ def move_problems(draw: st.DrawFn, *, can_limit: bool = True, **fixed) -> MovePr
         limits = [draw(st.sampled_from([np.nan, max(held[b]) + draw(st.integers(-3, 20))])) for b in ids]
         dir_limits = [draw(st.sampled_from([np.nan, float(draw(st.integers(0, 120)))])) for _ in dirs]
     settings = {
-        "most_moves_per_broker": draw(st.sampled_from([None, 1, 2])),
+        "max_concurrent_moves_per_broker": draw(st.sampled_from([None, 1, 2])),
         "longest_wave_seconds": draw(st.sampled_from([None, 3.0])),
-        "most_traffic_ratio": draw(st.sampled_from([None, 0.5])),
+        "max_traffic_ratio": draw(st.sampled_from([None, 0.5])),
         "pause_seconds": draw(st.sampled_from([0.0, 60.0])),
         "orders": tuple(draw(st.permutations(list(Order)))),
     }
@@ -165,7 +165,7 @@ class Replayed:
         return held
 
     def changes(self, wave: Wave) -> Iterator[tuple[int, list[int], list[int], dict[int, int]]]:
-        """Give what a wave does: partition, replicas before and after, directories of the joining ones."""
+        """Return what a wave does: partition, replicas before and after, directories of the joining ones."""
         lists = zip(
             wave.rows.tolist(), replica_lists(wave.replicas_before), replica_lists(wave.replicas_after), strict=True
         )
@@ -197,7 +197,7 @@ class Replayed:
 
 
 def replayed(schedule: Schedule) -> Iterator[tuple[Replayed, Wave]]:
-    """Give the cluster before each wave, and the wave; it is applied when the next is asked for."""
+    """Return the cluster before each wave, and the wave; it is applied when the next is asked for."""
     cluster = Replayed(schedule.problem)
     for wave in schedule.waves:
         yield cluster, wave

@@ -36,7 +36,7 @@ class Case:
     tolerance: float
 
     def with_(self, **changes: object) -> Case:
-        """Give the case with some fields changed."""
+        """Return the case with some fields changed."""
         return replace(self, **changes)
 
     def problem(self) -> PlacementProblem:

@@ -67,7 +67,7 @@ def test_all_released_waves_in_order_are_the_target_and_back_in_order_the_start(
 
 @pytest.mark.parametrize("count", [3, 120])
 def test_names_sort_as_the_waves_do(count):
-    problem = move_problem_of([[1, 2]] * count, [[1, 3]] * count, most_moves_per_broker=1)
+    problem = move_problem_of([[1, 2]] * count, [[1, 3]] * count, max_concurrent_moves_per_broker=1)
     documents = released(plan_waves(problem))
     lists = [json.loads(documents[name]) for name in forward_files(documents)]
 

@@ -139,7 +139,7 @@ def test_the_timeline_is_what_a_replay_finds(problem):
 @repeatable(80)
 @given(move_problems())
 def test_no_broker_receives_or_sends_more_at_once_than_allowed(problem):
-    most = problem.settings.most_moves_per_broker
+    most = problem.settings.max_concurrent_moves_per_broker
     for cluster, wave in replayed(plan_waves(problem)):
         if most is None or wave.kind is WaveKind.DETOUR:
             continue
@@ -156,7 +156,7 @@ def test_no_broker_receives_or_sends_more_at_once_than_allowed(problem):
 
 @repeatable(80)
 @given(
-    move_problems(can_limit=False, orders=(Order.SMALLEST_FIRST,), most_traffic_ratio=None, longest_wave_seconds=None)
+    move_problems(can_limit=False, orders=(Order.SMALLEST_FIRST,), max_traffic_ratio=None, longest_wave_seconds=None)
 )
 def test_a_larger_throttle_is_never_slower(problem):
     faster = dataclasses.replace(

@@ -34,7 +34,7 @@ def curve(peak: float, end: float, points: int = 200) -> LagCurve:
 def lagging(
     made: GroupResult, seconds: dict[Event, float | None], *, pauses: int = 60, revoked: int = 0, unread: float = 900.0
 ) -> GroupResult:
-    """Give a result in which events make the group fall so far behind, and a deploy costs so many pauses."""
+    """Return a result in which events make the group fall so far behind, and a deploy costs so many pauses."""
     events = []
     for outcome in made.events:
         lag = seconds.get(outcome.event, 0.0)
@@ -57,7 +57,7 @@ def lagging(
 
 
 def unfit(made: GroupResult, reason: str, constraint: str = "lag_slo") -> GroupResult:
-    """Give a result that breaks a constraint."""
+    """Return a result that breaks a constraint."""
     excuse = Excuse(
         reason=reason,
         constraint=constraint,
@@ -70,13 +70,13 @@ def unfit(made: GroupResult, reason: str, constraint: str = "lag_slo") -> GroupR
 
 
 def with_metrics(made: GroupResult, **changes: object) -> GroupResult:
-    """Give a result with other figures of its steady state."""
+    """Return a result with other figures of its steady state."""
     assert made.metrics is not None
     return replace(made, metrics=replace(made.metrics, **changes))
 
 
 def members(group_id: str, before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> tuple[MemberChange, ...]:
-    """Say who reads what; a member without a list on one side is new or gone."""
+    """Return who reads what; a member without a list on one side is new or gone."""
     count = max(len(before), len(after))
     return tuple(
         MemberChange(
@@ -98,7 +98,7 @@ def dealt(topic: str, partitions: int, count: int) -> list[list[str]]:
 
 
 def at_risk(group_id: str, topic: str = "orders") -> list[GroupResult]:
-    """Give a group that falls 252 s behind in a crash, with a switch and a higher count that help."""
+    """Return a group that falls 252 s behind in a crash, with a switch and a higher count that help."""
     today = result(group_id, 6, is_today=True, events=EVENTS)
     today = with_metrics(
         unfit(lagging(today, {Event.CRASH: 252.0, Event.ROLLING_RESTART: 42.0}, pauses=472, revoked=412), "too late"),
@@ -115,21 +115,21 @@ def at_risk(group_id: str, topic: str = "orders") -> list[GroupResult]:
 
 
 def fine(group_id: str) -> list[GroupResult]:
-    """Give a group that can stay as it is."""
+    """Return a group that can stay as it is."""
     today = result(group_id, 3, is_today=True, events=EVENTS, assignor="cooperative-sticky", is_static=True)
     today = lagging(today, {Event.CRASH: 20.0})
     return [replace(today, members=members(group_id, dealt("bills", 9, 3), dealt("bills", 9, 3)))]
 
 
 def better(group_id: str) -> list[GroupResult]:
-    """Give a group with two members too many."""
+    """Return a group with two members too many."""
     today = with_metrics(lagging(result(group_id, 11, is_today=True, events=EVENTS), {}, revoked=90), same_as_count=9)
     fewer = lagging(result(group_id, 9, events=EVENTS, smallest=9), {}, revoked=70)
     return [today, replace(fewer, members=members(group_id, dealt("pages", 22, 11), dealt("pages", 22, 9)))]
 
 
 def hopeless(group_id: str) -> list[GroupResult]:
-    """Give a group that nothing helps."""
+    """Return a group that nothing helps."""
     today = result(group_id, 4, is_today=True, events=EVENTS, smallest=None)
     today = lagging(today, {Event.CRASH: None, Event.ROLLING_RESTART: None}, revoked=30)
     today = with_metrics(today, busiest_member_bytes_per_second=9.0 * MIB, capacity_bytes_per_second=4.0 * MIB)
@@ -137,12 +137,12 @@ def hopeless(group_id: str) -> list[GroupResult]:
 
 
 def empty(group_id: str) -> list[GroupResult]:
-    """Give a group that has no members today."""
+    """Return a group that has no members today."""
     return [lagging(result(group_id, 1, smallest=1, events=EVENTS), {})]
 
 
 def wide(group_id: str) -> list[GroupResult]:
-    """Give a group of 300 members that read many topics."""
+    """Return a group of 300 members that read many topics."""
     today = lagging(
         result(group_id, 300, is_today=True, events=EVENTS, protocol=GroupProtocol.CONSUMER, assignor="uniform"),
         {Event.CRASH: 20.0},
@@ -162,7 +162,7 @@ def group_tables(results: Iterable[GroupResult], **about: object) -> dict[str, p
 
 
 def named_groups() -> dict[str, pa.Table]:
-    """Give one group of each kind."""
+    """Return one group of each kind."""
     throws = refused("reports", 3, is_today=True)
     made = [at_risk("orders-etl"), fine("billing"), better("search-index"), hopeless("archive"), [throws]]
     made += [empty("nightly"), wide("wide")]
@@ -170,11 +170,11 @@ def named_groups() -> dict[str, pa.Table]:
 
 
 def hostile_groups(names: Sequence[str]) -> dict[str, pa.Table]:
-    """Give groups with names and topics that nobody should have."""
+    """Return groups with names and topics that nobody should have."""
     return group_tables([one for name in names for one in at_risk(name, topic=name)])
 
 
 def many_groups(risky: int, others: int) -> dict[str, pa.Table]:
-    """Give so many groups."""
+    """Return so many groups."""
     made = [at_risk(f"orders-etl-{i:03d}") for i in range(risky)] + [fine(f"billing-{i:03d}") for i in range(others)]
     return group_tables(one for results in made for one in results)

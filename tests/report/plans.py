@@ -198,7 +198,7 @@ def make_inputs(
 
 
 def facts(snapshot: Snapshot, load: PartitionLoad) -> dict[str, Any]:
-    """Say of a snapshot what the inventory's stage says of it."""
+    """Return of a snapshot what the inventory's stage says of it."""
     brokers = snapshot.brokers
     return {
         "brokers": [
@@ -226,7 +226,7 @@ def facts(snapshot: Snapshot, load: PartitionLoad) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def large_inputs() -> ReportInputs:
-    """Give a plan as people will have it: 12 brokers to 15, 6,000 partitions, 40 groups; 9 brokers do not do."""
+    """Return a plan as people will have it: 12 brokers to 15, 6,000 partitions, 40 groups; 9 brokers do not do."""
     words = ("orders", "payments", "clicks", "shipments", "inventory", "billing", "search", "audit", "sessions", "mail")
     kinds = ("events", "commands", "changelog", "dlq", "snapshots", "v2.events", "v2.commands", "metrics", "raw", "agg")
     spec = ClusterSpec(
@@ -243,7 +243,7 @@ def large_inputs() -> ReportInputs:
         placers=("fewest-bytes", "generate", "striped", "zk"),
         tolerance_ratio=0.02,
         groups=many_groups(risky=10, others=30),
-        waves=WaveSettings(most_moves_per_broker=40),
+        waves=WaveSettings(max_concurrent_moves_per_broker=40),
         findings=(
             {
                 "severity": "info",
@@ -256,7 +256,7 @@ def large_inputs() -> ReportInputs:
                 "code": "under-replicated",
                 "where": "replicas.is_in_sync",
                 "message": "3 partitions have fewer in-sync replicas than min.insync.replicas: billing.raw-4, "
-                "billing.raw-9, mail.dlq-2; mend them before moving anything",
+                "billing.raw-9, mail.dlq-2; fix them before moving anything",
             },
         ),
     )

@@ -74,7 +74,7 @@ def inputs_of(case):
     if case == "groups":
         return make_inputs(groups=named_groups(), skipped_groups=({"group_id": "sink", "reason": "It is of Connect."},))
     if case == "waves":
-        return make_inputs(broker_counts=(4,), waves=WaveSettings(most_moves_per_broker=4))
+        return make_inputs(broker_counts=(4,), waves=WaveSettings(max_concurrent_moves_per_broker=4))
     if case == "waves that never end":
         return make_inputs(throttle=100_000.0, waves=WaveSettings())
     if case in SIZED:

@@ -40,7 +40,7 @@ def in_markdown(text):
 @pytest.fixture(scope="module")
 def told():
     """A drain in several waves, leaders first: as the page has it, and as the document."""
-    inputs = make_inputs(broker_counts=(4,), waves=WaveSettings(most_moves_per_broker=4))
+    inputs = make_inputs(broker_counts=(4,), waves=WaveSettings(max_concurrent_moves_per_broker=4))
     tables = {name: inputs.tables[name] for name in ("schedules", "waves")}
     (scenario,) = set(tables["schedules"]["scenario_id"].to_pylist())
     own = {name: table.filter(pc.field("scenario_id") == scenario) for name, table in tables.items()}

@@ -44,7 +44,7 @@ def rows_of(hours, first, last):
 
 
 def stage_history(store):
-    """Keep the hours of two inventories that overlap, and stage the later one; gives that and all hours."""
+    """Keep the hours of two inventories that overlap, and stage the later one; returns that and all hours."""
     hours = made_up_hours()
     base = cluster(topics=[topic("orders", partitions=3), topic("payments", partitions=1)], ds=DS, hours=0)
     base = with_rows(base, "lags", [{"group_id": "billing", "topic": "payments", "partition": 0}])

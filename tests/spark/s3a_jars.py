@@ -2,7 +2,7 @@
 
 python -m tests.spark.s3a_jars          fetch what is missing and print the class path
 python -m tests.spark.s3a_jars ivy      the same, although there is a Maven
-python -m tests.spark.s3a_jars lock     resolve the roots anew and write the lock
+python -m tests.spark.s3a_jars lock     resolve the roots again and write the lock
 
 hadoop-aws asks for a bundle of the whole SDK, 640 MB; three of its modules do.
 """

@@ -35,7 +35,7 @@ def expected(profiled_folder):
 
 @pytest.fixture
 def profiled(bucket, environment, bare_python, master, tmp_path):
-    """Runs the job on the bucket, with what Airflow gives it; gives its log and the manifest of what it stored."""
+    """Runs the job on the bucket, with what Airflow gives it; returns its log and the manifest of what it stored."""
     server, store, cluster = bucket
 
     def run(*settings):

@@ -12,7 +12,7 @@ from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.objects.dataset import canonical_json
 
-_HELP = """Say what is wrong with a cluster before anything fails, with the figure at stake and the remedy.
+_HELP = """Describe what is wrong with a cluster before anything fails, with the figure at stake and the remedy.
 
 Reads a native snapshot and looks at what is offline, under min ISR or lacks replicas now; at disks, networks and
 processors over the limits that sizing judges by; at consumer groups that are far behind; at racks that are missing,

@@ -1,4 +1,4 @@
-"""``kafka-capacity durability``: what could be lost, doubled or refused, and how often data are gone for good."""
+"""``kafka-capacity durability``: what could be lost, duplicated or refused, and how often data are gone for good."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _HELP = """Work out what could be lost: after how many failures, in which steps,
 
 Reads a native snapshot. For every distinct combination of replication factor, min.insync.replicas and unclean election
 it tries every order of sending, appending, fetching, failing and coming back, and prints after how many failures at
-least records can be lost, doubled or refused; --explain prints a shortest way to each. From the mean time to the loss
-of a broker's disks, the time to copy them anew under the throttle and the sets of brokers that hold all replicas of
-something, it works out the expected loss of each topic in a year, and what it would be with few such sets.
+least records can be lost, duplicated or refused; --explain prints a shortest way to each. From the mean time to the
+loss of a broker's disks, the time to re-replicate them under the throttle and the sets of brokers that hold all
+replicas of something, it works out the expected loss of each topic in a year, and what it would be with few such sets.
 docs/durability.md tells the model and its assumptions.
 
 An inventory does not tell how producers are set: --acks and --idempotence are assumptions.

@@ -34,7 +34,7 @@ Amounts are bytes, rates bytes per second, times seconds.
 @takes(
     "failure_sets",
     "failure_kinds",
-    "most_failure_sets",
+    "max_failure_sets",
     "election_rules",
     "throttle_bytes_per_second",
     "seed",
@@ -70,7 +70,7 @@ def failures(
         racks=racks or (),
         kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
         rules=request.election_rules,
-        most_sets=request.most_failure_sets,
+        most_sets=request.max_failure_sets,
         throttle_bytes_per_second=request.throttle_bytes_per_second,
         seed=request.seed,
     )

@@ -48,7 +48,7 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
             settings = json.loads(config.read_text(encoding="utf-8"))
         except ValueError:
             # The text is not shown: it may hold secrets.
-            raise RequestError(f"--config: {config} is not JSON; mend it") from None
+            raise RequestError(f"--config: {config} is not JSON; fix it") from None
         if not isinstance(settings, dict):
             raise RequestError(f'--config: {config} is no JSON object; write {{"bootstrap.servers": "host:9092", …}}')
     for variable, key in SECRETS_IN_ENVIRONMENT.items():

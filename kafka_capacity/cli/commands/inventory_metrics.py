@@ -165,6 +165,6 @@ def _from_prometheus(raw: RawInventory, connection: dict[str, Any], settings: An
     found = with_prometheus(raw, server, settings, end=_end_of(raw), progress=begin)
     failure = next((remark for remark in found.remarks if remark.code == "prometheus_failed"), None)
     if failure is not None:
-        # Who sits before it can mend it now; only a run at night goes on with less.
+        # Who sits before it can fix it now; only a run at night goes on with less.
         raise SourceError(failure.message)
     return found

@@ -176,7 +176,7 @@ class ChangeRules:
         min_isr: the topic's ``min.insync.replicas``.
         has_elr: whether eligible leader replicas are kept.
         uses_last_known_leader: whether the last known leader is remembered and may come back.
-        default_directory: where a replica goes that is assigned anew, by broker id.
+        default_directory: where a replica goes that is assigned again, by broker id.
     """
 
     version: MetadataVersion

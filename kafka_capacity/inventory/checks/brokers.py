@@ -56,7 +56,7 @@ def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
         if wrong.any():
             shown = some((f"{v:g} on broker {b}" for v, b in zip(given[wrong], ids[wrong], strict=True)), wrong.sum())
             yield fatal(
-                "capacity_not_positive", f"brokers.{name}", f"{name} must be above 0, got {shown}; mend or drop it"
+                "capacity_not_positive", f"brokers.{name}", f"{name} must be above 0, got {shown}; correct or drop it"
             )
         absurd = is_known & (given > greatest)
         if absurd.any():

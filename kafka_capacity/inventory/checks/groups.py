@@ -124,7 +124,7 @@ def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]
             "log_ends_before_it_starts",
             "lags.log_start_offset",
             f"log_start_offset above log_end_offset on {counted(len(shown), 'partition')} ({some(shown, len(shown))}); "
-            "sizes of records are not measured there, mend the offsets",
+            "sizes of records are not measured there, fix the offsets",
         )
     offsets = known(lags.column("committed_offset")) & known(lags.column("log_end_offset"))
     unknown = int((~known(lags.column("lag_records")) & ~offsets).sum())

@@ -2,7 +2,7 @@
 
 A *copyset* is a set of brokers that holds all replicas of at least one partition (Cidon et al., "Copysets: Reducing the
 Frequency of Data Loss in Cloud Storage", USENIX ATC 2013). Data is lost when a whole copyset fails, so the fewer
-distinct copysets an assignment has, the seldomer that happens, and the more partitions are hit when it does: what is
+distinct copysets an assignment has, the less often that happens, and the more partitions are hit when it does: what is
 lost in the long run does not depend on them.
 
 Each broker fails apart from the others, after ``mttf_seconds`` in the mean, and has its data back ``repair_seconds``

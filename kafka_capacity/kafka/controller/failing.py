@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.controller.partition_states import NO_SLOT, PartitionStates, first_of, live_on, only
 
-MOST_ROWS = 1 << 19
+MAX_ROWS = 1 << 19
 """How many partitions are looked at together: what they take stays below a hundred MiB."""
 _STAYS = np.int32(np.iinfo(np.int32).max)
 
@@ -155,7 +155,7 @@ def losses(
     start = 0
     while start < len(sets):
         end, replicas = start + 1, held.count_on(sets[start])
-        while end < len(sets) and end - start < most_sets and replicas + held.count_on(sets[end]) <= MOST_ROWS:
+        while end < len(sets) and end - start < most_sets and replicas + held.count_on(sets[end]) <= MAX_ROWS:
             replicas += held.count_on(sets[end])
             end += 1
         yield _losses(states, sets[start:end], rules, held, start)

@@ -1,4 +1,4 @@
-"""What can be lost, doubled or put out of order: every course of a small set of replicas and its producer."""
+"""What can be lost, duplicated or put out of order: every course of a small set of replicas and its producer."""
 
 from kafka_capacity.kafka.durability.explore import Explored, explore
 from kafka_capacity.kafka.durability.settings import Acks, Bounds, Configuration, FailureKind, Outcome, Truncation

@@ -21,7 +21,7 @@ _COLUMNS: tuple[tuple[str, tuple[Outcome, ...], Bounds, Truncation], ...] = tupl
             Truncation.LEADER_EPOCH,
             (
                 ("lost", (Outcome.LOST_ACKNOWLEDGED, Outcome.LOST_SILENTLY)),
-                ("doubled", (Outcome.DUPLICATED,)),
+                ("duplicated", (Outcome.DUPLICATED,)),
                 ("out of order", (Outcome.REORDERED,)),
                 ("refused", (Outcome.REFUSED,)),
                 ("nobody leads", (Outcome.UNAVAILABLE,)),
@@ -35,7 +35,7 @@ _COLUMNS: tuple[tuple[str, tuple[Outcome, ...], Bounds, Truncation], ...] = tupl
         (
             Bounds(kinds=(*_CRASH, FailureKind.PRODUCER_RESTART)),
             Truncation.LEADER_EPOCH,
-            (("doubled, with producer restarts", (Outcome.DUPLICATED,)),),
+            (("duplicated, with producer restarts", (Outcome.DUPLICATED,)),),
         ),
         (
             Bounds(kinds=(*_CRASH, FailureKind.QUICK_RESTART)),

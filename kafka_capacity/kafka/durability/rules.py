@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.durability.settings import MOST_APPENDS, Acks, Bounds, Configuration, Truncation
+from kafka_capacity.kafka.durability.settings import MAX_APPENDS, Acks, Bounds, Configuration, Truncation
 from kafka_capacity.kafka.durability.words import (
     CONFIGURATION,
     ELIGIBLE,
@@ -104,14 +104,14 @@ def advanced(rules: Rules, states: States) -> States:
     replicas, rest = states.replicas, states.rest
     ends = KNOWN_END.get(replicas)
     ends[:, 0] = LENGTH.get(replicas[:, 0])
-    smallest = np.where(IN_SYNC.get(replicas) == 1, ends, MOST_APPENDS).min(axis=1)
+    smallest = np.where(IN_SYNC.get(replicas) == 1, ends, MAX_APPENDS).min(axis=1)
     is_led = has_leader(states)
     moves = is_led & ~is_short_of_isr(rules, states)
     leader = replicas[:, 0]
     mark = np.maximum(HIGH_WATERMARK.get(leader), np.where(moves, smallest, 0))
     leader = HIGH_WATERMARK.put(leader, mark)
     read = READ.get(rest)
-    for number in range(MOST_APPENDS):
+    for number in range(MAX_APPENDS):
         record = slot(leader, number) & 0b11
         is_seen = is_led & (number < mark) & (record > 0)
         read = np.where(is_seen, read | (1 << np.maximum(record - 1, 0)), read)

@@ -7,10 +7,10 @@ from enum import IntEnum, StrEnum
 
 from kafka_capacity.errors import RequestError
 
-MOST_REPLICAS = 4
-MOST_RECORDS = 3
-MOST_FAILURES = 3
-MOST_APPENDS = 8
+MAX_REPLICAS = 4
+MAX_RECORDS = 3
+MAX_FAILURES = 3
+MAX_APPENDS = 8
 """How many copies of records a log has room for, all attempts counted."""
 
 
@@ -50,7 +50,7 @@ class FailureKind(StrEnum):
     DISCONNECT = "disconnect"
     """The connection of the producer breaks: what it waits for is not answered."""
     PRODUCER_RESTART = "producer-restart"
-    """The producer starts anew, with another producer id, and sends again what it was not told to be written."""
+    """The producer starts over, with another producer id, and sends again what it was not told to be written."""
 
 
 class Outcome(IntEnum):
@@ -111,9 +111,9 @@ class Configuration:
 
     def __post_init__(self) -> None:
         """Refuse what Kafka refuses, and what is too large to be explored."""
-        if not 1 <= self.replication_factor <= MOST_REPLICAS:
+        if not 1 <= self.replication_factor <= MAX_REPLICAS:
             raise RequestError(
-                f"replication_factor: {self.replication_factor} cannot be explored; give 1 to {MOST_REPLICAS}"
+                f"replication_factor: {self.replication_factor} cannot be explored; give 1 to {MAX_REPLICAS}"
             )
         if self.min_insync_replicas < 1:
             raise RequestError(f"min_insync_replicas: {self.min_insync_replicas} is refused; give at least 1")
@@ -146,24 +146,24 @@ class Bounds:
     retries: int = 1
     in_flight: int = 1
     kinds: tuple[FailureKind, ...] = tuple(FailureKind)
-    power_losses: int = MOST_FAILURES
+    power_losses: int = MAX_FAILURES
     moves_on_resend: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what does not fit the coding of states."""
         for name, least, most in (
-            ("records", 1, MOST_RECORDS),
-            ("failures", 0, MOST_FAILURES),
-            ("power_losses", 0, MOST_FAILURES),
+            ("records", 1, MAX_RECORDS),
+            ("failures", 0, MAX_FAILURES),
+            ("power_losses", 0, MAX_FAILURES),
             ("retries", 0, 3),
-            ("in_flight", 1, MOST_RECORDS),
+            ("in_flight", 1, MAX_RECORDS),
         ):
             if not least <= getattr(self, name) <= most:
                 raise RequestError(f"{name}: {getattr(self, name)} cannot be explored; give {least} to {most}")
         lives = 2 if FailureKind.PRODUCER_RESTART in self.kinds else 1
-        if self.records * (self.retries + 1) * lives > MOST_APPENDS:
+        if self.records * (self.retries + 1) * lives > MAX_APPENDS:
             raise RequestError(
                 f"records, retries: {self.records} records sent {self.retries + 1} times in {lives} lives of a "
-                f"producer can be {self.records * (self.retries + 1) * lives} copies; at most {MOST_APPENDS} are "
+                f"producer can be {self.records * (self.retries + 1) * lives} copies; at most {MAX_APPENDS} are "
                 "explored, so give less of one"
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.durability.settings import MOST_APPENDS
+from kafka_capacity.kafka.durability.settings import MAX_APPENDS
 
 Words = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -42,7 +42,7 @@ class Field:
 
 ENTRY_BITS = 5
 NAME = Field(0, 2)
-LOG = Field(2, ENTRY_BITS * MOST_APPENDS)
+LOG = Field(2, ENTRY_BITS * MAX_APPENDS)
 LENGTH = Field(42, 4)
 KNOWN_END = Field(46, 4)
 HIGH_WATERMARK = Field(50, 4)
@@ -80,8 +80,8 @@ def attempts_of(record: int) -> Field:
 
 UNSENT, WAITING, TOLD_WRITTEN, TOLD_ERROR, SENT_UNTOLD, REFUSAL_UNDER_WAY, WRITTEN_ELSEWHERE = range(7)
 
-_PREFIX = np.array([(1 << (ENTRY_BITS * n)) - 1 for n in range(MOST_APPENDS + 1)], dtype=np.int64)
-RECORDS_OF_LOG = sum(0b11 << (ENTRY_BITS * n) for n in range(MOST_APPENDS))
+_PREFIX = np.array([(1 << (ENTRY_BITS * n)) - 1 for n in range(MAX_APPENDS + 1)], dtype=np.int64)
+RECORDS_OF_LOG = sum(0b11 << (ENTRY_BITS * n) for n in range(MAX_APPENDS))
 """The bits of a log that say which record is where."""
 
 
@@ -119,7 +119,7 @@ def common_length(one: Words, other: Words) -> Words:
     both = np.minimum(LENGTH.get(one), LENGTH.get(other))
     differs = one ^ other
     same = np.zeros_like(both)
-    for number in range(MOST_APPENDS):
+    for number in range(MAX_APPENDS):
         same += (same == number) & (number < both) & (slot(differs, number) == 0)
     return same
 
@@ -133,7 +133,7 @@ def copies(words: Words, record: int, life: Words | None = None) -> tuple[Words,
         life: of the producer that sent it; ``None`` for any.
     """
     count, first = np.zeros_like(words), np.zeros_like(words)
-    for number in range(MOST_APPENDS):
+    for number in range(MAX_APPENDS):
         content = slot(words, number)
         is_it = (content & 0b11) == record + 1
         if life is not None:

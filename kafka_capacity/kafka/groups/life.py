@@ -30,7 +30,7 @@ from kafka_capacity.kafka.groups.model import (
 )
 from kafka_capacity.kafka.groups.registry import Assignor
 
-MOST_ROUNDS = 10
+MAX_ROUNDS = 10
 """Rounds after which a cooperative group that does not settle is left alone."""
 
 
@@ -94,7 +94,7 @@ class ClassicLife:
             self._memory.pop(member_id, None)
         rounds: list[Round] = []
         has_lost = True
-        while has_lost and len(rounds) < MOST_ROUNDS:
+        while has_lost and len(rounds) < MAX_ROUNDS:
             before = {member.member_id: set(self.held(member.member_id)) for member in members}
             rounds.append(self.round(topics, members))
             has_lost = self.assignor.is_cooperative and any(

@@ -86,7 +86,7 @@ class Loads:
         self._insert(member)
 
     def fill(self, runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> None:
-        """Assign partitions one after another, each to the member with the fewest; rank the members anew.
+        """Assign partitions one after another, each to the member with the fewest; rank the members again.
 
         Args:
             runs: some partitions, and the members they may go to (each once, at least one).

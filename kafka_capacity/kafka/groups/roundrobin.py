@@ -8,7 +8,7 @@ Constraints:
     Members sort by ``group.instance.id``, those without one after the others by member id; topics sort by name.
 
 Algorithm:
-    The circle does not start anew at a topic: each partition goes to the next member, from the one after the last
+    The circle does not start over at a topic: each partition goes to the next member, from the one after the last
     that got something, that subscribes to the topic.
 
 Worked example, 8 partitions over 3 members:

@@ -27,7 +27,7 @@ from kafka_capacity.kafka.groups.subscriptions import Subscribers, distinct_list
 from kafka_capacity.kafka.groups.uniform_levelling import Levels
 from kafka_capacity.kafka.java.hashing import uuid_halves
 
-_MOST_ROUNDS = 16  # UniformHeterogeneousAssignmentBuilder.MAX_ITERATION_COUNT
+_MAX_ROUNDS = 16  # UniformHeterogeneousAssignmentBuilder.MAX_ITERATION_COUNT
 
 
 def assign_mixed(group: Group) -> Assignment:
@@ -111,7 +111,7 @@ class _Mixed:
         """Move partitions within the topics that have two subscribers or more."""
         topics = [topic for topic in self._sorted_topics if self._readers.count[topic] >= 2]
         last_changed: int | None = None
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             for position, topic in enumerate(topics):
                 if position == last_changed:
                     return

@@ -127,7 +127,7 @@ class JavaRandom:
 
 
 def _scaled(states: NDArray[np.uint64], limits: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], int]:
-    """Bring states below their bounds; also tell how many there are before the first that must be drawn anew."""
+    """Bring states below their bounds; also tell how many there are before the first that must be drawn again."""
     bits = (states >> np.uint64(17)).astype(np.uint32)
     values = bits % limits
     refused = bits - values + limits > np.uint32(1 << 31)

@@ -1,4 +1,4 @@
-"""Give each of many replicas a broker, so that each broker gets about the amount meant for it: linear in the replicas.
+"""Return each of many replicas a broker, so that each gets about the amount meant for it: linear in the replicas.
 
 Algorithm
     The amounts stand one after another on a line, and so do the replicas, in the order given; a replica goes to the
@@ -33,7 +33,7 @@ def first_in_sequence(length: int) -> NDArray[np.int64]:
 def within_amount(
     group: NDArray[np.int32], unit: NDArray[np.float64], amount: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Tell which items fit into their group's amount, taken in the order given: bool[n].
+    """Return which items fit into their group's amount, taken in the order given: bool[n].
 
     An item that does not fit by itself is passed over; after the first that overflows a group's sum none is taken.
 

@@ -72,7 +72,7 @@ def lower_bound(problem: PlacementProblem, limits: BalanceLimits) -> LowerBound:
 
 
 def least_new_replicas(problem: PlacementProblem) -> NDArray[np.int64]:
-    """Give int64[P], how many replicas each partition must get new whatever the balance.
+    """Return int64[P], how many replicas each partition must get new whatever the balance.
 
     Of the replicas on brokers that stay, at most ``factor`` can be kept, less one for every rack still missing.
     """
@@ -93,7 +93,7 @@ def rack_inflow(
     most: NDArray[np.float64],
     total: float,
 ) -> float:
-    """Give the least that must come to the brokers of all racks together.
+    """Return the least that must come to the brokers of all racks together.
 
     Args:
         deficit: float64[R], what the brokers of a rack lack of their lower limits.
@@ -174,7 +174,7 @@ def _priced(
 ) -> int:
     """Price so many new replicas, beyond those that must be made anyway.
 
-    A replica that comes anew stands for one that went, of the same partition: every broker above its limit gives up
+    A replica that comes again stands for one that went, of the same partition: every broker above its limit gives up
     its cheapest, the rest are the cheapest of all. Partitions that must give up replicas anyway go for nothing.
     """
     held = stays(problem)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.placement.layout import Layout
 
-_MOST_CYCLES = 1000
+_MAX_CYCLES = 1000
 _FAR = np.iinfo(np.int64).max // 64
 
 
@@ -39,7 +39,7 @@ class CycleCancelling:
 
     def run(self) -> None:
         """Cancel cycles until there is none."""
-        for _ in range(_MOST_CYCLES):
+        for _ in range(_MAX_CYCLES):
             self._price()
             cycle = self._cycle()
             if not cycle or not self._do(cycle):

@@ -3,7 +3,7 @@
 One variable for a partition on a broker, 1 where it has a replica; what is copied is the sum of the sizes of those that
 are not there now. The factor, the racks, the limits of the balance and the hard limits are linear in them. The limit is
 in nodes, not in seconds, so that the same problem has the same answer. Where the nodes do not suffice to prove the plan
-good, parts of it are solved anew, a few brokers at a time with all others as they are.
+good, parts of it are solved again, a few brokers at a time with all others as they are.
 
 scipy is imported here and only when it is needed, since that takes longer than a plan.
 """
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.placement.allotting import first_in_sequence
 from kafka_capacity.kafka.placement.layout import Layout
 
-MOST_CELLS = 2_000
+MAX_CELLS = 2_000
 """Partitions times brokers up to which the program is tried."""
-_MOST_NODES = 100
+_MAX_NODES = 100
 _GAP_RATIO = 0.001
 _GOOD_ENOUGH_RATIO = 0.004
 """A plan proven to be so close to the optimum is left alone."""
@@ -131,7 +131,7 @@ class _Program:
         return bool(is_kept.all() and not (holds & ~self.may_hold).any())
 
     def solve(self, least: NDArray[np.bool_], most: NDArray[np.bool_], gap_ratio: float | None = None) -> Any:
-        """Give scipy's result where each cell is at least and at most this.
+        """Return scipy's result where each cell is at least and at most this.
 
         Args:
             least: bool[P, B].
@@ -146,7 +146,7 @@ class _Program:
             constraints=LinearConstraint(self._matrix, self._least, self._most),
             integrality=np.ones(self._cost.size, dtype=np.int64),
             bounds=Bounds(least.ravel().astype(np.float64), most.ravel().astype(np.float64)),
-            options={"node_limit": _MOST_NODES, "mip_rel_gap": usual if gap_ratio is None else gap_ratio},
+            options={"node_limit": _MAX_NODES, "mip_rel_gap": usual if gap_ratio is None else gap_ratio},
         )
 
     def holds(self, found: Any) -> NDArray[np.bool_]:
@@ -164,7 +164,7 @@ _Rows = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], ND
 def _constraints(
     layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Give the matrix as (row, column, value) and the limits of each row."""
+    """Return the matrix as (row, column, value) and the limits of each row."""
     partitions, brokers = len(layout.held), len(layout.rack)
     cell = np.arange(partitions * brokers).reshape(partitions, brokers)
     blocks: _Rows = []

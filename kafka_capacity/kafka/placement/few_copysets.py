@@ -62,7 +62,7 @@ def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> N
 def _sets(
     problem: PlacementProblem, rows: NDArray[np.int64], usable: NDArray[np.int64], factor: int, rounds: int
 ) -> NDArray[np.int64]:
-    """Give int64[C, factor], positions of brokers, each set once."""
+    """Return int64[C, factor], positions of brokers, each set once."""
     today = _todays_sets(problem, rows, usable, factor)
     racks = problem.target.rack_indexes()
     chosen: dict[tuple[int, ...], None] = {}
@@ -99,7 +99,7 @@ class _Round:
         self._spread = min(factor, int((self._count > 0).sum()))
 
     def allows(self, one: tuple[int, ...]) -> bool:
-        """Tell whether a set is free, spread over racks, and leaves brokers that can be cut further."""
+        """Return whether a set is free, spread over racks, and leaves brokers that can be cut further."""
         if any(broker not in self._left for broker in one):
             return False
         racks = self._racks[list(one)]
@@ -184,7 +184,7 @@ class _Filling:
         self._chosen[row] = [leader, *(broker for broker in ordered if broker != leader)]
 
     def broker_ids(self, width: int) -> NDArray[np.int32]:
-        """Give int32[P, W]."""
+        """Return int32[P, W]."""
         found = np.full((len(self._before), max(width, 1)), -1, dtype=np.int32)
         ids = self._problem.target.ids
         for row, brokers in self._chosen.items():

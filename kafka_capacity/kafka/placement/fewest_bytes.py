@@ -23,7 +23,7 @@ Algorithm
     (:mod:`kafka_capacity.kafka.placement.levelling`). Refine small plans to the optimum
     (:mod:`kafka_capacity.kafka.placement.refining`). Take replicas off log directories that are too small for them
     (:mod:`.relieving`). Then level the leaders (:mod:`.leading`).
-    A replica that is made anew takes the place in the list of the one it stands for. Nothing is drawn at random, and
+    A replica that is made again takes the place in the list of the one it stands for. Nothing is drawn at random, and
     nothing depends on the clock.
     Each step is linear in the replicas but for sorting them.
 """

@@ -1,4 +1,4 @@
-"""Give up what must not stay and make what is missing, before anything is levelled.
+"""Return up what must not stay and make what is missing, before anything is levelled.
 
 Algorithm
     A replica above the factor, or one against the rack rule, goes: one that is not in sync if there is such, else the
@@ -22,7 +22,7 @@ from kafka_capacity.kafka.placement.shares import distinct_racks
 _BATCHES = 64
 _LARGE_RATIO = 0.01
 """A replica above this part of a mean share is placed by itself."""
-_MOST_RACKS = 64
+_MAX_RACKS = 64
 
 
 def give_up_surplus(layout: Layout) -> None:
@@ -120,7 +120,7 @@ def _only_rack(
 ) -> NDArray[np.int32]:
     """Name the one rack that can take a replica, -1 where several can: int32[n]."""
     only = np.full(len(rows), NOWHERE, dtype=np.int32)
-    if not len(rows) or layout.rack_count > _MOST_RACKS:
+    if not len(rows) or layout.rack_count > _MAX_RACKS:
         return only
     racks, known = layout.racks_without(rows, columns)
     is_bound = (later + 1 <= layout.spread[rows] - known) & (known == layout.rack_count - 1)
@@ -171,7 +171,7 @@ def _put(layout: Layout, row: int, column: int, later: int, score: NDArray[np.fl
 
 
 def _free(layout: Layout, row: int, *, pins: bool = True) -> NDArray[np.bool_]:
-    """Give the brokers that do not hold the partition, whatever their racks."""
+    """Return the brokers that do not hold the partition, whatever their racks."""
     free = layout.usable.copy()
     if pins and layout.allowed is not None:
         free &= layout.allowed[layout.problem.partitions.topic[row]]

@@ -20,7 +20,7 @@ from kafka_capacity.kafka.placement.topics import topic_counts
 def generate_order(
     topic_names: Sequence[str], topic: NDArray[np.int32], partition: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Tell in which order ``calculateAssignment`` places topics, and which partition decides their factor.
+    """Describe in which order ``calculateAssignment`` places topics, and which partition decides their factor.
 
     The current assignment is a ``HashMap`` of topic partitions, walked to group them by topic; the groups are a
     ``HashMap`` too, filled by ``computeIfAbsent``. A topic gets the factor of the partition met first.

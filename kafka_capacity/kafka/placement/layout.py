@@ -95,7 +95,7 @@ class Layout:
         return total[1:]
 
     def broker_ids(self) -> NDArray[np.int32]:
-        """Give the matrix of ids, its padding at the right and no wider than the largest factor."""
+        """Return the matrix of ids, its padding at the right and no wider than the largest factor."""
         ids = self.held_ids()
         if (ids[:, :-1] < 0).any():
             order = np.argsort(ids < 0, axis=1, kind="stable")
@@ -107,14 +107,14 @@ class Layout:
         return np.where(self.held >= 0, self.problem.target.ids[self.held], -1).astype(np.int32)
 
     def is_home(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
-        """Tell which partitions have a replica on a broker now, so that one there costs nothing: bool[n]."""
+        """Return which partitions have a replica on a broker now, so that one there costs nothing: bool[n]."""
         found = np.zeros(len(rows), dtype=np.bool_)
         for column in range(self.home.shape[1]):
             found |= self.home[rows, column] == broker
         return found & (np.asarray(broker) >= 0)
 
     def is_behind(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
-        """Tell which partitions have a replica on a broker now that is not in sync: bool[n]."""
+        """Return which partitions have a replica on a broker now that is not in sync: bool[n]."""
         found = np.zeros(len(rows), dtype=np.bool_)
         if self._behind is not None:
             for column in range(self._behind.shape[1]):
@@ -124,7 +124,7 @@ class Layout:
     def racks_without(
         self, rows: NDArray[np.int64], columns: NDArray[np.int64]
     ) -> tuple[list[NDArray[np.int32]], NDArray[np.int64]]:
-        """Give the racks of the other replicas of each row, column by column, and how many different ones they are."""
+        """Return the racks of the other replicas of each row, column by column, and how many different ones."""
         racks: list[NDArray[np.int32]] = []
         known = np.zeros(len(rows), dtype=np.int64)
         for column in range(self.held.shape[1]):
@@ -148,7 +148,7 @@ class Layout:
         receiver: NDArray[np.int32],
         missing: NDArray[np.int64] | None = None,
     ) -> NDArray[np.bool_]:
-        """Tell which replicas may go to the broker proposed for each: bool[n].
+        """Return which replicas may go to the broker proposed for each: bool[n].
 
         A partition that is on too few racks anyway (where a rack has no broker to spare) must not lose another. None
         goes back to a replica that is behind: what it lacks may be gone with the one that leaves. A partition without a
@@ -178,7 +178,7 @@ class Layout:
         return np.asarray(allowed & (known + is_new + later >= wanted), dtype=np.bool_)
 
     def has_room(self, rows: NDArray[np.int64], receiver: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell for which replicas the broker proposed is within its hard limits afterwards, each by itself."""
+        """Describe for which replicas the broker proposed is within its hard limits afterwards, each by itself."""
         room = np.ones(len(rows), dtype=np.bool_)
         for hard in self.hard:
             room &= hard.load[receiver] + hard.unit[rows] <= hard.limit[receiver] * (1 + 1e-12)
@@ -197,7 +197,7 @@ class Layout:
         self.move(np.array([row]), np.array([column]), np.array([receiver], dtype=np.int32))
 
     def may_go_one(self, row: int, column: int, receiver: int) -> bool:
-        """Tell whether one replica may go to a broker and finds room there."""
+        """Return whether one replica may go to a broker and finds room there."""
         rows, there = np.array([row]), np.array([receiver], dtype=np.int32)
         return bool(self.may_go(rows, np.array([column]), there)[0] and self.has_room(rows, there)[0])
 
@@ -213,5 +213,5 @@ class Layout:
         load -= np.bincount(donor + 1, weights=unit, minlength=brokers)[1:]
 
     def narrow(self) -> NDArray[np.int64]:
-        """Give the rows that are on fewer racks than they should."""
+        """Return the rows that are on fewer racks than they should."""
         return np.nonzero(distinct_racks(self.rack, self.held) < self.spread)[0]

@@ -12,7 +12,7 @@ Algorithm
     The brokers above their limits hand leadership to followers below theirs, in rounds over all partitions at once;
     within a round each gives and takes no more than it should. Where nobody can hand over to one who lacks, it goes
     through a third: from then on leadership flows from every leader to the follower that leads least. In the end
-    single lists are mended, the worst broker first.
+    single lists are fixed, the worst broker first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROUNDS = 60
 
 
 def leader_shares(held: NDArray[np.int32], unit: NDArray[np.float64], usable: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Give float64[B], what each broker should lead.
+    """Return float64[B], what each broker should lead.
 
     Args:
         held: int32[P, W], broker positions, the leader first, the padding at the right.
@@ -149,7 +149,7 @@ class LeaderLevelling:
         return moved > 1e-3 * float(min(give.sum(), take.sum())) and moved > 0
 
     def _amounts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Say what must be given and taken so that all are within their limits, and no more."""
+        """Describe what must be given and taken so that all are within their limits, and no more."""
         give = np.maximum(0.0, self._load - self._upper)
         take = np.maximum(0.0, self._lower - self._load)
         lack = float(take.sum() - give.sum())

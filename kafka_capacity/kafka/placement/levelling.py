@@ -154,7 +154,7 @@ class _Bulk:
             self._hand_over(queue, give, take, within_rack=False)
 
     def _amounts(self, group: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Say what each broker of a group should give and take, the same in sum."""
+        """Describe what each broker of a group should give and take, the same in sum."""
         of = self._of
         give, take = of._surplus()[group], of._deficit()[group]
         load, fair = of._load[group], of._fair[group]
@@ -277,7 +277,7 @@ class _Crumbs:
         return False
 
     def _windows(self, start: int, direction: int) -> Iterator[NDArray[np.int64]]:
-        """Give rows outwards from a place in the order of sizes, in stretches that grow."""
+        """Return rows outwards from a place in the order of sizes, in stretches that grow."""
         length, place = _WINDOW, start
         while 0 <= place <= len(self._order):
             stop = place + direction * length

@@ -114,7 +114,7 @@ class LogDirRoom:
 def allowed_brokers(
     partitions: Partitions, target: Brokers, pins: Mapping[str, Iterable[int]]
 ) -> NDArray[np.bool_] | None:
-    """Give bool[T, B] for :attr:`PlacementProblem.allowed_brokers`; ``None`` where nothing is pinned.
+    """Return bool[T, B] for :attr:`PlacementProblem.allowed_brokers`; ``None`` where nothing is pinned.
 
     Args:
         partitions: whose topics.
@@ -178,12 +178,12 @@ class PlacementProblem:
     in_sync: NDArray[np.bool_] | None = None
 
     def written_bytes_per_second(self) -> NDArray[np.float64]:
-        """Give float64[P], what each replica of a partition is written, as the limits count it."""
+        """Return float64[P], what each replica of a partition is written, as the limits count it."""
         given = self.limit_in_bytes_per_second
         return np.asarray(self.bytes_in_bytes_per_second if given is None else given, dtype=np.float64)
 
     def sent_bytes_per_second(self) -> NDArray[np.float64]:
-        """Give float64[P], what the leader of a partition sends to consumers and followers."""
+        """Return float64[P], what the leader of a partition sends to consumers and followers."""
         read = self.limit_out_bytes_per_second
         followers = np.maximum(self.replication_factor - 1, 0) * self.written_bytes_per_second()
         return np.asarray(followers if read is None else followers + read, dtype=np.float64)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement.bounds import LowerBound, lower_bound
-from kafka_capacity.kafka.placement.exact import MOST_CELLS, least_bytes_within
+from kafka_capacity.kafka.placement.exact import MAX_CELLS, least_bytes_within
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits, broker_loads
@@ -37,7 +37,7 @@ def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_sol
     own = limits.widened_to(broker_loads(problem, limits, after))
     bound = lower_bound(problem, own)
     moved = diff_assignments(problem.before, after).moved_bytes(problem.size_bytes)
-    is_small = len(after) * len(problem.target) <= MOST_CELLS
+    is_small = len(after) * len(problem.target) <= MAX_CELLS
     if not is_solved or not is_small or moved <= bound.bytes * CLOSE_ENOUGH:
         return bound
     proven = _proven_bytes(problem, own, after)

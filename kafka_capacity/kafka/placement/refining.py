@@ -7,8 +7,8 @@ Goals (ordered)
 Algorithm
     By count: :mod:`kafka_capacity.kafka.placement.cycles`, which ends at the optimum.
     By bytes: a beam search. A step moves one replica to one broker. The most promising steps are carried on by every
-    other step, up to four at a time; what is outside the limits halfway counts half, since a step that mends it mends
-    a donor and a receiver. As soon as a sequence is better than the plan it is done, and the search starts anew. Where
+    other step, up to four at a time; what is outside the limits halfway counts half, since a step that fixes it fixes
+    a donor and a receiver. As soon as a sequence is better than the plan it is done, and the search starts over. Where
     the plan is not close to its lower bound then, :mod:`kafka_capacity.kafka.placement.exact` has a try.
     There is no clock in it: the work is bounded by the number of steps, and the same problem has the same answer.
 """
@@ -20,23 +20,23 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.placement.bounds import lower_bound
 from kafka_capacity.kafka.placement.cycles import CycleCancelling
-from kafka_capacity.kafka.placement.exact import MOST_CELLS, TINY_CELLS, adopt, cheapest_within
+from kafka_capacity.kafka.placement.exact import MAX_CELLS, TINY_CELLS, adopt, cheapest_within
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.problem import Balance
 from kafka_capacity.kafka.placement.proving import CLOSE_ENOUGH
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 """Replicas times brokers up to which a problem counts as small."""
 _DEPTH = 4
 _BEAM_CELLS = 200_000
 _WEIGHTS = (0.5, 0.8, 0.4)
-_MOST_IMPROVEMENTS = 200
+_MAX_IMPROVEMENTS = 200
 
 
 def refine(layout: Layout) -> None:
     """Improve a layout whose rows are complete; large ones stay as they are."""
     steps = int((layout.held >= 0).sum()) * len(layout.rack)
-    if not 0 < steps <= MOST_STEPS:
+    if not 0 < steps <= MAX_STEPS:
         return
     if layout.problem.balance is Balance.REPLICAS:
         CycleCancelling(layout, layout.limits.lower, layout.limits.upper).run()
@@ -73,17 +73,17 @@ class _Beam:
     def run(self) -> None:
         """Search until nothing better is found."""
         self._search()
-        if self._layout.held.shape[0] * len(self._layout.rack) <= MOST_CELLS and not self._is_proven():
+        if self._layout.held.shape[0] * len(self._layout.rack) <= MAX_CELLS and not self._is_proven():
             self._solve()
             self._search()
 
     def _search(self) -> None:
-        for _ in range(_MOST_IMPROVEMENTS):
+        for _ in range(_MAX_IMPROVEMENTS):
             if not any(self._improve(weight) for weight in _WEIGHTS):
                 return
 
     def _is_proven(self) -> bool:
-        """Tell whether the plan is as good as can be shown: inside the limits and at the bound."""
+        """Return whether the plan is as good as can be shown: inside the limits and at the bound."""
         layout = self._layout
         brokers = np.arange(len(layout.load), dtype=np.int32)
         if self._outside(layout.load, brokers).any():
@@ -162,7 +162,7 @@ class _Beam:
     def _extended(
         self, steps: _Steps, load: NDArray[np.float64], chains: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Say what each step adds to each sequence, outside the limits and in bytes: float64[S, N] both."""
+        """Describe what each step adds to each sequence, outside the limits and in bytes: float64[S, N] both."""
         donor, receiver, unit = steps.donor, steps.receiver, steps.unit
         brokers = np.arange(load.shape[1], dtype=np.int32)
         now = self._outside(load, brokers)

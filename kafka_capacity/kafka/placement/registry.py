@@ -18,7 +18,7 @@ from kafka_capacity.kafka.placement.problem import PlacementProblem
 
 
 class Placer(Protocol):
-    """Says where every replica goes.
+    """Return where every replica goes.
 
     Attributes:
         name: the policy as users type it.

@@ -20,7 +20,7 @@ _SLACK_RATIO = 0.02
 """Replicas cannot be split: that much room is left when a limit is raised."""
 _ROUNDING = 1e-9
 """What the brokers hold today is just enough for all they hold today, but for the rounding of sums."""
-_MOST_RACKS = 8
+_MAX_RACKS = 8
 """That are named."""
 BINDS_FROM_RATIO = 0.98
 """A broker this close to a limit is held back by it."""
@@ -76,11 +76,11 @@ class LimitState:
 
 
 def _where(found: Sequence[Shortage]) -> str:
-    """Say where brokers are missing."""
+    """Return where brokers are missing."""
     if len(found) > 1:
         racks = [f"{one.missing_brokers} in rack {one.rack}" for one in found]
-        more = f" and in {len(racks) - _MOST_RACKS} more racks" if len(racks) > _MOST_RACKS else ""
-        return f" ({', '.join(racks[:_MOST_RACKS])}{more})"
+        more = f" and in {len(racks) - _MAX_RACKS} more racks" if len(racks) > _MAX_RACKS else ""
+        return f" ({', '.join(racks[:_MAX_RACKS])}{more})"
     (one,) = found
     if one.topics:
         others = f" and {len(one.topics) - 1:,} more" if len(one.topics) > 1 else ""

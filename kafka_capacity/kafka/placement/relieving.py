@@ -1,7 +1,7 @@
 """Take replicas off log directories that would hold more than they may (JBOD).
 
 Brokers are chosen by what they hold in all; a directory of theirs can be too small all the same. Which directory a
-replica goes to is that of :mod:`.log_dirs`, asked anew after each round: what counts in the end
+replica goes to is that of :mod:`.log_dirs`, asked again after each round: what counts in the end
 is what it says.
 
 Algorithm
@@ -54,7 +54,7 @@ def placed_log_dirs(problem: PlacementProblem, after: NDArray[np.int32]) -> LogD
 
 
 def _relieve(layout: Layout, room: LogDirRoom, placed: LogDirPlacement) -> bool:
-    """Relieve every overfull directory once; tells whether anything was moved."""
+    """Relieve every overfull directory once; returns whether anything was moved."""
     held, limit = placed.bytes_after.copy(), room.limit_bytes
     size = layout.problem.size_bytes.astype(np.float64)
     over = np.flatnonzero(placed.is_over)
@@ -82,7 +82,7 @@ def _order(
 
 
 def _hand_over(layout: Layout, room: LogDirRoom, held: NDArray[np.float64], row: np.intp, column: np.intp) -> bool:
-    """Put one replica on the best broker with room for it; tells whether there was one."""
+    """Put one replica on the best broker with room for it; returns whether there was one."""
     brokers = np.arange(len(layout.load), dtype=np.int32)
     rows, columns = np.full(len(brokers), row), np.full(len(brokers), column)
     size = float(layout.problem.size_bytes[row])

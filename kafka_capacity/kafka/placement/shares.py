@@ -49,13 +49,13 @@ class BalanceLimits:
         )
 
     def imbalance_ratio(self, load: NDArray[np.float64]) -> float:
-        """Give the largest distance of a broker from its share, as a ratio of the share."""
+        """Return the largest distance of a broker from its share, as a ratio of the share."""
         shared = self.fair > 0
         return float(np.max(np.abs(load[shared] / self.fair[shared] - 1.0))) if shared.any() else 0.0
 
 
 def wanted_racks(replication_factor: NDArray[np.int32], rack_count: int, rule: RackRule) -> NDArray[np.int32]:
-    """Give int32[P], over how many racks each partition must be spread at least."""
+    """Return int32[P], over how many racks each partition must be spread at least."""
     possible = np.minimum(replication_factor, rack_count)
     if rule is RackRule.STRICT:
         return possible.astype(np.int32)
@@ -93,7 +93,7 @@ def fair_shares(
 
 
 def balance_limits(problem: PlacementProblem) -> BalanceLimits:
-    """Give the balance a problem asks for: bytes within the tolerance, or replica counts within it or within one."""
+    """Return the balance a problem asks for: bytes within the tolerance, or replica counts within it or within one."""
     is_bytes = problem.balance is Balance.BYTES
     factor = problem.replication_factor.astype(np.float64)
     unit = problem.size_bytes.astype(np.float64) if is_bytes else np.ones(len(factor))
@@ -119,7 +119,7 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
 
 
 def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) -> NDArray[np.float64]:
-    """Give float64[B], the hard limit in the unit of the balance, infinite where there is none."""
+    """Return float64[B], the hard limit in the unit of the balance, infinite where there is none."""
     limits = problem.broker_limits
     if limits is None:
         return np.full(len(problem.target), np.inf)
@@ -137,7 +137,7 @@ def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArr
 
 
 def stays(problem: PlacementProblem) -> NDArray[np.int32]:
-    """Give int32[P, W], the target positions of the replicas that may stay where they are, -1 for the others."""
+    """Return int32[P, W], the target positions of the replicas that may stay where they are, -1 for the others."""
     held = problem.target.index_of(problem.before)
     held[problem.before < 0] = -1
     if problem.allowed_brokers is not None:

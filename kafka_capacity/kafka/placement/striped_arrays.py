@@ -164,7 +164,7 @@ def _place_unshuffled(
 
 
 def _uses_lists_always(patterns: StripePatterns, list_count: int) -> bool:
-    """Tell whether every list is used in all patterns or in none."""
+    """Return whether every list is used in all patterns or in none."""
     times = np.bincount(patterns.lists[patterns.taken == 0], minlength=list_count)
     return bool(((times == 0) | (times == len(patterns.lists))).all())
 
@@ -200,7 +200,7 @@ def _count_uses(
 
 
 def _copy_within_rows(uses: NDArray[np.int64], rows: StripeRows, patterns: StripePatterns) -> None:
-    """Give the later replicas that a partition takes from a list the count of the first."""
+    """Return the later replicas that a partition takes from a list the count of the first."""
     lists, taken = patterns.lists, patterns.taken
     for later in range(1, lists.shape[1]):
         if not taken[:, later].any():

@@ -127,7 +127,7 @@ class StripeWalk:
             turn = turn + 1 if turn + 1 < len(racks) else 0
 
     def _next(self, index: int, epoch: int) -> int:
-        """Give the place of the next broker of a list, -1 when it is used up."""
+        """Return the place of the next broker of a list, -1 when it is used up."""
         size = self._sizes[index]
         if not size:
             return -1

@@ -16,7 +16,7 @@ def topic_counts(problem: PlacementProblem) -> NDArray[np.int64]:
 
 
 def topic_factors(problem: PlacementProblem) -> NDArray[np.int64]:
-    """Give the largest factor wanted in each topic, int64[T]: Kafka places a topic with one factor only."""
+    """Return the largest factor wanted in each topic, int64[T]: Kafka places a topic with one factor only."""
     counts = topic_counts(problem)
     factors = np.zeros(len(counts), dtype=np.int64)
     # Rows are sorted by topic; a topic without any would make reduceat look at the next one's.

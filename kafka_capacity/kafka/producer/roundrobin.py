@@ -5,7 +5,7 @@ Algorithm:
     its sign bit is masked out. The record goes to the partition with a leader that this number, modulo how many
     there are, points to; if none has a leader, the number modulo the partition count is taken. The counter knows
     nothing of partitions: when one loses its leader the sequence jumps, and 2**31 records after the start it begins
-    anew at 0.
+    again at 0.
 
     Before Kafka 2.4 records without key went the same way, from a random start: give it as ``first_count``.
 

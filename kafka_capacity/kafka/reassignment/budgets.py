@@ -1,7 +1,7 @@
 """What a wave may use up: room on disks, moves at once, seconds and traffic of each broker and direction.
 
 All of it adds up over the hops of a wave, time too: a gate with throttle T closes n bytes, of which w a second are
-produced anew, within L seconds if n + L·w ≤ L·T.
+produced again, within L seconds if n + L·w ≤ L·T.
 """
 
 from __future__ import annotations
@@ -48,8 +48,10 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
     spare_in = brokers.network_in_bytes_per_second - before.written_bytes_per_second[EXPECTED]
     spare_out = brokers.network_out_bytes_per_second - before.sent_bytes_per_second[EXPECTED]
     t_in, t_out = throttles.in_bytes_per_second, throttles.out_bytes_per_second
-    longest, ratio = settings.longest_wave_seconds, settings.most_traffic_ratio
-    count = np.inf if settings.most_moves_per_broker is None else float(settings.most_moves_per_broker)
+    longest, ratio = settings.longest_wave_seconds, settings.max_traffic_ratio
+    count = (
+        np.inf if settings.max_concurrent_moves_per_broker is None else float(settings.max_concurrent_moves_per_broker)
+    )
     span, share = np.inf if longest is None else longest, np.inf if ratio is None else ratio
 
     def times(amount: NDArray[np.float64], factor: float) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ every wave; a hop that alone takes more than a ration gets a wave where it is th
 
 Algorithm
     Wave by wave over what is left, in order. Whoever does not fit by itself waits. Of the others, everyone whose
-    running sum at each of its resources is within the budget goes; the sums are then taken anew for the rest, for a
+    running sum at each of its resources is within the budget goes; the sums are then taken again for the rest, for a
     few rounds. A wave into which nothing fits ends the cut: what is left is stuck.
 
 Worked example, a disk with room for 10 and four hops of 6, of which the second gives back 6 elsewhere:

@@ -19,10 +19,10 @@ from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops
 from kafka_capacity.kafka.reassignment.log_dirs import emptiest_dir
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
-_MOST_DETOURS = 64
+_MAX_DETOURS = 64
 """Of one plan; whoever needs more should add a disk."""
 _ATTEMPTS = 8
-_MOST_TRIED = 128
+_MAX_TRIED = 128
 """Partitions that are looked at for one detour, the smallest first: what those cannot, larger ones hardly can."""
 
 
@@ -85,7 +85,7 @@ def _attempt(
         goes = result.wave[: len(pending)] >= 0
         done = done.joined(pending.in_waves((result.wave[: len(pending)] + number).astype(np.int32)).take(goes))
         pending, number = pending.take(~goes), number + result.wave_count
-        if not len(pending) or len(detours) >= _MOST_DETOURS:
+        if not len(pending) or len(detours) >= _MAX_DETOURS:
             break
         found = _first_detour(problem, pending, left, excluded | set(detours), drained)
         if found is None:
@@ -120,7 +120,7 @@ def _first_detour(
     waits = np.any(lacks, axis=1)
     may = gives_room & waits & (size <= widest) & ~np.isin(pending.row, sorted(excluded))
     chosen = np.flatnonzero(may)
-    for at in chosen[np.argsort(size[chosen], kind="stable")][:_MOST_TRIED].tolist():
+    for at in chosen[np.argsort(size[chosen], kind="stable")][:_MAX_TRIED].tolist():
         detour = _by_way_of(problem, pending, at, lacks[at], left, usable, racks)
         if detour is not None:
             return at, *detour

@@ -109,7 +109,7 @@ def replay(
 ) -> NDArray[np.float64]:
     """Play copies event by event, max-min fair: float64[C], when each is in sync, infinite for never.
 
-    Each event is a copy that is done. As many events as copies, and at each the shares are worked out anew: for small
+    Each event is a copy that is done. As many events as copies, and at each the shares are worked out again: for small
     waves, and to check :func:`copy_seconds`.
     """
     done = np.full(len(size_bytes), np.inf)

@@ -51,10 +51,11 @@ class WaveSettings:
     """How to cut a move into waves.
 
     Attributes:
-        most_moves_per_broker: how many copies a broker may receive at once, and how many it may send; ``None`` for any.
+        max_concurrent_moves_per_broker: how many copies a broker may receive, and how many it may send, at once;
+            ``None`` for any.
         longest_wave_seconds: a wave takes at most this long at the expected rates; ``None`` for any. A partition that
             takes longer by itself gets a wave in which it is the longest.
-        most_traffic_ratio: the share of a throttle that what is produced to the moving partitions may take, since it
+        max_traffic_ratio: the share of a throttle that what is produced to the moving partitions may take, since it
             is what the copies lose; ``None`` for all of it.
         pause_seconds: between a wave and the next, until the disk space of what has gone is free.
         fetchers: ``num.replica.fetchers``, connections from one follower to one leader.
@@ -64,9 +65,9 @@ class WaveSettings:
         allows_detours: whether a partition may go by way of a third broker where two full disks wait for each other.
     """
 
-    most_moves_per_broker: int | None = None
+    max_concurrent_moves_per_broker: int | None = None
     longest_wave_seconds: float | None = None
-    most_traffic_ratio: float | None = 0.5
+    max_traffic_ratio: float | None = 0.5
     pause_seconds: float = DELETE_DELAY_SECONDS
     fetchers: int = 1
     fetcher_bytes_per_second: float | None = None

@@ -33,7 +33,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.groups.life import MOST_ROUNDS, ClassicLife
+from kafka_capacity.kafka.groups.life import MAX_ROUNDS, ClassicLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
 from kafka_capacity.kafka.rebalance.running import RunningGroup
@@ -87,7 +87,7 @@ class ClassicGroup(RunningGroup):
     def _rebalance(self, cause: MemberEvent) -> None:
         """Rebalance until nobody lost anything."""
         begins, at_once = cause.time_seconds, {cause.member} if cause.kind is Kind.JOIN else set[int]()
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             joined_by = self._gather(begins, at_once)
             if not self.state.live:
                 return

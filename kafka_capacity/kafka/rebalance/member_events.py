@@ -128,7 +128,7 @@ class Roster:
         return len(self.members)
 
     def add(self, like: int | None = None) -> int:
-        """Make up a member, or the next life of one; gives its number."""
+        """Make up a member, or the next life of one; returns its number."""
         number = len(self.members)
         model = self.members[like if like is not None else number % self._today] if self._today else None
         self.identity.append(number if like is None else self.identity[like])

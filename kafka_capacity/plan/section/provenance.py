@@ -10,7 +10,7 @@ from kafka_capacity.report.view import ReportView
 
 @section("provenance", title="What this rests on", order=60)
 def build(view: ReportView) -> dict[str, Any]:
-    """Give the inputs' names and hashes, each once."""
+    """Return the inputs' names and hashes, each once."""
     inputs = view.inputs
     known = {
         "cluster": inputs.cluster,

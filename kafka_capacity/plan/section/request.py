@@ -25,7 +25,7 @@ _FACTS = (
 
 @section("request", title="What was asked, and of which cluster", order=50)
 def build(view: ReportView) -> dict[str, Any]:
-    """Give the parameters of the plan and the size of the cluster."""
+    """Return the parameters of the plan and the size of the cluster."""
     facts = view.inputs.snapshot_facts
     return {
         "parameters": [_parameter(name, view.inputs.request[name]) for name in sorted(view.inputs.request)],

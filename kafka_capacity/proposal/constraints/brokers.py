@@ -165,7 +165,7 @@ def _count_limit(
 REPLICA_COUNT = _count_limit(
     "replica_count",
     "replica",
-    "most_replicas_per_broker",
+    "max_replicas_per_broker",
     after=lambda loads: loads.replicas_after,
     before=lambda loads: loads.replicas_before,
 )

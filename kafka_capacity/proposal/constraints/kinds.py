@@ -200,7 +200,7 @@ class PartitionConstraint:
     sentence: Callable[[PlacementScenario, int], str]
 
     def __call__(self, proposal: Proposal) -> list[Excuse]:
-        """Give one excuse for all such partitions."""
+        """Return one excuse for all such partitions."""
         count = self.count(proposal)
         if not count:
             return []

@@ -9,7 +9,7 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.pins import partitions_off_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
 
-MOST_UNKNOWN_SIZES_RATIO = 0.1
+MAX_UNKNOWN_SIZES_RATIO = 0.1
 """Above this share of partitions without a size no option is judged to fit."""
 
 
@@ -52,9 +52,9 @@ LEADERS = PartitionConstraint(
 
 
 def _without_in_sync(proposal: Proposal) -> int:
-    """Count the partitions that would give up every replica in sync, get none anew, and keep one that is behind.
+    """Count the partitions that would give up every replica in sync, get none again, and keep one that is behind.
 
-    One that comes anew is copied from the leader, and the old ones stay until it is in sync.
+    One that comes again is copied from the leader, and the old ones stay until it is in sync.
     """
     start, diff = proposal.start, proposal.diff
     is_kept = (start.replicas >= 0) & ~diff.removed
@@ -75,15 +75,15 @@ IN_SYNC = PartitionConstraint(
 
 
 def size_excuses(snapshot: Snapshot) -> list[Excuse]:
-    """Refuse to judge where the sizes of more than :data:`MOST_UNKNOWN_SIZES_RATIO` of the partitions are not known."""
+    """Refuse to judge where the sizes of more than :data:`MAX_UNKNOWN_SIZES_RATIO` of the partitions are not known."""
     unknown_ratio = snapshot.unknown_size_partitions / max(1, len(snapshot.partitions))
-    if unknown_ratio <= MOST_UNKNOWN_SIZES_RATIO:
+    if unknown_ratio <= MAX_UNKNOWN_SIZES_RATIO:
         return []
     return [
         Excuse(
             constraint="sizes",
             where="the inventory",
-            needed=1.0 - MOST_UNKNOWN_SIZES_RATIO,
+            needed=1.0 - MAX_UNKNOWN_SIZES_RATIO,
             available=1.0 - unknown_ratio,
             unit="ratio",
             reason=(

@@ -90,7 +90,7 @@ def maxima_by_parameter(scenario: PlacementScenario) -> dict[str, int | None]:
 def maxima_sentence(request: Mapping[str, Any]) -> str:
     """Name the counts that a request limits for every broker, empty for none.
 
-    >>> maxima_sentence({"most_replicas_per_broker": 4000})
+    >>> maxima_sentence({"max_replicas_per_broker": 4000})
     'at most 4,000 replicas on a broker'
     """
     nouns = {one.name: one.noun for one in BROKER_MAXIMA.values()}

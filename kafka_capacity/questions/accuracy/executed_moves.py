@@ -94,7 +94,7 @@ def _held(store: ObjectStore, cluster: str, day: str) -> _Held:
 
 
 def _wanted(moves: pa.Table) -> NDArray[np.int32]:
-    """Give int32[N, W], the broker ids that each partition shall have, in the same form."""
+    """Return int32[N, W], the broker ids that each partition shall have, in the same form."""
     lists = moves.column("replicas_after").combine_chunks()
     row = np.repeat(np.arange(len(lists)), ints(pc.list_value_length(lists)))
     return _ascending(row, ints(pc.list_flatten(lists)), len(lists))
@@ -110,7 +110,7 @@ def _ascending(row: Ints, broker: Ints, count: int) -> NDArray[np.int32]:
 
 
 def _share(moves: pa.Table, wanted: NDArray[np.int32], held: _Held) -> float:
-    """Give which share of the partitions that were to change are where they should be; the order does not count."""
+    """Return which share of the partitions that were to change are where they should be; the order does not count."""
     place = held.index.find(moves.column("topic"), moves.column("partition"))
     width = max(wanted.shape[1], held.brokers.shape[1])
     there = _widened(held.brokers[place], width)

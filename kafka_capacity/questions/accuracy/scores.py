@@ -190,7 +190,7 @@ def score_move(
 
 
 def value_at(dates: Sequence[str], values: Sequence[float], day: str) -> float | None:
-    """Give the value on a day; ``None`` before the first date and after the last."""
+    """Return the value on a day; ``None`` before the first date and after the last."""
     if not dates or not dates[0] <= day <= dates[-1]:
         return None
     place = bisect.bisect_left(dates, day)

@@ -44,7 +44,7 @@ def read_scores(store: ObjectStore, cluster: str, ds: str) -> list[Score]:
 
 
 def newest_scores(store: ObjectStore, cluster: str, *, not_after: str) -> Manifest | None:
-    """Give the newest scores up to a day; ``None`` where there are none."""
+    """Return the newest scores up to a day; ``None`` where there are none."""
     for day in reversed(list_score_days(store, cluster)):
         if day <= not_after and has_manifest(store, scores_prefix(cluster, day)):
             return read_manifest(store, scores_prefix(cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)

@@ -79,7 +79,7 @@ def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor:
 
 
 def added_bytes(workload: Workload) -> NDArray[np.float64]:
-    """Give float64[D], what one replica of each partition of all added topics holds together."""
+    """Return float64[D], what one replica of each partition of all added topics holds together."""
     found = np.zeros(len(workload.outlook.dates))
     for topic in workload.outlook.added:
         found += _stored(topic, workload.outlook.dates)
@@ -87,7 +87,7 @@ def added_bytes(workload: Workload) -> NDArray[np.float64]:
 
 
 def added_replica_bytes(workload: Workload) -> NDArray[np.float64]:
-    """Give float64[D], what all replicas of all added topics hold together."""
+    """Return float64[D], what all replicas of all added topics hold together."""
     dates = workload.outlook.dates
     found = np.zeros(len(dates))
     for topic in workload.outlook.added:
@@ -96,7 +96,7 @@ def added_replica_bytes(workload: Workload) -> NDArray[np.float64]:
 
 
 def added_traffic(workload: Workload) -> NDArray[np.float64]:
-    """Give float64[D], bytes per second produced to all added topics together, each at its own peak."""
+    """Return float64[D], bytes per second produced to all added topics together, each at its own peak."""
     dates = workload.outlook.dates
     found = np.zeros(len(dates))
     for topic in workload.outlook.added:
@@ -105,7 +105,7 @@ def added_traffic(workload: Workload) -> NDArray[np.float64]:
 
 
 def _stored(topic: AddedTopic, dates: tuple[str, ...]) -> NDArray[np.float64]:
-    """Give float64[D]; once segments are deleted, one more for each partition: Kafka deletes whole ones."""
+    """Return float64[D]; once segments are deleted, one more for each partition: Kafka deletes whole ones."""
     age = date_seconds((topic.from_date, *dates))[1:].clip(min=0)
     mean = topic.bytes_in_mean_bytes_per_second
     kept = mean * np.minimum(age, topic.retention_seconds) + topic.partitions * DEFAULT_SEGMENT_BYTES

@@ -70,7 +70,7 @@ class CalculatorAnswer:
 
 
 def msk_answer(shape: Shape, totals: Totals) -> CalculatorAnswer | None:
-    """Give what Amazon's script says; ``None`` where it knows nothing of such a shape."""
+    """Return what Amazon's script says; ``None`` where it knows nothing of such a shape."""
     if shape.disk_kind is DiskKind.MANAGED:
         ingress = shape.client_in_bytes_per_second * EXPRESS_RATIO
     else:
@@ -100,7 +100,7 @@ def msk_answer(shape: Shape, totals: Totals) -> CalculatorAnswer | None:
 
 
 def plain_answer(shape: Shape, totals: Totals) -> CalculatorAnswer | None:
-    """Give what the plain calculator says; ``None`` where the network is not known."""
+    """Return what the plain calculator says; ``None`` where the network is not known."""
     if math.isnan(shape.network_bytes_per_second):
         return None
     times = max(totals.replication_factor, totals.fan_out + totals.replication_factor - 1)

@@ -86,13 +86,13 @@ def _priced(results: Sequence[CapacityResult]) -> list[CapacityResult]:
 
 
 def _cost(result: CapacityResult) -> float:
-    """Give the cost, or where it is not known the brokers: more of the same machines never cost less."""
+    """Return the cost, or where it is not known the brokers: more of the same machines never cost less."""
     total = result.cost.total
     return float(result.option.placement.broker_count) if math.isnan(total) else total
 
 
 def _criteria(result: CapacityResult) -> tuple[float, float, float, float]:
-    """Give what is better when it is smaller: cost, bytes moved, time, lack of headroom."""
+    """Return what is better when it is smaller: cost, bytes moved, time, lack of headroom."""
     change = result.change
     seconds = math.inf if change.seconds is None else change.seconds
     return _cost(result), change.moved_bytes, seconds, -(result.headroom_ratio or 0.0)
@@ -104,7 +104,7 @@ def _rank(result: CapacityResult) -> tuple[float, float, float, float, bool, str
 
 
 def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...]:
-    """Give the options that no other one beats, in the order given."""
+    """Return the options that no other one beats, in the order given."""
     alike: dict[str | None, list[int]] = {}
     for place, result in enumerate(results):
         key = result.option.shape.name if math.isnan(result.cost.total) else None
@@ -117,7 +117,7 @@ def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...
 
 
 def _undominated(figures: NDArray[np.float64]) -> list[int]:
-    """Give the rows of float64[N, K] that no other row is as small as everywhere and smaller than somewhere."""
+    """Return the rows of float64[N, K] that no other row is as small as everywhere and smaller than somewhere."""
     order = np.lexsort(figures.T[::-1])  # who beats a row comes before it
     front = np.empty_like(figures)
     found: list[int] = []
@@ -153,7 +153,7 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
 
 
 def _worst(result: CapacityResult) -> Excuse:
-    """Give what stands in the way most: what no hardware mends, else the limit that is passed furthest."""
+    """Return what stands in the way most: what no hardware fixes, else the limit that is passed furthest."""
     first, tightest = result.excuses[0], result.tightest
     if tightest is None or first.constraint not in RESOURCES:
         return first

@@ -84,7 +84,7 @@ def traffic_between_racks(
 
 
 def _added(workload: Workload, brokers: int, racks: int, wanted_factor: int | None) -> tuple[float, float, float]:
-    """Give what added topics produce, consume and replicate to other racks on average over the time."""
+    """Return what added topics produce, consume and replicate to other racks on average over the time."""
     dates = workload.outlook.dates
     weights = time_shares(dates)
     produced = consumed = copies = 0.0
@@ -98,7 +98,7 @@ def _added(workload: Workload, brokers: int, racks: int, wanted_factor: int | No
 
 
 def _followers_elsewhere(factor: int, racks: int) -> float:
-    """Give how many followers are in other racks than their leader, on average, where racks hold as even as can be.
+    """Return how many followers are in other racks than their leader, on average, where racks hold as even as can be.
 
     >>> _followers_elsewhere(3, 3), round(_followers_elsewhere(3, 2), 3), _followers_elsewhere(4, 2)
     (2.0, 1.333, 2.0)
@@ -117,7 +117,7 @@ def monthly_cost(
     limits: Limits,
     estimate: int,
 ) -> MonthlyCost:
-    """Give what an option costs a month.
+    """Return what an option costs a month.
 
     Args:
         shape: of its brokers.
@@ -172,7 +172,7 @@ def moved_between_racks(
     added: NDArray[np.bool_],
     size_bytes: NDArray[np.int64],
 ) -> float:
-    """Give the bytes that are copied from a leader in one rack to a broker in another.
+    """Return the bytes that are copied from a leader in one rack to a broker in another.
 
     Args:
         observed: today's brokers.
@@ -201,7 +201,7 @@ def moved_between_racks(
 
 
 def break_even_days(change_usd: float, today: MonthlyCost, then: MonthlyCost) -> float | None:
-    """Give the days after which a lower monthly cost has paid for the change; ``None`` for never or not known.
+    """Return the days after which a lower monthly cost has paid for the change; ``None`` for never or not known.
 
     >>> now, later = (MonthlyCost(brokers=b, disks=0.0, between_racks=0.0, ingest=0.0) for b in (730.0, 365.0))
     >>> break_even_days(120.0, now, later), break_even_days(120.0, later, now)

@@ -50,7 +50,7 @@ class LaunchEvent(_Event):
         return value
 
     def planned(self) -> PlannedEvent:
-        """Give what the outlook is made with."""
+        """Return what the outlook is made with."""
         return Launch(
             topics=self.topics,
             from_date=self.from_date.isoformat(),
@@ -67,7 +67,7 @@ class RetentionEvent(_Event):
     retention_seconds: Retention
 
     def planned(self) -> PlannedEvent:
-        """Give what the outlook is made with."""
+        """Return what the outlook is made with."""
         return RetentionChange(
             topics=self.topics, from_date=self.from_date.isoformat(), retention_seconds=self.retention_seconds
         )
@@ -97,7 +97,7 @@ class NewTopicEvent(_Event):
         return value
 
     def planned(self) -> PlannedEvent:
-        """Give what the outlook is made with."""
+        """Return what the outlook is made with."""
         retention = math.inf if self.retention_seconds is None else self.retention_seconds
         fields = self.model_dump(exclude={"kind", "from_date", "retention_seconds"})
         return AddedTopic(from_date=self.from_date.isoformat(), retention_seconds=retention, **fields)
@@ -186,7 +186,7 @@ class DemandParameters(BaseModel):
         return value
 
     def demand_settings(self) -> DemandSettings:
-        """Give what the outlook is made with."""
+        """Return what the outlook is made with."""
         pairs = [item.partition("=") for item in self.topic_classes]
         return DemandSettings(
             horizon_months=self.horizon_months,

@@ -82,7 +82,7 @@ def judge_option(
 
 
 def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -> str | None:
-    """Give the last date before anything stands in the way; what tells no day does so from the first on."""
+    """Return the last date before anything stands in the way; what tells no day does so from the first on."""
     first = min((excuse.when or "" for excuse in placed.excuses), default=None)
     if first is None or fits_until is None:
         return fits_until
@@ -90,7 +90,7 @@ def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -
 
 
 def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:
-    """Give no days on which resources run out of whose load nothing is known."""
+    """Return no days on which resources run out of whose load nothing is known."""
     judged = {one.resource for one in found.exhaustion} & unknown
     return dataclasses.replace(
         found,
@@ -103,10 +103,10 @@ def _unknown(workload: Workload, headroom_ratio: float | None) -> tuple[Excuse, 
     if workload.traffic.basis is not PeakBasis.UNKNOWN and headroom_ratio is not None:
         return ()
     what = "rates" if workload.traffic.basis is PeakBasis.UNKNOWN else "capacities"
-    mend = "stage an inventory with metrics" if what == "rates" else "say what the brokers can do"
+    remedy = "stage an inventory with metrics" if what == "rates" else "say what the brokers can do"
     return (
         Excuse(
-            reason=f"no {what} are known, so nothing can be said to fit; {mend}",
+            reason=f"no {what} are known, so nothing can be said to fit; {remedy}",
             constraint=what,
             where="the inventory",
             needed=1.0,

@@ -16,7 +16,7 @@ from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.calculators import whole_racks
 
-MOST_BROKERS = 3_000
+MAX_BROKERS = 3_000
 """Beyond that the answer is of no use to anybody."""
 
 
@@ -44,7 +44,7 @@ class EvenLoad:
 def even_count(
     load: EvenLoad, shape: Shape, limits: Limits, racks: int, resources: Collection[Resource] = tuple(Resource)
 ) -> int:
-    """Give the smallest number of brokers that stays within the limits, the same number in every rack.
+    """Return the smallest number of brokers that stays within the limits, the same number in every rack.
 
     Args:
         load: of the whole cluster.
@@ -54,9 +54,9 @@ def even_count(
         resources: that are looked at.
 
     Returns:
-        The count; :data:`MOST_BROKERS` in whole racks when more would be needed.
+        The count; :data:`MAX_BROKERS` in whole racks when more would be needed.
     """
-    most = whole_racks(MOST_BROKERS, racks)
+    most = whole_racks(MAX_BROKERS, racks)
     low, high = 1, most // racks
     while low < high:  # more brokers never carry more each
         middle = (low + high) // 2
@@ -70,7 +70,7 @@ def even_count(
 def fits_evenly(
     load: EvenLoad, shape: Shape, limits: Limits, brokers: int, racks: int, resources: Collection[Resource]
 ) -> bool:
-    """Say whether so many brokers would do."""
+    """Return whether so many brokers would do."""
     capacity = hardware(shape, Brokers.of([0])).by_resource()
     lost = {FailureTolerance.NONE: 0, FailureTolerance.ONE_BROKER: 1, FailureTolerance.ONE_RACK: brokers // racks}
     for condition, gone in ((Condition.NORMAL, 0), (Condition.BROKER_LOST, lost[limits.tolerance])):

@@ -105,7 +105,7 @@ def _headroom(result: CapacityResult) -> float:
 
 
 def _is_known(result: CapacityResult) -> bool:
-    """Say whether the headroom is all that may be wrong: racks, or what nobody knows, are as wrong on more brokers."""
+    """Return whether the headroom is all that may be wrong: racks, or the unknown, are as wrong on more brokers."""
     return result.headroom_ratio is not None and all(excuse.constraint in RESOURCES for excuse in result.excuses)
 
 
@@ -114,13 +114,13 @@ def _is_better(smaller: CapacityResult, larger: CapacityResult) -> bool:
 
 
 def _spread(snapshot: Snapshot, request: SizingRequest, key: PlacementKey, factor: int) -> int:
-    """Give over how many racks the partitions with most replicas must be spread."""
+    """Return over how many racks the partitions with most replicas must be spread."""
     racks = len(brokers_of(snapshot.brokers, key).rack_names())
     return int(wanted_racks(np.array([factor], dtype=np.int32), max(1, racks), request.rack_rule)[0])
 
 
 def _keeps_racks(snapshot: Snapshot, request: SizingRequest) -> bool:
-    """Say whether today's placement is spread over racks as is asked."""
+    """Return whether today's placement is spread over racks as is asked."""
     brokers, held = snapshot.brokers, snapshot.replicas
     racks = distinct_racks(brokers.rack_indexes(), brokers.index_of(held))
     wanted = wanted_racks(replication_factors(held), max(1, len(brokers.rack_names())), request.rack_rule)

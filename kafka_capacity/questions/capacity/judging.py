@@ -40,7 +40,7 @@ class Judgement:
 
 
 def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
-    """Give float64[K, Q, 2, D, B], loads over what the limits allow; NaN where that is not judged."""
+    """Return float64[K, Q, 2, D, B], loads over what the limits allow; NaN where that is not judged."""
     found = np.full(use.load.shape, np.nan)
     for k, condition in enumerate(CONDITIONS):
         if condition not in limits.conditions():
@@ -153,7 +153,7 @@ class _Passing:
 
 
 def _passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> _Passing | None:
-    """Give the first day on which any ratio passes 1, on straight lines between the dates.
+    """Return the first day on which any ratio passes 1, on straight lines between the dates.
 
     Args:
         ratios: float64[L, D, B].

@@ -139,7 +139,7 @@ def _fill_traffic(
     settings: LoadSettings,
     factor: int | None,
 ) -> tuple[Peaks, NDArray[np.float64]]:
-    """Fill in network, clients and CPU, normal and after losses; gives the normal peaks, and what goes to disk."""
+    """Fill in network, clients and CPU, normal and after losses; returns the normal peaks, and what goes to disk."""
     ratios, brokers = workload.rate_ratios(), placed.broker_count
     flows = normal_flows(placed, workload.traffic)
     normal = peaks(flows, ratios, settings.cpu)
@@ -200,7 +200,7 @@ def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload,
 
 
 def _largest_source_share(placed: Placed, workload: Workload) -> NDArray[np.float64]:
-    """Give float64[B], the largest share of what any other broker misses that this one leads."""
+    """Return float64[B], the largest share of what any other broker misses that this one leads."""
     count = placed.broker_count
     replicas = placed.replicas
     if not replicas.shape[1]:

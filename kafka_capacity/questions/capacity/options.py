@@ -22,7 +22,7 @@ from kafka_capacity.proposal.grid import proposed_brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.results import CapacityOption, OptionKind, PlacementKey
 
-MOST_DEFAULT_COUNTS = 8
+MAX_DEFAULT_COUNTS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +61,9 @@ class SizingRequest:
 
 
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
-    """Give the counts to try where none are asked for: whole steps of one broker a rack, up to twice as many as today.
+    """Return the counts to try where none are asked for: whole steps of one broker a rack, up to twice today's.
 
-    At most :data:`MOST_DEFAULT_COUNTS`, evenly spread, today's among them.
+    At most :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them.
 
     Args:
         observed: today's brokers.
@@ -71,14 +71,14 @@ def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
     """
     step, now = max(1, len(observed.rack_names())), len(observed)
     counts = [count for count in range(now % step, 2 * now + 1, step) if count >= max(1, largest_factor, step)]
-    while len(counts) > MOST_DEFAULT_COUNTS:
+    while len(counts) > MAX_DEFAULT_COUNTS:
         place = counts.index(now) if now in counts else 0
         counts = counts[place % 2 :: 2]
     return tuple(sorted({*counts, now}))
 
 
 def scale_in_count(observed: Brokers, largest_factor: int) -> int | None:
-    """Give today's count less one broker of every rack; ``None`` where that is too few for the replicas."""
+    """Return today's count less one broker of every rack; ``None`` where that is too few for the replicas."""
     fewer = len(observed) - max(1, len(observed.rack_names()))
     return fewer if fewer >= max(1, largest_factor) else None
 
@@ -128,12 +128,12 @@ def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> Capacity
 
 
 def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...]:
-    """Give each placement once, in the order of the options: the units of work, since every shape is judged on one."""
+    """Return each placement once, in the order of the options: the units of work: every shape is judged on one."""
     return tuple(dict.fromkeys(option.placement for option in options))
 
 
 def brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
-    """Give the brokers of a placement, idle ones as well; those in new racks take turns."""
+    """Return the brokers of a placement, idle ones as well; those in new racks take turns."""
     names = set(observed.rack_names())
     new: list[str] = []
     number = 1
@@ -146,11 +146,11 @@ def brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
 
 
 def used_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
-    """Give the brokers of a placement that replicas are placed on: all, but for those that stay idle."""
+    """Return the brokers of a placement that replicas are placed on: all, but for those that stay idle."""
     used = key.broker_count if key.used_brokers is None else key.used_brokers
     return brokers_of(observed, dataclasses.replace(key, broker_count=used))
 
 
 def without_figures(brokers: Brokers) -> Brokers:
-    """Give the brokers without what they can do, so that a placement does not hang on a shape."""
+    """Return the brokers without what they can do, so that a placement does not hang on a shape."""
     return Brokers.of(brokers.ids.tolist(), brokers.racks, is_fenced=[bool(f) for f in np.asarray(brokers.is_fenced)])

@@ -201,7 +201,7 @@ class SizingParameters(BaseModel):
     )
 
     def partition_rules(self) -> PartitionRules:
-        """Give what partitions are advised by."""
+        """Return what partitions are advised by."""
         return PartitionRules(
             in_bytes_per_second=self.partition_in_bytes_per_second,
             out_bytes_per_second=self.partition_out_bytes_per_second,
@@ -220,7 +220,7 @@ class SizingParameters(BaseModel):
         seed: int,
         heap_bytes: float = HEAP_BYTES,
     ) -> SizingRequest:
-        """Give what sizing is asked; what other sections of the form say comes as arguments.
+        """Return what sizing is asked; what other sections of the form say comes as arguments.
 
         Args:
             observed: today's brokers.

@@ -82,7 +82,7 @@ class PartitionAdvice:
 def advise_partitions(
     workload: Workload, replication_factor: NDArray[np.int32], rules: PartitionRules, *, estimate: int = HIGH
 ) -> tuple[PartitionAdvice, ...]:
-    """Say what each topic needs, in the order of the topics.
+    """Describe what each topic needs, in the order of the topics.
 
     Args:
         workload: the partitions.
@@ -126,7 +126,7 @@ def _reason(count: int, needed: int, fullest: float, total: float, limit: float,
     said = f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, {shown_rate(limit)} are allowed"
     if is_hot:
         times = fullest * count / total
-        said += f"; it carries {times:.1f} times the mean, which more partitions do not mend: look at its keys"
+        said += f"; it carries {times:.1f} times the mean, which more partitions do not fix: look at its keys"
     if needed > count:
         said += f"; {needed} instead of {count} partitions send {share:.0%} of the keys elsewhere"
     return said

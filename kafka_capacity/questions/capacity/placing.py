@@ -124,7 +124,7 @@ def place_option(
 
 
 def _without_log_dirs(snapshot: Snapshot) -> Snapshot:
-    """Give the snapshot as if nobody had told its log dirs: brokers of other shapes have other disks."""
+    """Return the snapshot as if nobody had told its log dirs: brokers of other shapes have other disks."""
     nothing = np.empty(0, dtype=np.float64)
     none = LogDirs(broker_id=nothing.astype(np.int32), path=(), total_bytes=nothing, usable_bytes=nothing)
     return dataclasses.replace(snapshot, log_dirs=none, log_dir=np.full_like(snapshot.log_dir, -1))

@@ -9,7 +9,7 @@ from kafka_capacity.questions.capacity.results import CapacityResult
 
 
 def plain_result(result: CapacityResult) -> dict[str, Any]:
-    """Give an option and how it fares, without the arrays."""
+    """Return an option and how it fares, without the arrays."""
     option, cost = result.option, result.cost
     return {
         "option_id": option.option_id,

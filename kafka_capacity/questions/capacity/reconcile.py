@@ -80,7 +80,7 @@ class Waterfall:
 
 
 def cluster_totals(snapshot: Snapshot, workload: Workload, load: EvenLoad) -> Totals:
-    """Give what calculators take of today's cluster; retention is what is stored over what comes in."""
+    """Return what calculators take of today's cluster; retention is what is stored over what comes in."""
     mean_in = float(workload.load.bytes_in_mean_bytes_per_second.sum())
     mean_out = float(workload.load.bytes_out_mean_bytes_per_second.sum())
     factors = replication_factors(snapshot.replicas)
@@ -99,7 +99,7 @@ def cluster_totals(snapshot: Snapshot, workload: Workload, load: EvenLoad) -> To
 def even_load(
     snapshot: Snapshot, workload: Workload, request: SizingRequest, sizes: NDArray[np.float64]
 ) -> list[EvenLoad]:
-    """Give what the whole cluster carries, today and at its worst date, by the estimate that decides."""
+    """Return what the whole cluster carries, today and at its worst date, by the estimate that decides."""
     factors = replication_factors(snapshot.replicas)
     copies = np.maximum(factors - 1, 0).astype(np.float32)
     classes, of_class = len(workload.outlook.classes), workload.outlook.class_of
@@ -134,7 +134,7 @@ def even_load(
 
 
 def _added_totals(workload: Workload) -> NDArray[np.float64]:
-    """Give float64[4, D]: what added topics get, are read, copy to followers, and their replicas."""
+    """Return float64[4, D]: what added topics get, are read, copy to followers, and their replicas."""
     dates = workload.outlook.dates
     found = np.zeros((4, len(dates)))
     for topic in workload.outlook.added:

@@ -1,8 +1,8 @@
 """Losses that no hardware makes good: a rack that holds everything, and partitions with a single replica.
 
 A factor of one that an option brings is its own fault, and an excuse. Topics that have one replica today are somebody's
-choice: no count or kind of broker mends them, and refusing every option for their sake would leave everything else
-unanswered. So they are named beside the answer, with the mend, wherever the answer keeps their factor.
+choice: no count or kind of broker fixes them, and refusing every option for their sake would leave everything else
+unanswered. So they are named beside the answer, with the remedy, wherever the answer keeps their factor.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SingleReplicas:
 
     @property
     def reason(self) -> str:
-        """Say what is at stake, and how to mend it."""
+        """Describe what is at stake, and how to fix it."""
         is_one = self.partitions == 1
         subject, it = ("partition has", "its") if is_one else ("partitions have", "their")
         return (
@@ -52,7 +52,7 @@ class SingleReplicas:
 
 
 def single_replicas(snapshot: Snapshot, workload: Workload, tolerance: FailureTolerance) -> SingleReplicas | None:
-    """Give the partitions that have a single replica today, and those that planned events add with one.
+    """Return the partitions that have a single replica today, and those that planned events add with one.
 
     Args:
         snapshot: the cluster as it is.
@@ -72,7 +72,7 @@ def loss_excuses(
     replication_factor: int | None,
     tolerance: FailureTolerance,
 ) -> tuple[Excuse, ...]:
-    """Say what a placement cannot lose, whatever the hardware.
+    """Describe what a placement cannot lose, whatever the hardware.
 
     Args:
         snapshot: the cluster as it is.
@@ -108,7 +108,7 @@ def _single_replica_excuses(snapshot: Snapshot, workload: Workload) -> tuple[Exc
 
 
 def factor_excuses(workload: Workload, broker_count: int, replication_factor: int | None) -> tuple[Excuse, ...]:
-    """Say which topics that events add have more replicas than there are brokers: Kafka refuses to create them.
+    """Return which topics that events add have more replicas than there are brokers: Kafka refuses to create them.
 
     Args:
         workload: with the outlook that adds them.
@@ -145,7 +145,7 @@ def _found(snapshot: Snapshot, is_of_them: NDArray[np.bool_], added: list[tuple[
 
 
 def _rack_excuses(loads: PlacedLoads) -> tuple[Excuse, ...]:
-    """Say where a rack cannot be lost."""
+    """Return where a rack cannot be lost."""
     racks = len(loads.brokers.rack_names())
     if racks < 2:
         one = "there is one rack" if racks else "no broker tells its rack"
@@ -168,7 +168,7 @@ def _rack_excuses(loads: PlacedLoads) -> tuple[Excuse, ...]:
     which = "partition with several replicas has" if together == 1 else "partitions with several replicas have"
     return (
         Excuse(
-            reason=f"{together:,} {which} all of them in one rack and would be gone with it; place them anew",
+            reason=f"{together:,} {which} all of them in one rack and would be gone with it; rebalance them",
             constraint="racks",
             where="partitions in one rack",
             needed=float(together),

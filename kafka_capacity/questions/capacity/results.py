@@ -23,7 +23,7 @@ class OptionKind(StrEnum):
     SCALE_IN = "scale-in"
     """Fewer brokers of today's hardware."""
     REBALANCE = "rebalance"
-    """The brokers of today, with replicas placed anew."""
+    """The brokers of today, with replicas rebalanced."""
     SCALE_OUT = "scale-out"
     """More brokers of today's hardware."""
     OTHER_HARDWARE = "other-hardware"
@@ -224,7 +224,7 @@ class CapacityResult:
         return bool(self.excuses) and all(excuse.constraint in UNKNOWN for excuse in self.excuses)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give plain data, without the details; what is not known is null."""
+        """Return plain data, without the details; what is not known is null."""
         from kafka_capacity.questions.capacity.plain_results import plain_result
 
         return plain_result(self)

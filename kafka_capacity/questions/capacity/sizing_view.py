@@ -106,11 +106,11 @@ class SizingView:
         return int(option["broker_count"]) if all(option[name] == self.today[name] for name in kind) else None
 
     def lasts(self, option: Row, day: str) -> bool:
-        """Tell whether an option fits up to a day of the outlook."""
+        """Return whether an option fits up to a day of the outlook."""
         return bool(option["fits"]) or (option["fits_until"] or "") >= day
 
     def runs_out(self, option: Row) -> Row | None:
-        """Give the first resource that runs out at the estimate that decides; ``None`` where none does."""
+        """Return the first resource that runs out at the estimate that decides; ``None`` where none does."""
         rows = [row for row in self.exhaustion.get(option["option_id"], {}).values() if row[self.estimate]]
         return min(rows, key=lambda row: (row[self.estimate], row["resource"]), default=None)
 
@@ -148,7 +148,7 @@ def has_no_rates(document: Mapping[str, Any]) -> bool:
 
 
 def _steps(view: SizingView) -> tuple[Step, ...]:
-    """Give for each date the fewest brokers of the recommended kind that last until then, equal ones in one step."""
+    """Return for each date the fewest brokers of the recommended kind that last until then, equal ones in one step."""
     goal = view.recommended or _last_by_date(view)
     if goal is None:
         return ()

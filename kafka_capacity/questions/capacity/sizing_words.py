@@ -31,7 +31,7 @@ def amount(resource: str, value: float | None) -> str:
 
 
 def idle_brokers(option: Row) -> int:
-    """Give how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
+    """Return how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
     return int(option.get("idle_brokers") or 0)
 
 
@@ -47,7 +47,7 @@ def option_name(option: Row) -> str:
 
 
 def run_verb(count: int, verb: str) -> str:
-    """Give the verb for so many brokers: the only one there is lasts, others last."""
+    """Return the verb for so many brokers: the only one there is lasts, others last."""
     return f"{verb}s" if count == 1 else verb
 
 
@@ -55,11 +55,11 @@ def option_label(option: Row) -> str:
     """Name an option so that no two of a plan have the same name."""
     if option["kind"] == "do-nothing":
         return f"Do nothing ({option_name(option)})"
-    return option_name(option) + (", placed anew" if option["kind"] == "rebalance" else "")
+    return option_name(option) + (", rebalanced" if option["kind"] == "rebalance" else "")
 
 
 def tightest_phrase(option: Row) -> str | None:
-    """Say where an option is nearest to a limit."""
+    """Return where an option is nearest to a limit."""
     resource = option["tightest_resource"]
     if resource is None:
         return None
@@ -71,14 +71,14 @@ def tightest_phrase(option: Row) -> str | None:
 
 
 def steps_phrase(view: SizingView) -> str:
-    """Say how many brokers now, and how many by when.
+    """Return how many brokers now, and how many by when.
 
     Ends in the count that lasts longest.
     """
     parts = []
     for place, step in enumerate(view.steps):
         count = option_name(step.option) if not place else f"{step.option['broker_count']:,}"
-        count += " placed anew" if step.option["kind"] == "rebalance" else ""
+        count += " rebalanced" if step.option["kind"] == "rebalance" else ""
         parts.append(f"{count} {'now' if not place else 'by ' + _when(view, step.from_day)}")
     return ", ".join(parts)
 
@@ -111,7 +111,7 @@ def _binding(view: SizingView) -> str:
 
 
 def today_phrase(view: SizingView) -> str:
-    """Say until when today's brokers do."""
+    """Describe until when today's brokers do."""
     count, out = view.today["broker_count"], view.runs_out(view.today)
     what = f"today’s {count:,}"
     if out is None:
@@ -126,7 +126,7 @@ def today_phrase(view: SizingView) -> str:
 
 
 def _is_soon(view: SizingView, day: str) -> bool:
-    """Tell whether a month says too little: it is the one that has begun."""
+    """Return whether a month says too little: it is the one that has begun."""
     return day[:7] == view.dates[0][:7]
 
 
@@ -173,7 +173,7 @@ def badge(view: SizingView) -> tuple[str, str]:
 
 
 def subject_words(view: SizingView) -> str:
-    """Say the answer in the subject of an e-mail."""
+    """Describe the answer in the subject of an e-mail."""
     month = format_month(view.horizon)
     if view.recommended is None:
         return f"nothing tried lasts until {month}"
@@ -184,7 +184,7 @@ def subject_words(view: SizingView) -> str:
 
 
 def cost_sentence(view: SizingView) -> str:
-    """Say what the recommended option costs a month, or which parameter would tell."""
+    """Describe what the recommended option costs a month, or which parameter would tell."""
     option, now = view.nearest, view.today["total_usd_per_month"]
     price = option["total_usd_per_month"]
     if price is None:
@@ -214,14 +214,14 @@ def days_words(days: float) -> str:
 
 
 def price_wanted(option: Row) -> str:
-    """Say which parameter gives the price."""
+    """Return which parameter gives the price."""
     if option["shape"] == TODAY:
         return "give broker_usd_per_hour, or current_shape"
     return f"the catalogue has no price for all of {option['shape']}"
 
 
 def not_judged_sentence(option: Row) -> str | None:
-    """Say which resources nobody looked at, and which parameter would tell."""
+    """Return which resources nobody looked at, and which parameter would tell."""
     if not option["not_judged"]:
         return None
     parts = [f"{resource_name(one)} ({_MISSING.get(one, 'its limit is not known')})" for one in option["not_judged"]]

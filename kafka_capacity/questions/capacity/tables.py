@@ -103,7 +103,7 @@ SIZING_TABLES: Tables = {
 def sizing_options_table(
     results: Sequence[CapacityResult], *, recommended: str | None, front: Sequence[str]
 ) -> pa.Table:
-    """Give the rows of ``sizing_options``."""
+    """Return the rows of ``sizing_options``."""
     rows = []
     for position, result in enumerate(results):
         option, change, tightest = result.option, result.change, result.tightest
@@ -143,7 +143,7 @@ def sizing_options_table(
 
 
 def sizing_exhaustion_table(results: Sequence[CapacityResult]) -> pa.Table:
-    """Give the rows of ``sizing_exhaustion``, sorted."""
+    """Return the rows of ``sizing_exhaustion``, sorted."""
     rows = [
         {
             "option_id": result.option_id,
@@ -161,7 +161,7 @@ def sizing_exhaustion_table(results: Sequence[CapacityResult]) -> pa.Table:
 
 
 def sizing_use_table(results: Sequence[CapacityResult], limits: Limits) -> pa.Table:
-    """Give the rows of ``sizing_use`` of the results that kept their details, sorted."""
+    """Return the rows of ``sizing_use`` of the results that kept their details, sorted."""
     tables = [_use_rows(result, limits) for result in results if result.use is not None]
     if not tables:
         return SIZING_USE.empty_table()

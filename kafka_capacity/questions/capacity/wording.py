@@ -37,7 +37,7 @@ def limit_sentence(
     share: float,
     passed_on: str | None,
 ) -> str:
-    """Say which limit is passed, by whom, when and by how much."""
+    """Return which limit is passed, by whom, when and by how much."""
     when = "" if resource in (Resource.DISK, Resource.REPLICAS) else " " + _WHEN[condition].format(lost=lost)
     of = "" if share == 1.0 else f" ({share:.0%} of {shown_amount(resource, allowed / share)})"
     first = "" if passed_on in (None, date) else f"; the limit is passed on {passed_on}"

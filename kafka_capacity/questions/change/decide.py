@@ -127,7 +127,7 @@ def _at_once(figures: Mapping[str, Any], least: str) -> str:
 
 
 def _when(move: MoveView | None, least: str) -> str | None:
-    """Say how long the waves take, where there are some."""
+    """Return how long the waves take, where there are some."""
     if move is None or not move.waves:
         return None
     waves = plural(len(move.waves), "wave")
@@ -169,7 +169,7 @@ def _refusal(view: ChangeView) -> str:
 
 
 def _or_in_waves(move: MoveView | None) -> str:
-    """Say what becomes of a move that never ends with everything started at once."""
+    """Describe what becomes of a move that never ends with everything started at once."""
     if move is None or not move.waves:
         return ""
     if move.total[1] is None:

@@ -39,7 +39,7 @@ class SimulationInputs:
 
 
 def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScenario) -> bool:
-    """Tell whether the moves of a scenario are listed one by one."""
+    """Return whether the moves of a scenario are listed one by one."""
     return len(scenarios) <= MOVES_FOR_ALL_UP_TO or scenario.placer == "fewest-bytes"
 
 

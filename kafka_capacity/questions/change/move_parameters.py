@@ -49,15 +49,15 @@ class MoveParameters(BaseModel):
         "it. Empty: not known, so that the network alone decides.",
         json_schema_extra=_here(option="--disk-rate"),
     )
-    most_moves_per_broker: int | None = Field(
-        default=_WAVES.most_moves_per_broker,
+    max_concurrent_moves_per_broker: int | None = Field(
+        default=_WAVES.max_concurrent_moves_per_broker,
         ge=1,
         le=1_000_000,
         title="Copies at once",
         description="How many replicas a broker may receive in one wave, and how many it may send. Empty: any.",
         json_schema_extra=_here(option="--moves-per-broker"),
     )
-    longest_wave_hours: float | None = Field(
+    max_wave_hours: float | None = Field(
         default=None if _WAVES.longest_wave_seconds is None else _WAVES.longest_wave_seconds / 3600.0,
         gt=0.0,
         le=24.0 * 365,
@@ -67,8 +67,8 @@ class MoveParameters(BaseModel):
         "longest of its wave. Empty: any.",
         json_schema_extra=_here(option="--wave-hours"),
     )
-    most_traffic_ratio: float = Field(
-        default=1.0 if _WAVES.most_traffic_ratio is None else _WAVES.most_traffic_ratio,
+    max_traffic_ratio: float = Field(
+        default=1.0 if _WAVES.max_traffic_ratio is None else _WAVES.max_traffic_ratio,
         gt=0.0,
         le=1.0,
         allow_inf_nan=False,
@@ -127,16 +127,16 @@ class MoveParameters(BaseModel):
     )
 
     def move_settings(self) -> MoveSettings:
-        """Give what schedules are made with."""
-        hours = self.longest_wave_hours
+        """Return what schedules are made with."""
+        hours = self.max_wave_hours
         return MoveSettings(
             is_throttle_automatic=self.is_throttle_automatic,
             headroom_ratio=self.headroom_ratio,
             disk_bytes_per_second=self.disk_bytes_per_second,
             waves=WaveSettings(
-                most_moves_per_broker=self.most_moves_per_broker,
+                max_concurrent_moves_per_broker=self.max_concurrent_moves_per_broker,
                 longest_wave_seconds=None if hours is None else hours * 3600.0,
-                most_traffic_ratio=None if self.most_traffic_ratio == 1.0 else self.most_traffic_ratio,
+                max_traffic_ratio=None if self.max_traffic_ratio == 1.0 else self.max_traffic_ratio,
                 pause_seconds=self.pause_seconds,
                 fetchers=self.fetchers,
                 fetcher_bytes_per_second=self.fetcher_bytes_per_second,

@@ -107,7 +107,7 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
     """Judge a move by the waves that carry it out, instead of as if all of it started at once.
 
     What does not fit into any wave is an excuse, and so is a wave that never ends; old and new copies side by side, or
-    a throttle that is too small for everything together, no longer are where waves mend them.
+    a throttle that is too small for everything together, no longer are where waves fix them.
 
     Args:
         result: as :func:`~kafka_capacity.proposal.evaluate.evaluate_placement` judged it.
@@ -152,7 +152,7 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
 
 
 def is_scheduled(result: PlacementResult) -> bool:
-    """Tell whether a result is worth a schedule: those of other placers are to compare with, and cost time."""
+    """Return whether a result is worth a schedule: those of other placers are to compare with, and cost time."""
     moved = result.metrics.moved_replicas if result.metrics is not None else 0
     return result.diff is not None and (result.scenario.placer == SCHEDULED_PLACER or moved <= SCHEDULED_UP_TO)
 

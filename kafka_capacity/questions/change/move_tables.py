@@ -43,7 +43,7 @@ SCHEDULES = pa.schema(
         pa.field("throttle_bytes_per_second", pa.float64(), nullable=False),
         pa.field("is_throttle_automatic", pa.bool_(), nullable=False),
         pa.field("headroom_ratio", pa.float64(), nullable=False),
-        pa.field("most_moves_per_broker", pa.int32()),
+        pa.field("max_concurrent_moves_per_broker", pa.int32()),
         pa.field("longest_wave_seconds", pa.float64()),
         pa.field("pause_seconds", pa.float64(), nullable=False),
     ]
@@ -152,7 +152,7 @@ def list_column(matrix: np.ndarray, keep: np.ndarray) -> pa.Array:
 
 
 def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Give the one row of ``schedules``."""
+    """Return the one row of ``schedules``."""
     throttle, settings, leaders = schedule.problem.throttle, schedule.problem.settings, schedule.leadership
     refusals = [
         {
@@ -182,7 +182,7 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         "throttle_bytes_per_second": throttle.bytes_per_second,
         "is_throttle_automatic": throttle.is_automatic,
         "headroom_ratio": throttle.headroom_ratio,
-        "most_moves_per_broker": settings.most_moves_per_broker,
+        "max_concurrent_moves_per_broker": settings.max_concurrent_moves_per_broker,
         "longest_wave_seconds": settings.longest_wave_seconds,
         "pause_seconds": settings.pause_seconds,
     }
@@ -190,7 +190,7 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
 
 
 def waves_table(scenario_id: str, schedule: Schedule, said: Sequence[WaveRows]) -> pa.Table:
-    """Give the rows of ``waves`` of one schedule; ``said`` is what the files of each wave hold."""
+    """Return the rows of ``waves`` of one schedule; ``said`` is what the files of each wave hold."""
     limits = dict(zip(schedule.problem.brokers.ids.tolist(), schedule.problem.disk_limit_bytes.tolist(), strict=True))
     rows = []
     for wave, of_wave in zip(schedule.waves, said, strict=True):
@@ -201,7 +201,7 @@ def waves_table(scenario_id: str, schedule: Schedule, said: Sequence[WaveRows]) 
 
 
 def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
-    """Give the rows of ``wave_moves`` of one schedule; ``listed`` is what the files of each wave hold."""
+    """Return the rows of ``wave_moves`` of one schedule; ``listed`` is what the files of each wave hold."""
     partitions = schedule.problem.partitions
     topics = pa.array(partitions.topics, pa.string())
     tables = [WAVE_MOVES.empty_table()]
@@ -256,7 +256,7 @@ def _wave_row(scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, 
 
 
 def broker_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Give the rows of ``broker_timeline`` of one schedule."""
+    """Return the rows of ``broker_timeline`` of one schedule."""
     line, throttles = schedule.brokers, schedule.throttles
     place = schedule.problem.brokers.index_of(line.broker_id)
     return _timeline(
@@ -269,7 +269,7 @@ def broker_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
 
 
 def log_dir_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Give the rows of ``log_dir_timeline`` of one schedule."""
+    """Return the rows of ``log_dir_timeline`` of one schedule."""
     line, dirs = schedule.log_dirs, schedule.problem.log_dirs
     return _timeline(
         LOG_DIR_TIMELINE,
@@ -281,7 +281,7 @@ def log_dir_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
 
 
 def _timeline(schema: pa.Schema, line: object, **given: pa.Array) -> pa.Table:
-    """Give a table whose columns are given, or else the arrays of ``line``; what is not finite is null."""
+    """Return a table whose columns are given, or else the arrays of ``line``; what is not finite is null."""
     arrays = []
     for field in schema:
         if field.name in given:
@@ -293,7 +293,7 @@ def _timeline(schema: pa.Schema, line: object, **given: pa.Array) -> pa.Table:
 
 
 def schedule_tables(scenario_id: str, schedule: Schedule | None) -> dict[str, pa.Table]:
-    """Give all tables of one schedule, empty ones where there is none."""
+    """Return all tables of one schedule, empty ones where there is none."""
     if schedule is None:
         return {name: schema.empty_table() for name, (schema, _) in MOVE_TABLES.items()}
     said = [wave_rows(schedule, wave) for wave in schedule.waves]

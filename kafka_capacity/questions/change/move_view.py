@@ -48,7 +48,7 @@ class MoveView:
         return self.total[1] is None
 
     def smallest_throttle(self, band: str) -> float:
-        """Give the throttle above which all waves end."""
+        """Return the throttle above which all waves end."""
         return float(self.facts[f"smallest_throttle_{band}_bytes_per_second"])
 
     @property
@@ -105,7 +105,7 @@ def read_move(tables: Mapping[str, pa.Table], scenario_id: str) -> MoveView | No
 
 
 def read_schedules(tables: Mapping[str, pa.Table]) -> dict[str, Row]:
-    """Give what is said of each schedule as a whole, by option; older plans have none."""
+    """Return what is said of each schedule as a whole, by option; older plans have none."""
     schedules = tables.get("schedules")
     rows = [] if schedules is None else schedules.to_pylist()
     return {

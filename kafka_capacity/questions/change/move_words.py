@@ -18,7 +18,7 @@ _RESOURCES = {"disk": "disk", "network_in": "network in", "network_out": "networ
 
 
 def summary(move: MoveView) -> str:
-    """Say how many waves there are, how long they take, and that one may stop."""
+    """Return how many waves there are, how long they take, and that one may stop."""
     count = len(move.waves)
     if not count:
         return "None of it can move as things are."
@@ -53,7 +53,7 @@ def _how_long(move: MoveView) -> str:
 
 
 def line(move: MoveView) -> str:
-    """Say it in one line, for an e-mail."""
+    """Describe it in one line, for an e-mail."""
     count = len(move.waves)
     if not count:
         return "The move in waves: none of it can move as things are."
@@ -63,7 +63,7 @@ def line(move: MoveView) -> str:
 
 
 def throttle_sentence(move: MoveView) -> str | None:
-    """Say how throttles were chosen, where nobody gave them."""
+    """Describe how throttles were chosen, where nobody gave them."""
     if not move.facts["is_throttle_automatic"]:
         return None
     free = format_limit(move.facts["headroom_ratio"])
@@ -74,7 +74,7 @@ def throttle_sentence(move: MoveView) -> str | None:
 
 
 def order_sentence(move: MoveView) -> str | None:
-    """Say in which order partitions move, and why; nothing where there was no choice."""
+    """Describe in which order partitions move, and why; nothing where there was no choice."""
     chosen = next((one for one in move.orders if one["order"] == move.facts["order"]), None)
     if chosen is None or len(move.waves) < 2:
         return None
@@ -129,7 +129,7 @@ def _ends(seconds: float | None) -> str:
 
 
 def disk_sentence(move: MoveView) -> str:
-    """Say how full the fullest broker gets on the way."""
+    """Describe how full the fullest broker gets on the way."""
     fullest = move.fullest
     if fullest is None:
         return "No broker’s disk size is known, so disks on the way are not checked."
@@ -141,7 +141,7 @@ def disk_sentence(move: MoveView) -> str:
 
 
 def detour_sentence(move: MoveView) -> str | None:
-    """Say that some partitions go by way of a third broker."""
+    """Describe that some partitions go by way of a third broker."""
     waves = [wave["wave"] for wave in move.waves if wave["kind"] == "detour"]
     if not waves:
         return None
@@ -153,7 +153,7 @@ def detour_sentence(move: MoveView) -> str | None:
 
 
 def refusal_texts(move: MoveView) -> list[str]:
-    """Say which partitions are in no wave, and why, a sentence a reason."""
+    """Return which partitions are in no wave, and why, a sentence a reason."""
     return [f"In no wave: {_ended(str(refusal['reason']))}" for refusal in move.refusals]
 
 

@@ -159,7 +159,7 @@ class PlacementParameters(BaseModel):
         '{"audit": [1, 2, 3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name goes before a pattern.',
         json_schema_extra={"section": "Rules", "option": "--pin", "metavar": "TOPIC=ID,rack:NAME"},
     )
-    most_replicas_per_broker: int | None = Field(
+    max_replicas_per_broker: int | None = Field(
         default=None,
         ge=1,
         le=10_000_000,
@@ -218,7 +218,7 @@ class PlacementParameters(BaseModel):
         return value
 
     def grid(self) -> GridRequest:
-        """Give what spans the grid of scenarios."""
+        """Return what spans the grid of scenarios."""
         return GridRequest(
             broker_counts=self.broker_counts,
             new_broker_racks=self.new_broker_racks,

@@ -8,7 +8,7 @@ from typing import Any
 from kafka_capacity.proposal.constraints.registry import maxima_sentence
 from kafka_capacity.text import format_throttle, plural
 
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 
 
 def asked_sentence(request: Mapping[str, Any]) -> str | None:
@@ -25,7 +25,7 @@ def asked_sentence(request: Mapping[str, Any]) -> str | None:
 
 
 def _listed(names: Sequence[object]) -> str:
-    shown = [str(name) for name in names[:_MOST_NAMED]]
+    shown = [str(name) for name in names[:_MAX_NAMED]]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 

@@ -63,7 +63,7 @@ def _wave_rows(stem: str, rows: pa.Table) -> WaveRows:
 
 
 def partitions_of(topics: pa.ChunkedArray, numbers: pa.ChunkedArray) -> Partitions:
-    """Give partitions of the columns that name them, in the order given."""
+    """Return partitions of the columns that name them, in the order given."""
     found = topics.combine_chunks().dictionary_encode()
     names = found.dictionary.to_pylist()
     order = np.argsort(np.array(names, dtype=object))
@@ -75,7 +75,7 @@ def partitions_of(topics: pa.ChunkedArray, numbers: pa.ChunkedArray) -> Partitio
 
 
 def replicas_of(lists: pa.ChunkedArray) -> NDArray[np.int32]:
-    """Give a column of replica lists as int32[P, longest list], padded with -1."""
+    """Return a column of replica lists as int32[P, longest list], padded with -1."""
     values, is_held = _spread(lists.combine_chunks())
     matrix = np.full(is_held.shape, NO_BROKER, dtype=np.int32)
     matrix[is_held] = values.to_numpy()
@@ -98,7 +98,7 @@ def log_dirs_of(
 
 
 def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.int32]:
-    """Give the position of each path of the lists in ``paths``, -1 for null and padding."""
+    """Return the position of each path of the lists in ``paths``, -1 for null and padding."""
     values, is_held = _spread(lists)
     known = pc.index_in(values, value_set=pa.array(paths, pa.string()), skip_nulls=True)
     matrix = np.full(shape, -1, dtype=np.int32)
@@ -107,6 +107,6 @@ def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -
 
 
 def _spread(lists: pa.ListArray) -> tuple[pa.Array, NDArray[np.bool_]]:
-    """Give the values of all lists, joined, and bool[P, longest list], the cells that they fill row by row."""
+    """Return the values of all lists, joined, and bool[P, longest list], the cells that they fill row by row."""
     lengths = pc.list_value_length(lists).to_numpy()
     return lists.flatten(), np.arange(lengths.max(initial=0)) < lengths[:, None]

@@ -161,7 +161,7 @@ PLAN_TABLES: Tables = {
 
 
 def scenario_table(result: PlacementResult) -> pa.Table:
-    """Give the one row of ``scenarios``."""
+    """Return the one row of ``scenarios``."""
     scenario = result.scenario
     row = {
         "scenario_id": scenario.scenario_id,
@@ -189,7 +189,7 @@ def _as_json(excuses: Sequence[Excuse]) -> str:
 
 
 def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
-    """Give the rows of ``moves`` of one result."""
+    """Return the rows of ``moves`` of one result."""
     if result.diff is None:
         return MOVES.empty_table()
     snapshot = result.start(snapshot)
@@ -218,7 +218,7 @@ def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
 
 
 def broker_load_table(result: PlacementResult) -> pa.Table:
-    """Give the rows of ``broker_load`` of one result."""
+    """Return the rows of ``broker_load`` of one result."""
     loads = result.loads
     if loads is None:
         return BROKER_LOAD.empty_table()
@@ -244,7 +244,7 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
 
 
 def new_partitions_table(result: PlacementResult) -> pa.Table:
-    """Give the rows of ``new_partitions`` of one result."""
+    """Return the rows of ``new_partitions`` of one result."""
     if result.grown is None:
         return NEW_PARTITIONS.empty_table()
     rows = [
@@ -265,7 +265,7 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
 def result_tables(
     result: PlacementResult, snapshot: Snapshot, *, has_moves: bool, schedule: Schedule | None = None
 ) -> dict[str, pa.Table]:
-    """Give all tables of one result.
+    """Return all tables of one result.
 
     Args:
         result: of a scenario.

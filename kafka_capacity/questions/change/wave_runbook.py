@@ -45,7 +45,7 @@ _ALWAYS = {
 
 
 def pages(move: MoveView) -> list[dict[str, Any]]:
-    """Give the pages of the first waves, for the report."""
+    """Return the pages of the first waves, for the report."""
     return [
         {"number": wave["wave"], "gist": _gist(wave), "is_open": at < OPEN_PAGES, **wave_page(wave)}
         for at, wave in enumerate(move.waves[:MAX_PAGES])
@@ -53,7 +53,7 @@ def pages(move: MoveView) -> list[dict[str, Any]]:
 
 
 def wave_page(wave: Row) -> dict[str, Any]:
-    """Give what to do for a wave as plain data: ``steps``, and ``back``; each ``does``, a ``text``, and ``commands``.
+    """Return what to do for a wave as plain data: ``steps``, and ``back``; each ``does``, a ``text``, and ``commands``.
 
     Args:
         wave: a row of ``waves``.

@@ -1,9 +1,9 @@
-"""What states of partitions add up to on each broker: leaders, traffic, and what is to be copied anew.
+"""What states of partitions add up to on each broker: leaders, traffic, and what is to be re-replicated.
 
 A leader is written to by producers, and sends to consumers and to each follower that lives; a follower is written to
 by its leader. What nobody leads is neither written nor read. Consumers are taken to read from leaders.
 
-What is to be copied anew is what brokers that are lost held of partitions that are led. Throttles count it as
+What is to be re-replicated is what brokers that are lost held of partitions that are led. Throttles count it as
 :mod:`~kafka_capacity.kafka.reassignment.duration` says: at a destination all that is produced to what it receives, at a
 source the same once for each copy and for each follower in sync.
 """
@@ -72,7 +72,7 @@ class BrokerSums:
         )
 
     def rebuild_seconds(self, throttle_bytes_per_second: float) -> NDArray[np.float64]:
-        """Give float64[S], how long the slowest broker takes to copy; infinite for never."""
+        """Return float64[S], how long the slowest broker takes to copy; infinite for never."""
         amount = np.concatenate([self.copied_in, self.copied_out], axis=1)
         load = np.concatenate([self.load_in, self.load_out], axis=1)
         unknown = np.full(amount.shape, np.nan)
@@ -97,7 +97,7 @@ def broker_sums(
     Args:
         states: of N partitions.
         live: bool[N, W], which replicas live.
-        lost: bool[N, W], which are to be copied anew, if their partition is led.
+        lost: bool[N, W], which are to be re-replicated, if their partition is led.
         rates: of all partitions.
         row: int64[N], which each is.
         of: int64[N], the set that each belongs to.
@@ -145,11 +145,11 @@ class _Adder:
     def at(
         self, states: PartitionStates, of: NDArray[np.int64], place: NDArray[np.int64], slot: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Give the key of the set and broker of some replicas."""
+        """Return the key of the set and broker of some replicas."""
         return np.asarray(of[place] * self.brokers + states.replicas[place, slot], dtype=np.int64)
 
     def totals(self, key: NDArray[np.int64], amount: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give float64[S, B]."""
+        """Return float64[S, B]."""
         found = np.bincount(key, weights=amount, minlength=self.sets * self.brokers)
         return np.asarray(found, dtype=np.float64).reshape(self.sets, self.brokers)
 
@@ -160,7 +160,7 @@ class _Adder:
         weight: NDArray[np.float64],
         values: NDArray[np.float32],
     ) -> NDArray[np.float32]:
-        """Give float32[S, B, H], the weighted hours of the partitions."""
+        """Return float32[S, B, H], the weighted hours of the partitions."""
         if values.shape[1] == 1:
             return self.totals(key, values[row, 0] * weight).astype(np.float32)[:, :, None]
         from scipy.sparse import csr_matrix

@@ -16,7 +16,7 @@ SURVIVOR_RESOURCES = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, R
 
 
 def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, NDArray[np.float64]]:
-    """Give float64[B] of each resource that is known of any broker, NaN for those of which it is not.
+    """Return float64[B] of each resource that is known of any broker, NaN for those of which it is not.
 
     Args:
         brokers: whose networks count where ``has`` says nothing.

@@ -21,7 +21,7 @@ from kafka_capacity.questions.failures.ground import FLAGS, Cluster, Ground
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.questions.failures.sets import failure_sets
 
-_MOST_CELLS = 1 << 23
+_MAX_CELLS = 1 << 23
 """How many hourly figures of brokers are held at once: 32 MiB of each flow."""
 
 
@@ -62,7 +62,7 @@ def evaluate_failures(
     for first, numbers in by_first.items():
         ground = today if not first else Ground.of(cluster, _positions(snapshot, first))
         rest = [_positions(snapshot, _others(sets[number])) for number in numbers]
-        at_once = max(1, _MOST_CELLS // (len(snapshot.brokers) * cluster.rates.traffic.bytes_in.shape[1] or 1))
+        at_once = max(1, _MAX_CELLS // (len(snapshot.brokers) * cluster.rates.traffic.bytes_in.shape[1] or 1))
         for part in losses(ground.states, rest, scenario.rules, rows=cluster.rows, most_sets=at_once):
             table.fill(np.array(numbers[part.first : part.first + part.count]), part, ground)
     for number, one in enumerate(sets):

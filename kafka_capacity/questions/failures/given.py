@@ -14,7 +14,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.pins import RACK_PREFIX
 
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class LostTogether:
 
     @property
     def name(self) -> str:
-        """Say it for people."""
-        shown = ", ".join(map(str, self.brokers[:_MOST_NAMED]))
-        more = f" and {len(self.brokers) - _MOST_NAMED} more" if len(self.brokers) > _MOST_NAMED else ""
+        """Describe it for people."""
+        shown = ", ".join(map(str, self.brokers[:_MAX_NAMED]))
+        more = f" and {len(self.brokers) - _MAX_NAMED} more" if len(self.brokers) > _MAX_NAMED else ""
         lost = [f"broker{'s' if len(self.brokers) > 1 else ''} {shown}{more}"] if self.brokers else []
         return " + ".join([*lost, *(f"rack {rack}" for rack in self.racks)])
 
     def members(self, brokers: Brokers) -> tuple[int, ...]:
-        """Give those of them that are in a list of brokers, ascending."""
+        """Return those of them that are in a list of brokers, ascending."""
         by_rack = brokers.brokers_by_rack()
         named = {*self.brokers, *(one for rack in self.racks for one in by_rack.get(rack, ()))}
         return tuple(sorted(named & set(brokers.ids.tolist())))

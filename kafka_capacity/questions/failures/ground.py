@@ -28,7 +28,7 @@ FLAGS = ("offline", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leade
 
 
 def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
-    """Give the cluster as it is once a placement is done: all replicas in sync, led by the preferred leaders.
+    """Return the cluster as it is once a placement is done: all replicas in sync, led by the preferred leaders.
 
     Brokers that are fenced stay so: what is on them is not in sync while another replica lives, and leads nothing.
 
@@ -105,7 +105,7 @@ class Cluster:
         )
 
     def flags(self, states: PartitionStates, row: NDArray[np.int64] | slice) -> dict[str, NDArray[np.bool_]]:
-        """Tell what is the matter with some partitions: bool[N] for each of :data:`FLAGS`."""
+        """Return what is the matter with some partitions: bool[N] for each of :data:`FLAGS`."""
         is_led = states.leader >= 0
         size = states.isr_size()
         return {
@@ -119,11 +119,11 @@ class Cluster:
     def lost_now(
         self, states: PartitionStates, live: NDArray[np.bool_], row: NDArray[np.int64] | slice
     ) -> NDArray[np.bool_]:
-        """Tell which replicas of some partitions were on live brokers today and no longer are: bool[N, W]."""
+        """Return which replicas of some partitions were on live brokers today and no longer are: bool[N, W]."""
         return np.append(self.today.is_live, False)[self.today.replicas[row]] & ~live
 
     def coordinator_states(self, flags: dict[str, NDArray[np.bool_]]) -> NDArray[np.int8]:
-        """Say how a coordinator fares on each partition: int8[N], of :class:`CoordinatorState`."""
+        """Describe how a coordinator fares on each partition: int8[N], of :class:`CoordinatorState`."""
         found = np.full(len(flags["offline"]), CoordinatorState.STAYS, dtype=np.int8)
         found[flags["new_leaders"]] = CoordinatorState.MOVES
         found[flags["under_min_isr"]] = CoordinatorState.REFUSES

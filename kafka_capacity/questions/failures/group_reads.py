@@ -73,7 +73,7 @@ class GroupReads:
 
 
 def coordinator_partitions(groups: tuple[str, ...], count: int) -> NDArray[np.int64]:
-    """Give the partition of ``__consumer_offsets`` of each group (``GroupCoordinator.partitionFor``): int64[G].
+    """Return the partition of ``__consumer_offsets`` of each group (``GroupCoordinator.partitionFor``): int64[G].
 
     >>> coordinator_partitions(("billing", "polygenelubricants"), 50).tolist()
     [9, 0]

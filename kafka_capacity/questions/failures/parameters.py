@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.failing import ElectionRules
-from kafka_capacity.kafka.controller.quorum import MOST_VOTERS
+from kafka_capacity.kafka.controller.quorum import MAX_VOTERS
 from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeouts_of
 from kafka_capacity.questions.failures.given import lost_together
 from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
@@ -57,7 +57,7 @@ class FailureParameters(BaseModel):
         description="Brokers and racks that are lost together, one set a line: 1,2,rack:a.",
         json_schema_extra=_here(option="--lost-together", metavar="ID,rack:NAME", repeats=True),
     )
-    most_failure_sets: int = Field(
+    max_failure_sets: int = Field(
         default=500,
         ge=2,
         le=100_000,
@@ -74,7 +74,7 @@ class FailureParameters(BaseModel):
     )
     controllers: tuple[Controller, ...] = Field(
         default=(),
-        max_length=MOST_VOTERS,
+        max_length=MAX_VOTERS,
         title="Controllers",
         description="The voters of the metadata quorum, node id and rack, one a line: 1:a. Without a rack the one of "
         "the broker with that id counts. Empty: nothing is said of controllers.",
@@ -139,7 +139,7 @@ class FailureParameters(BaseModel):
         return value
 
     def failure_question(self, *, throttle_bytes_per_second: float, seed: int) -> FailureQuestion:
-        """Give what is asked of every placement.
+        """Return what is asked of every placement.
 
         Args:
             throttle_bytes_per_second: of the copies, per broker and direction.
@@ -149,7 +149,7 @@ class FailureParameters(BaseModel):
             kinds=tuple(SetKind(name) for name in dict.fromkeys(self.failure_kinds)),
             given=tuple(dict.fromkeys(lost_together(text) for text in self.failure_sets)),
             rules=self.election_rules,
-            most_sets=self.most_failure_sets,
+            most_sets=self.max_failure_sets,
             throttle_bytes_per_second=throttle_bytes_per_second,
             seed=seed,
             controllers=ControllerQuestion(

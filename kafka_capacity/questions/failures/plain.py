@@ -25,7 +25,7 @@ _FIGURES = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_byt
 
 
 def set_row(result: FailureResult, number: int) -> dict[str, Any]:
-    """Give one set and what it does: partitions, the brokers it overloads, the groups it hurts.
+    """Return one set and what it does: partitions, the brokers it overloads, the groups it affects.
 
     ``rebuild_seconds`` is ``None`` where the copy never ends.
     """
@@ -37,7 +37,7 @@ def set_row(result: FailureResult, number: int) -> dict[str, Any]:
         **{name: int(getattr(result, name)[number]) for name in _COUNTS},
         **{name: plain_number(float(getattr(result, name)[number])) for name in _FIGURES},
         "overloads": overloads(result, number),
-        "groups": hurt_groups(result, number),
+        "groups": affected_groups(result, number),
     }
 
 
@@ -62,11 +62,11 @@ def overloads(result: FailureResult, number: int) -> list[dict[str, Any]]:
     return [row for _, row in sorted(found, key=lambda one: (-one[0], one[1]["broker"]))]
 
 
-def hurt_groups(result: FailureResult, number: int) -> list[dict[str, Any]]:
+def affected_groups(result: FailureResult, number: int) -> list[dict[str, Any]]:
     """List the groups that lose partitions, commits or their coordinator, the worst first."""
     lost, states = result.group_offline[number], result.coordinator[number]
-    hurt = np.flatnonzero((lost > 0) | (states >= CoordinatorState.REFUSES))
-    order = sorted(hurt.tolist(), key=lambda place: (-int(states[place]), -int(lost[place]), result.groups[place]))
+    affected = np.flatnonzero((lost > 0) | (states >= CoordinatorState.REFUSES))
+    order = sorted(affected.tolist(), key=lambda place: (-int(states[place]), -int(lost[place]), result.groups[place]))
     return [
         {
             "group_id": result.groups[place],
@@ -79,7 +79,7 @@ def hurt_groups(result: FailureResult, number: int) -> list[dict[str, Any]]:
 
 
 def survivor_rows(result: FailureResult, number: int) -> list[dict[str, Any]]:
-    """Give what every broker leads and carries after one set; peaks of the dead are ``None``."""
+    """Return what every broker leads and carries after one set; peaks of the dead are ``None``."""
     brokers = result.brokers
     return [
         {

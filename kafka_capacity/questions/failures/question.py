@@ -112,7 +112,7 @@ class FailureQuestion:
             if missing:
                 complaints.append(
                     f"failure_sets: {', '.join(sorted(missing))} in {one.name!r} is refused: neither today nor in any "
-                    "option is there such a one; mend the set"
+                    "option is there such a one; fix the set"
                 )
         if complaints:
             raise RequestError("\n".join(complaints))

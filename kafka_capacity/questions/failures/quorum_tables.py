@@ -71,7 +71,7 @@ RUNS = "failover_runs"
 
 
 def run_table(failure: FailureKind, lost_before: int, first_run: int, found: Failovers) -> pa.Table:
-    """Give one row a simulated failover."""
+    """Return one row a simulated failover."""
     count = len(found.epochs)
     return pa.table(
         {
@@ -87,7 +87,7 @@ def run_table(failure: FailureKind, lost_before: int, first_run: int, found: Fai
 
 
 def failover_table(bundles: Iterable[Mapping[str, pa.Table]]) -> pa.Table:
-    """Give the rows of ``quorum_failovers``: the distribution of each kind of failover, whoever simulated which run."""
+    """Return the rows of ``quorum_failovers``: the distribution of each kind of failover, whoever ran which."""
     parts = [bundle[RUNS] for bundle in bundles if RUNS in bundle]
     if not parts:
         return QUORUM_FAILOVERS.empty_table()

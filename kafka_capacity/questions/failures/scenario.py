@@ -88,7 +88,7 @@ class FailureScenario:
         rules: by which leaders are elected.
         most_sets: at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those
             that share the most partitions, the rest is drawn; of racks with a broker all are drawn.
-        throttle_bytes_per_second: per broker and direction, when lost replicas are copied anew.
+        throttle_bytes_per_second: per broker and direction, when lost replicas are re-replicated.
         seed: of the draws.
     """
 

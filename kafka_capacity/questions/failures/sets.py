@@ -15,7 +15,7 @@ from kafka_capacity.questions.failures.scenario import FailureScenario, FailureS
 def failure_sets(
     brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario
 ) -> tuple[tuple[FailureSet, ...], tuple[LeftOut, ...]]:
-    """Give the sets of a scenario, and the kinds of which some were left out.
+    """Return the sets of a scenario, and the kinds of which some were left out.
 
     A broker that is fenced is dead already, and no loss.
 
@@ -46,7 +46,7 @@ def failure_sets(
 
 
 def rack_members(brokers: Brokers, rack: str) -> tuple[int, ...]:
-    """Give the brokers of a rack.
+    """Return the brokers of a rack.
 
     Raises:
         RequestError: no broker is in it.

@@ -44,7 +44,7 @@ from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.questions.failures.standing import Standing
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_table, failure_tables
 
-MOST_REPLICAS = 1 << 22
+MAX_REPLICAS = 1 << 22
 """A placement whose losses take more replicas than this is done in several pieces of work, one a kind of losses."""
 
 FAILOVERS = (FailureKind.KILLED, FailureKind.VANISHED, FailureKind.SHUT_DOWN)
@@ -161,7 +161,7 @@ Piece = LossPiece | FailoverPiece
 
 
 def distinct_placements(scenarios: Sequence[PlacementScenario]) -> dict[str, list[PlacementScenario]]:
-    """Give the scenarios that share a placement, by the id of the first of them."""
+    """Return the scenarios that share a placement, by the id of the first of them."""
     shared: dict[str, list[PlacementScenario]] = {}
     for scenario in scenarios:
         shared.setdefault(placement_key(scenario), []).append(scenario)
@@ -190,18 +190,18 @@ def _failovers(asked: ControllerQuestion) -> list[Piece]:
 
 
 def _losses(asked: ControllerQuestion) -> list[ControllerLoss]:
-    """Give the losses of the active controller that leave a majority."""
+    """Return the losses of the active controller that leave a majority."""
     most = tolerated_losses(len(asked.voters)) if asked.voters else 0
     return [ControllerLoss(failure, lost) for lost in range(most) for failure in FAILOVERS]
 
 
 def _split(question: FailureQuestion, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
-    """Give the kinds of losses that are done together."""
+    """Return the kinds of losses that are done together."""
     count, racks = len(brokers), len(brokers.rack_names())
     per_broker = replicas / max(1, count)
     pairs = min(question.most_sets, count * (count - 1) // 2) * 2 * (SetKind.PAIR in question.kinds)
     with_racks = min(question.most_sets, count * racks) * (SetKind.RACK_AND_BROKER in question.kinds)
-    if (pairs + with_racks) * per_broker <= MOST_REPLICAS:
+    if (pairs + with_racks) * per_broker <= MAX_REPLICAS:
         return (tuple(SetKind),)
     return tuple(kinds for kinds in _APART if not {*kinds}.isdisjoint({*question.kinds, SetKind.GIVEN}))
 

@@ -106,8 +106,8 @@ FAILURE_GROUPS = pa.schema(
         _text("coordinator"),
     ]
 )
-"""One row a placement, kind of losses and consumer group that at least one of them hurts: the worst, and after how many
-of them it loses partitions, commits or its coordinator."""
+"""One row a placement, kind of losses and consumer group that at least one of them affects: the worst, and after how
+many of them it loses partitions, commits or its coordinator."""
 
 DIAGNOSES = pa.schema(
     [
@@ -138,7 +138,7 @@ FAILURE_TABLES: Tables = {
 
 
 def failure_tables(result: FailureResult) -> dict[str, pa.Table]:
-    """Give the tables of what some losses do to one placement."""
+    """Return the tables of what some losses do to one placement."""
     used = result.used_ratios()
     kinds = np.array([str(one.kind) for one in result.sets], dtype=object)
     return {
@@ -150,7 +150,7 @@ def failure_tables(result: FailureResult) -> dict[str, pa.Table]:
 
 
 def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
-    """Give the rows of ``failures``; sets are counted within their kind."""
+    """Return the rows of ``failures``; sets are counted within their kind."""
     count, names = len(result.sets), [str(resource) for resource in result.capacity]
     seen: Counter[SetKind] = Counter()
     positions = []
@@ -246,14 +246,14 @@ def _brokers(result: FailureResult, used: np.ndarray, kinds: np.ndarray) -> list
 def _groups(result: FailureResult, kinds: np.ndarray) -> list[dict[str, Any]]:
     rows = []
     states, lost = result.coordinator.astype(np.int64), result.group_offline
-    hurt = (lost > 0) | (states >= CoordinatorState.REFUSES)
+    affected = (lost > 0) | (states >= CoordinatorState.REFUSES)
     # A coordinator that is gone stops the whole group, one that refuses commits goes on reading.
     gone = np.where(states >= CoordinatorState.REFUSES, states, 0)
     badness = gone * (int(result.group_partitions.max(initial=0)) + 1) + lost
     for kind in dict.fromkeys(kinds.tolist()):
         numbers = np.flatnonzero(kinds == kind)
         worst = numbers[badness[numbers].argmax(axis=0)] if len(result.groups) else numbers[:0]
-        for place in np.flatnonzero(hurt[numbers].any(axis=0)).tolist():
+        for place in np.flatnonzero(affected[numbers].any(axis=0)).tolist():
             number = int(worst[place])
             rows.append(
                 {
@@ -261,7 +261,7 @@ def _groups(result: FailureResult, kinds: np.ndarray) -> list[dict[str, Any]]:
                     "kind": kind,
                     "group_id": result.groups[place],
                     "partitions": int(result.group_partitions[place]),
-                    "losses": int(hurt[numbers, place].sum()),
+                    "losses": int(affected[numbers, place].sum()),
                     "worst_loss": result.sets[number].name,
                     "offline_partitions": int(lost[number, place]),
                     "coordinator": CoordinatorState(int(states[number, place])).name.lower(),

@@ -35,12 +35,12 @@ class Band:
     rebalances: frozenset[int]
 
     def holds(self, seconds: float, *, noise_seconds: float = NOISE_SECONDS) -> bool:
-        """Tell whether a measured time is within the band, or off it by no more than noise."""
+        """Return whether a measured time is within the band, or off it by no more than noise."""
         return self.low - noise_seconds <= seconds <= self.high + noise_seconds
 
 
 def band_of(event: GroupEvent, partitions: int) -> Band | None:
-    """Give the band of an event; ``None`` for the first member of a group, which takes nothing from anybody."""
+    """Return the band of an event; ``None`` for the first member of a group, which takes nothing from anybody."""
     before, after = len(event.members_before), len(event.members_after)
     if not before:
         return None

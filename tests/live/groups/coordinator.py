@@ -113,14 +113,14 @@ def _pairs(assignment: Any) -> frozenset[TopicPartition]:
 
 
 def topic_id(admin: KafkaAdminClient, topic: str) -> str:
-    """Give the id of a topic as Kafka writes it: 22 characters of base64url."""
+    """Return the id of a topic as Kafka writes it: 22 characters of base64url."""
     (described,) = admin.describe_topics([topic])
     number = uuid.UUID(str(described["topic_id"]))
     return base64.urlsafe_b64encode(number.bytes).decode().rstrip("=")
 
 
 def coordinator_lines(cluster: KafkaCluster, group_id: str, since: float) -> list[CoordinatorLine]:
-    """Give what the brokers logged about a group from then on, in order."""
+    """Return what the brokers logged about a group from then on, in order."""
     name = re.compile(rf"(\[GroupId {re.escape(group_id)}\]|group {re.escape(group_id)}\b(?!-))", re.IGNORECASE)
     found = []
     for broker_id in cluster.nodes:

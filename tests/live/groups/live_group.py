@@ -264,7 +264,7 @@ class LiveGroup:
 
     @staticmethod
     def _reads(process: MemberProcess) -> bool:
-        """Tell whether a member has read from all its partitions since it was last given any."""
+        """Return whether a member has read from all its partitions since it was last given any."""
         read: set[TopicPartition] = set()
         for event in process.events():
             if event.name == "partitions_assigned":

@@ -86,7 +86,7 @@ class MemberProcess:
         self.ended_at = asked_at if how is signal.SIGKILL else time.time()
 
     def events(self) -> list[MemberEvent]:
-        """Give what it said so far, in order."""
+        """Return what it said so far, in order."""
         if self.ended_at is None and self._process.poll() is not None:
             raise AssertionError(f"member {self.seat} ended by itself:\n{self.log.read_text(errors='replace')[-3000:]}")
         with self.said.open("rb") as lines:
@@ -100,7 +100,7 @@ class MemberProcess:
         return self._events + ended
 
     def owned(self) -> frozenset[TopicPartition]:
-        """Give the partitions that it has now."""
+        """Return the partitions that it has now."""
         owned: set[TopicPartition] = set()
         for event in self.events():
             if event.name == "partitions_assigned":

@@ -20,7 +20,7 @@ class Tenure:
 
 
 def tenures(members: Iterable[tuple[str, Sequence[MemberEvent]]]) -> dict[TopicPartition, list[Tenure]]:
-    """Give who held each partition from when to when, in order of time."""
+    """Return who held each partition from when to when, in order of time."""
     found: dict[TopicPartition, list[Tenure]] = {}
     for seat, events in members:
         since: dict[TopicPartition, float] = {}
@@ -49,7 +49,7 @@ def ownerless_seconds(listed: Sequence[Tenure], since: float) -> float:
 
 
 def unread_seconds(read_at: Sequence[float], since: float, until: float, interval_seconds: float) -> float:
-    """Give the longest time without a record, beyond the time between two records.
+    """Return the longest time without a record, beyond the time between two records.
 
     Args:
         read_at: when records of the partition were read, sorted.

@@ -35,7 +35,7 @@ class PredictedClassic:
         self._topics = (Topic(name=settings.topic, partitions=partitions),)
 
     def expect(self, event: GroupEvent) -> Expected:
-        """Say what the event should have led to."""
+        """Describe what the event should have led to."""
         rounds = 0
         for seats in self._joins(event):
             rounds += len(self._life.rebalance(self._topics, [self._member(event, seat) for seat in seats]))
@@ -43,7 +43,7 @@ class PredictedClassic:
         return Expected(rounds, held)
 
     def _joins(self, event: GroupEvent) -> Iterator[list[str]]:
-        """Give the sets of members that rebalance, one after the other.
+        """Return the sets of members that rebalance, one after the other.
 
         A member that is restarted leaves and joins: two rebalances, or one where it is back before the others have
         noticed. That is a matter of time and read from the live group. A static one takes its own place again.
@@ -63,7 +63,7 @@ class PredictedClassic:
 
 
 _FIBONACCI = -7046029254386353131
-_MOST_FULL = 0.75
+_MAX_FULL = 0.75
 
 
 def timeline_order(names: Sequence[str]) -> list[str]:
@@ -76,7 +76,7 @@ def timeline_order(names: Sequence[str]) -> list[str]:
     ['bk6pYJggQyGMSydCTVBCqg', 'UZcSq6gJTNS9MakXul5RSg', '094MEumpTt6DaO0jTLuzfg']
     """
     capacity = 2
-    while len(names) > capacity * _MOST_FULL:
+    while len(names) > capacity * _MAX_FULL:
         capacity *= 2
     shift = 65 - capacity.bit_length()
 
@@ -103,7 +103,7 @@ class PredictedConsumer:
         self._target: dict[str, TopicPartitions] = {}
 
     def expect(self, event: GroupEvent) -> Expected:
-        """Say what the event should have led to."""
+        """Describe what the event should have led to."""
         targets = 0
         for _, text in event.coordinator:
             if replaced := _REPLACED.search(text):

@@ -79,7 +79,7 @@ class GroupSettings:
 
 
 def broker_settings(heartbeat_seconds: float, session_seconds: float) -> dict[str, object]:
-    """Give the server properties for groups of the consumer protocol that beat and end so fast."""
+    """Return the server properties for groups of the consumer protocol that beat and end so fast."""
     heartbeat_ms, session_ms = round(heartbeat_seconds * 1000), round(session_seconds * 1000)
     return {
         "group.consumer.heartbeat.interval.ms": heartbeat_ms,

@@ -13,7 +13,7 @@ from tests.unit.cli.plan_folders import NINE, write_small_snapshot
 
 @pytest.fixture(scope="session")
 def commands():
-    """The command line, whose tree of commands is made once: typer's runner would make it anew for every run."""
+    """The command line, whose tree of commands is made once: typer's runner would make it again for every run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("typer.testing._get_command", functools.cache(get_command))
         yield load_commands()
@@ -21,7 +21,7 @@ def commands():
 
 @pytest.fixture(scope="session")
 def run(commands):
-    """Run the command line with these arguments; gives exit code, standard output and standard error."""
+    """Run the command line with these arguments; returns exit code, standard output and standard error."""
     runner = CliRunner(env={"COLUMNS": "200"})
 
     def invoke(*arguments, env=None):

@@ -67,7 +67,7 @@ def test_the_help_shows_the_default_and_the_form_knows_nothing_of_options(field)
         ("partition_counts", ["orders=24"], {"orders": 24}),
         ("disk_limit_ratio", "90%", 0.9),
         ("lag_slo_seconds", "1m", 60.0),
-        ("longest_wave_hours", "90m", 1.5),
+        ("max_wave_hours", "90m", 1.5),
         ("broker_heap_bytes", "6GiB", 6 * 2**30),
         ("balance", "replicas", "replicas"),
         ("are_detours_allowed", False, False),

@@ -123,7 +123,7 @@ def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_pat
     assert {b for row in target if row["topic"] == "audit" for b in row["replicas"]} <= {1, 2, 6}
     assert {b for row in target if row["topic"] == "orders" for b in row["replicas"]} == {1, 2, 3, 4, 5, 6}
     plan = read(out / "plan.json")
-    assert (plan["most_replicas_per_broker"], plan["max_leaders_per_broker"]) == (9, 8)
+    assert (plan["max_replicas_per_broker"], plan["max_leaders_per_broker"]) == (9, 8)
     assert max(broker["leaders_after"] for broker in plan["brokers"]) <= 8
     assert plan["pins"][0] == {"topics": "audit", "broker_ids": [1, 2, 6], "racks": []}
 
@@ -133,7 +133,7 @@ def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_pat
     [
         ("audit", "--pin: 'audit' is refused: write TOPIC=ID,rack:NAME"),
         ("audit=a", "--pin: 'a' is refused: write a broker id such as 3, or a rack as rack:NAME"),
-        ("adit=1,2", "--pin: 'adit' is no topic of the cluster; mend the name or leave it out"),
+        ("adit=1,2", "--pin: 'adit' is no topic of the cluster; correct the name or leave it out"),
         ("audit=1,9", "--pin: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3, 4"),
     ],
 )

@@ -257,7 +257,7 @@ def test_planned_events_come_from_a_file(run, uneven, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"kind": "launch"', "is not JSON (Expecting ',' delimiter: line 1 column 19 (char 18)); mend it"),
+        ('[{"kind": "launch"', "is not JSON (Expecting ',' delimiter: line 1 column 19 (char 18)); fix it"),
         ("{}", "holds no list; write a list of events, [{…}, …]"),
     ],
 )

@@ -36,7 +36,7 @@ class Measured:
 
 
 def daily_page_views():
-    """Give the views of each day, NaN where a day is missing."""
+    """Return the views of each day, NaN where a day is missing."""
     rows = list(csv.DictReader((DATA / "daily_page_views.csv").read_text().splitlines()))
     days = [datetime.date.fromisoformat(row["day"]).toordinal() for row in rows]
     series = np.full(days[-1] - days[0] + 1, np.nan)

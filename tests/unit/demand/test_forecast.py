@@ -17,7 +17,7 @@ WEEK = np.array([1.1, 1.05, 1.0, 1.0, 1.05, 0.9, 0.8])
 
 
 def made(days, *, growth=0.0, noise=0.0, seed=1):
-    """Give days of a week that grows by a share each day, with noise."""
+    """Return days of a week that grows by a share each day, with noise."""
     rng = np.random.default_rng(seed)
     day = np.arange(days)
     return 1e6 * np.exp(growth * day) * np.resize(WEEK, days) * rng.lognormal(0.0, noise, days)

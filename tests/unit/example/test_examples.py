@@ -105,7 +105,7 @@ def test_groups_are_what_kafka_would_make_of_them(name, request):
 
 
 def _group(facts):
-    """Give the group as it was before anybody had anything."""
+    """Return the group as it was before anybody had anything."""
     ids = dict(zip((topic.name for topic in facts.topics), facts.topic_ids, strict=True))
     if facts.protocol is GroupProtocol.CLASSIC:
         ids = {topic: topic for topic in ids}

@@ -69,7 +69,7 @@ def test_own_shapes_stand_beside_the_shipped_ones_and_in_their_place(own_file):
     ("change", "message"),
     [
         ({"vcpu": -1}, "shapes.0.vcpu is -1: give more than 0"),
-        ({"cores": 4}, "shapes.0.cores is 4: there is no such field; remove it or mend its name"),
+        ({"cores": 4}, "shapes.0.cores is 4: there is no such field; remove it or correct its name"),
         ({"offer": "theirs"}, "shape 'r740' is of the offer 'theirs', which is not listed"),
         ({"network_mib_per_second": 3}, "give the network in Mbit/s or in MiB/s, not both"),
         ({"name": "today"}, "'today' names the brokers there are; choose another name"),
@@ -89,7 +89,7 @@ def test_wrong_offers_are_refused(own_file):
         read_shapes(own_file(attached))
     with pytest.raises(RequestError, match=r"'r740' is listed 2 times"):
         read_shapes(own_file({**OWN, "shapes": OWN["shapes"] * 2}))
-    with pytest.raises(RequestError, match="mend the JSON"):
+    with pytest.raises(RequestError, match="fix the JSON"):
         read_shapes(own_file("{"))
 
 

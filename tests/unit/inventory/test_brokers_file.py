@@ -41,7 +41,7 @@ def test_capacity_json_lists_the_brokers_that_it_names():
 def test_every_mistake_names_its_entry():
     text = '[{"id": 1, "rak": "a"}, {"id": "7"}, 3, {"id": 7, "disk_capacity_bytes": "4T"}, {"rack": "b"}]'
     assert fails(text) == (
-        "B.json: entry 0 (id 1): rak is 'a': there is no such field; remove it or mend its name\n"
+        "B.json: entry 0 (id 1): rak is 'a': there is no such field; remove it or correct its name\n"
         "B.json: entry 1 (id 7): id is '7': write a whole number\n"
         "B.json: entry 2: is 3: write an object, {…}\n"
         "B.json: entry 3 (id 7): disk_capacity_bytes is '4T': write a number\n"
@@ -52,7 +52,7 @@ def test_every_mistake_names_its_entry():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[", "B.json: is not JSON (Expecting value: line 1 column 2 (char 1)); mend it"),
+        ("[", "B.json: is not JSON (Expecting value: line 1 column 2 (char 1)); fix it"),
         (
             '{"id": 1}',
             'B.json: is not a list of brokers; write [{"id": 1, "rack": "a"}, …] or give Cruise Control\'s '
@@ -61,7 +61,7 @@ def test_every_mistake_names_its_entry():
         ("[]", "B.json: there is no broker; list at least one"),
         (
             '[{"id": 1}, {"id": 1}, {"id": -2, "disk_capacity_bytes": 0}]',
-            "B.json: disk_capacity_bytes must be above 0, got 0 on broker -2; mend or drop it\n"
+            "B.json: disk_capacity_bytes must be above 0, got 0 on broker -2; correct or drop it\n"
             "B.json: 1 broker id given more than once (1); keep one entry each\n"
             "B.json: 1 broker id below 0 (-2); Kafka's start at 0",
         ),
@@ -80,7 +80,7 @@ def test_every_mistake_names_its_entry():
             "B.json: brokerCapacities.1.capacity.DISK is {'/d': 'NaN'}: write a number of MB, or {\"/log/dir\": "
             "MB, …}\nB.json: brokerCapacities.1.capacity.CPU is 'all': write a percentage, or {\"num.cores\": number}\n"
             "B.json: brokerCapacities.1.capacity.NW_IN is missing; add it\n"
-            "B.json: brokerCapacities.1.rack is 'a': there is no such field; remove it or mend its name",
+            "B.json: brokerCapacities.1.rack is 'a': there is no such field; remove it or correct its name",
         ),
         (
             '{"brokerCapacities": ['

@@ -77,7 +77,7 @@ def _counted(total, restarts, a, b, begin, end):
     since = max(hit, default=None)
     grown = total[b - START] - total[(a if since is None else since) - START]
     if since is not None and grown >= base:
-        grown -= base  # it grew past its old value: no scrape can tell that it began anew
+        grown -= base  # it grew past its old value: no scrape can tell that it started over
     return grown * (min(b, end) - max(a, begin)) / (b - a)
 
 

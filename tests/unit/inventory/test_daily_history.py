@@ -23,7 +23,7 @@ def row(name, text, rate):
 
 
 def raw_with(*rows, hours=48, partitions=2):
-    """Give a cluster of 2026-11-20 with so many hours before that day, 1,000 bytes/s a partition."""
+    """Return a cluster of 2026-11-20 with so many hours before that day, 1,000 bytes/s a partition."""
     made = cluster(topics=[topic("orders", partitions=partitions)], hours=hours)
     return with_rows(made, "history", rows)
 

@@ -152,7 +152,7 @@ def test_an_unknown_old_version_is_refused(folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "cluster.json: invalid JSON: EOF while parsing an object at line 1 column 1; mend the JSON"),
+        ("{", "cluster.json: invalid JSON: EOF while parsing an object at line 1 column 1; fix the JSON"),
         ("[]", "cluster.json: the document is []: write an object, {…}"),
         ('{"schema_version": "1"}', "cluster.json: schema_version is '1': write a whole number"),
         (
@@ -161,7 +161,7 @@ def test_an_unknown_old_version_is_refused(folder):
             "cluster.json: ds is 'today': write the day as YYYY-MM-DD\n"
             "cluster.json: captured_at is '2026-11-20T03:00:00+02:00': write the moment as ISO 8601 in UTC, such as "
             "2026-11-20T03:00:00Z\n"
-            "cluster.json: colour is 1: there is no such field; remove it or mend its name",
+            "cluster.json: colour is 1: there is no such field; remove it or correct its name",
         ),
         (
             '{"schema_version": 1, "cluster": "c", "ds": "2026-11-20", "remarks": [{"code": "x"}]}',
@@ -193,7 +193,7 @@ def test_wrong_files_are_all_named_at_once(folder):
         ({"broker_id": 1}, "brokers.json: holds an object; write a list of rows, [{…}, …]"),
         (
             [{"broker_id": 1, "rac": "a"}, 7],
-            "brokers.json, row 0: there is no column 'rac'; remove it or mend its name, known are broker_id, "
+            "brokers.json, row 0: there is no column 'rac'; remove it or correct its name, known are broker_id, "
             "rack, host, port, is_fenced, is_controller, disk_capacity_bytes, network_in_bytes_per_second, "
             "network_out_bytes_per_second, cpu_cores, memory_bytes\n"
             "brokers.json, row 1: is a number; write an object of columns",
@@ -221,7 +221,7 @@ def test_a_wrong_json_table_is_refused_row_by_row(folder, rows, message):
 
 def test_json_that_is_none_is_refused(folder):
     (folder / "brokers.json").write_text('[{"broker_id": NaN}]')
-    assert fails(folder) == "brokers.json: is not JSON (NaN is not a JSON number); mend it or write Parquet"
+    assert fails(folder) == "brokers.json: is not JSON (NaN is not a JSON number); fix it or write Parquet"
 
 
 def test_nested_and_time_columns_are_checked_too(folder):
@@ -296,7 +296,7 @@ def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):
     [
         (
             {"topic": ["t"], "colour": ["red"]},
-            "topics.parquet: there is no column 'colour'; remove it or mend its name, known are topic, topic_id, "
+            "topics.parquet: there is no column 'colour'; remove it or correct its name, known are topic, topic_id, "
             "is_internal, min_insync_replicas, retention_bytes, retention_ms, segment_bytes, cleanup_policy, "
             "unclean_leader_election_enable",
         ),
@@ -309,11 +309,11 @@ def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):
         ({"topic": ["t", None]}, "topics.parquet, row 1, topic: null; give it a value, every row needs one"),
         (
             {"topic": ["a", "b", "c", "d"], "min_insync_replicas": [1, 2, 5_000_000_000, 6_000_000_000]},
-            "topics.parquet, row 2, min_insync_replicas: 5000000000 does not fit int32; mend the value",
+            "topics.parquet, row 2, min_insync_replicas: 5000000000 does not fit int32; fix the value",
         ),
         (
             {"topic": ["a", "b"], "retention_ms": [1.0, 1.5]},
-            "topics.parquet, row 1, retention_ms: 1.5 does not fit int64; mend the value",
+            "topics.parquet, row 1, retention_ms: 1.5 does not fit int64; fix the value",
         ),
     ],
 )

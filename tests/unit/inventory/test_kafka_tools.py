@@ -208,7 +208,7 @@ def test_pretty_printed_json_is_taken():
             '{"version":1,"partitions":[{"topic":"t","partition":"0","replicas":[1.5]},{"topic":"\\ud800"}]}',
             "A.json: partitions.0.partition is '0': write a whole number\n"
             "A.json: partitions.0.replicas.0 is 1.5: write a whole number\n"
-            "A.json: partitions.1.topic is '\\ud800': it has half of a surrogate pair, which is no text; mend it\n"
+            "A.json: partitions.1.topic is '\\ud800': it has half of a surrogate pair, which is no text; fix it\n"
             "A.json: partitions.1.partition is missing; add it\n"
             "A.json: partitions.1.replicas is missing; add it",
         ),

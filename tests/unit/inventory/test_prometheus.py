@@ -280,9 +280,9 @@ def test_counters_that_go_with_the_leader_to_another_broker_lose_nothing():
     for labels, moments, values in world.jmx():
         if labels.get("topic") == "clicks" and "bytes" in labels["__name__"] and "kafka-1" in labels["instance"]:
             samples.append((labels, moments, np.where(moments <= moved, values, np.nan)))
-            anew = values - values[moments == moved]
+            again = values - values[moments == moved]
             other = {**labels, "instance": "kafka-3.example.com:7071"}
-            samples.append((other, moments, np.where(moments > moved, anew, np.nan)))
+            samples.append((other, moments, np.where(moments > moved, again, np.nan)))
         else:
             samples.append((labels, moments, values))
     raw = read(samples, world.inventory())

@@ -75,7 +75,7 @@ def test_what_was_too_much_once_is_asked_for_in_pieces_at_once():
 
 
 def test_too_long_an_answer_is_halved(monkeypatch):
-    monkeypatch.setattr(prometheus_client, "MOST_ANSWER_BYTES", 1000)
+    monkeypatch.setattr(prometheus_client, "MAX_ANSWER_BYTES", 1000)
     with StandIn(SAMPLES) as server, client(server) as asking:
         (series,) = asking.query_range("m{}", SPAN)
         assert len(server.asked) > 2
@@ -129,7 +129,7 @@ def test_a_server_that_stays_busy_is_an_error_with_its_words():
         (
             400,
             json.dumps({"status": "error", "errorType": "bad_data", "error": "parse error: unexpected }"}).encode(),
-            "answers 400 bad_data: parse error: unexpected }; mend the labels or the names of the metrics",
+            "answers 400 bad_data: parse error: unexpected }; fix the labels or the names of the metrics",
         ),
         (
             200,
@@ -180,7 +180,7 @@ def test_secrets_are_sent_and_never_shown(given, header):
         ({"url": "http://p/?a=1"}, "url: write it without ? and #; what tells clusters apart are labels"),
         ({"url": "http://p", "token": "hush", "username": "me"}, "it has a token and a user; keep one of them"),
         ({"url": "http://p", "password": "hush"}, "it has a password and no user; add the user"),
-        ({"url": "http://p", "ca_file": "/ca.pem"}, "it has a ca_file and no https:// address; mend one of them"),
+        ({"url": "http://p", "ca_file": "/ca.pem"}, "it has a ca_file and no https:// address; fix one of them"),
         ({"url": "http://p", "timeout_seconds": 0}, "timeout_seconds: input should be greater than 0"),
     ],
 )

@@ -51,19 +51,19 @@ CASES = [
         change(cluster(), "brokers", 0, network_in_bytes_per_second=0.0),
         "fatal",
         "capacity_not_positive",
-        "network_in_bytes_per_second must be above 0, got 0 on broker 1; mend or drop it",
+        "network_in_bytes_per_second must be above 0, got 0 on broker 1; correct or drop it",
     ),
     (
         change(cluster(), "brokers", 0, cpu_cores=float("nan")),
         "fatal",
         "capacity_not_positive",
-        "cpu_cores must be above 0, got nan on broker 1; mend or drop it",
+        "cpu_cores must be above 0, got nan on broker 1; correct or drop it",
     ),
     (
         change(cluster(), "brokers", 2, memory_bytes=-64.0),
         "fatal",
         "capacity_not_positive",
-        "memory_bytes must be above 0, got -64 on broker 3; mend or drop it",
+        "memory_bytes must be above 0, got -64 on broker 3; correct or drop it",
     ),
     (
         change(cluster(), "brokers", 2, memory_bytes=2.0**50),

@@ -167,7 +167,7 @@ CASES = [
         "warning",
         "log_ends_before_it_starts",
         "log_start_offset above log_end_offset on 1 partition (orders-0); sizes of records are not measured there, "
-        "mend the offsets",
+        "fix the offsets",
     ),
 ]
 

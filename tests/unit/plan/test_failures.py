@@ -105,7 +105,7 @@ def test_losses_of_todays_brokers_are_those_worked_out_by_hand(share):
     assert (found["broker 3"]["stopped_bytes_per_second"], found["broker 3"]["refused_bytes_per_second"]) == (4e8, 4e8)
     # Without broker 1, 2 leads both of orders: it sends 5e8 twice, and 4e8 to the follower of one.
     assert found["broker 1"]["most_out_ratio"] == pytest.approx(1.4e9 / 1.25e9)
-    # Broker 3's replica of orders-1 alone is copied anew: single-0 has no leader to copy from.
+    # Broker 3's replica of orders-1 alone is re-replicated: single-0 has no leader to copy from.
     assert (found["broker 3"]["rebuild_bytes"], found["broker 3"]["rebuild_seconds"]) == (1e9, pytest.approx(5.0))
 
 
@@ -114,8 +114,8 @@ def test_survivors_and_groups_are_named_with_the_loss_that_is_worst_for_them(sha
     (row,) = rows(tables, "failure_brokers", placement_id="today", kind="broker", broker_id=2, resource="network_out")
     assert (row["overloads"], row["worst_loss"], row["rack"]) == (1, "broker 1", "b")
     assert (row["peak"], row["peak_before"], row["capacity"]) == (pytest.approx(1.4e9), pytest.approx(9e8), 1.25e9)
-    (hurt,) = rows(tables, "failure_groups", placement_id="today", kind="rack")
-    assert (hurt["group_id"], hurt["losses"], hurt["worst_loss"], hurt["offline_partitions"]) == (
+    (affected,) = rows(tables, "failure_groups", placement_id="today", kind="rack")
+    assert (affected["group_id"], affected["losses"], affected["worst_loss"], affected["offline_partitions"]) == (
         "fraud",
         1,
         "rack a",
@@ -189,7 +189,7 @@ def found_failures(**asked):
 def test_a_placement_in_several_pieces_gives_the_same_as_in_one(monkeypatch):
     inputs = found_failures()
     whole = simulate_here(inputs)
-    monkeypatch.setattr(failure_evaluation, "MOST_REPLICAS", 1)
+    monkeypatch.setattr(failure_evaluation, "MAX_REPLICAS", 1)
     pieces = failure_pieces(inputs)
     assert len(pieces) == 3 * len({None, *(one.scenario.scenario_id for one in inputs.placements)})
     apart = merged_tables(inputs, [piece_tables(inputs, piece) for piece in pieces])
@@ -219,7 +219,7 @@ def test_a_cluster_without_racks_and_rates_has_no_racks_to_lose_and_no_loads():
 
 
 def test_of_too_many_pairs_some_are_looked_at_and_the_table_says_so():
-    tables = simulate_here(dataclasses.replace(found_failures(most_failure_sets=3), placements=()))
+    tables = simulate_here(dataclasses.replace(found_failures(max_failure_sets=3), placements=()))
     (pairs,) = rows(tables, "failure_kinds", kind="pair")
     assert (pairs["possible"], pairs["looked_at"]) == (6, 3)
     assert len(rows(tables, "failures", kind="pair")) == 3
@@ -232,7 +232,7 @@ def test_losses_of_what_is_nowhere_are_refused(pinned):
         pin_plan(store, asked, run_date=datetime.date(2026, 11, 25))
     assert str(refused.value) == (
         "failure_sets: broker 9, rack q in 'brokers 1, 9 + rack q' is refused: neither today nor in any option is "
-        "there such a one; mend the set"
+        "there such a one; fix the set"
     )
 
 

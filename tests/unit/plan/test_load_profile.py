@@ -64,7 +64,7 @@ def test_new_hours_and_other_leaders_are_described(staged):
 
 def test_a_large_history_is_left_to_spark(staged, monkeypatch):
     store, raw = staged
-    monkeypatch.setattr(load_profile, "MOST_HOURS_HERE", 100)
+    monkeypatch.setattr(load_profile, "MAX_HOURS_HERE", 100)
     assert described(store, raw) is None
 
 

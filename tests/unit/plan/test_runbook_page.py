@@ -13,7 +13,9 @@ def runbook(before, after, warnings=(), **given):
 
 
 def test_waves_follow_each_other_with_their_times():
-    lines = runbook([[1, 2]] * 2, [[1, 3]] * 2, size=10**6, throttle=10**5, most_moves_per_broker=1).splitlines()
+    lines = runbook(
+        [[1, 2]] * 2, [[1, 3]] * 2, size=10**6, throttle=10**5, max_concurrent_moves_per_broker=1
+    ).splitlines()
 
     assert lines[0] == "# Runbook: 015-brokers.fewest-bytes"
     assert lines[2] == (

@@ -15,7 +15,7 @@ from tests.report.plans import GIB, TIB, ClusterSpec, make_inputs
 
 
 def changed_rows(inputs, change):
-    """Give the inputs with each row of ``scenarios`` changed in place by a function."""
+    """Return the inputs with each row of ``scenarios`` changed in place by a function."""
     rows = inputs.tables["scenarios"].to_pylist()
     for row in rows:
         change(row)

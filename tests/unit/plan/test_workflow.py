@@ -149,7 +149,7 @@ FULL_REQUEST = {
     "pinned_topics": {"audit": [1, 2, "rack:a"]},
     "replaced_brokers": {"3": 13},
     "partition_counts": {"orders": 12},
-    "longest_wave_hours": 1.5,
+    "max_wave_hours": 1.5,
     "wave_order": "smallest-first",
     "group_protocols": ["consumer"],
     "session_timeout_seconds": 30.0,

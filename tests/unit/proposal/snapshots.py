@@ -14,7 +14,7 @@ GIB = 2**30
 
 
 def observed(*, brokers=6, racks=3, partitions=12, rf=3, bytes_in=1000.0, size_bytes=GIB, **options):
-    """Give snapshot and traffic of a cluster with one topic."""
+    """Return snapshot and traffic of a cluster with one topic."""
     raw = cluster(
         brokers=brokers,
         racks=racks,
@@ -54,5 +54,5 @@ def scenario(brokers=6, *, racks=3, disk=4e12, network=1.25e9, **changes):
 
 
 def without_leaders(snapshot):
-    """Give the snapshot of a cluster that nobody leads."""
+    """Return the snapshot of a cluster that nobody leads."""
     return replace(snapshot, leader=np.full(len(snapshot.partitions), -1, dtype=np.int32))

@@ -297,10 +297,10 @@ def test_a_placement_that_is_taken_over_gives_what_placing_anew_gives(placer):
     snapshot, load = observed(bytes_in=2e6)
     first = evaluate_placement(snapshot, load, scenario(9, placer=placer))
     slow = scenario(9, placer=placer, throttle_bytes_per_second=3e6)
-    taken, anew = evaluate_placement(snapshot, load, slow, first), evaluate_placement(snapshot, load, slow)
+    taken, again = evaluate_placement(snapshot, load, slow, first), evaluate_placement(snapshot, load, slow)
 
-    assert taken.metrics == anew.metrics != first.metrics
-    assert taken.excuses == anew.excuses
+    assert taken.metrics == again.metrics != first.metrics
+    assert taken.excuses == again.excuses
     assert taken.diff is first.diff
 
 

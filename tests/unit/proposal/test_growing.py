@@ -148,11 +148,11 @@ def test_a_throttle_of_its_own_takes_the_same_partitions():
     snapshot, load = two_topics()
     first = evaluate_placement(snapshot, load, asked(9))
     slow = asked(9, throttle_bytes_per_second=1e6)
-    taken, anew = evaluate_placement(snapshot, load, slow, first), evaluate_placement(snapshot, load, slow)
+    taken, again = evaluate_placement(snapshot, load, slow, first), evaluate_placement(snapshot, load, slow)
 
-    assert taken.metrics == anew.metrics
+    assert taken.metrics == again.metrics
     assert (taken.grown.snapshot.replicas == first.grown.snapshot.replicas).all()
-    assert moves_table(taken, snapshot).drop(["scenario_id"]) == moves_table(anew, snapshot).drop(["scenario_id"])
+    assert moves_table(taken, snapshot).drop(["scenario_id"]) == moves_table(again, snapshot).drop(["scenario_id"])
 
 
 def test_only_topics_that_there_are_can_have_more_and_only_more():
@@ -162,7 +162,7 @@ def test_only_topics_that_there_are_can_have_more_and_only_more():
 
     assert str(refused.value).splitlines() == [
         "partition_counts: '__consumer_offsets' is refused: Kafka would look for groups and transactions elsewhere",
-        "partition_counts: 'oders' is no topic of the cluster; mend the name or leave it out",
+        "partition_counts: 'oders' is no topic of the cluster; correct the name or leave it out",
         "partition_counts: 12 for 'orders' is refused: it has 12 partitions, and Kafka never takes one away; give more "
         "than 12",
     ]

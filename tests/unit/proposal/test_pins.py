@@ -52,8 +52,8 @@ def test_what_is_not_there_is_told_all_at_once():
     assert str(refused.value).splitlines() == [
         "pinned_topics: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3)",
         "pinned_topics: 'audit' is pinned to rack 'z', which no option of this plan has (racks: a, b)",
-        "pinned_topics: 'oders' is no topic of the cluster; mend the name or leave it out",
-        "pinned_topics: 'x*' matches no topic of the cluster; mend the name or leave it out",
+        "pinned_topics: 'oders' is no topic of the cluster; correct the name or leave it out",
+        "pinned_topics: 'x*' matches no topic of the cluster; correct the name or leave it out",
     ]
 
 

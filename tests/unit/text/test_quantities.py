@@ -28,7 +28,7 @@ from tests.properties.strategies import repeatable
         ("lag_slo_seconds", "500ms", 0.5),
         ("lag_slo_seconds", "1h30m", 5400.0),
         ("lag_slo_seconds", "7d", 604_800.0),
-        ("longest_wave_hours", "90m", 1.5),
+        ("max_wave_hours", "90m", 1.5),
         ("disk_mttf_days", "520w", 3640.0),
         ("disk_mttf_days", "36h", 1.5),
     ],

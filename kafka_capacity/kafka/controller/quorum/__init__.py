@@ -22,10 +22,10 @@ from kafka_capacity.kafka.controller.quorum.messages import Rpc
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, timeouts_of
 from kafka_capacity.kafka.controller.quorum.simulation import QuorumSimulation
 from kafka_capacity.kafka.controller.quorum.surroundings import Network, Storage
-from kafka_capacity.kafka.controller.quorum.voters import MOST_VOTERS, Voter, checked_voters, parse_voters
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, Voter, checked_voters, parse_voters
 
 __all__ = [
-    "MOST_VOTERS",
+    "MAX_VOTERS",
     "ControllerLoss",
     "Election",
     "Failovers",

@@ -24,7 +24,7 @@ from kafka_capacity.kafka.controller.quorum.messages import Rpc
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
 from kafka_capacity.kafka.controller.quorum.simulation import QuorumSimulation
 from kafka_capacity.kafka.controller.quorum.surroundings import Network, Storage
-from kafka_capacity.kafka.controller.quorum.voters import MOST_VOTERS
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
 
 _RUNS_APART = 1_000_003
 """More than the runs of one call: seeds next to each other share no run."""
@@ -152,8 +152,8 @@ def failovers_of_each(
 
 
 def _check(voters: int, losses: Sequence[ControllerLoss], runs: int, observers: int) -> None:
-    if not 1 <= voters <= MOST_VOTERS:
-        raise RequestError(f"voters must be from 1 to {MOST_VOTERS}, not {voters}")
+    if not 1 <= voters <= MAX_VOTERS:
+        raise RequestError(f"voters must be from 1 to {MAX_VOTERS}, not {voters}")
     if runs < 1 or observers < 0:
         raise RequestError(f"runs must be at least 1 and observers at least 0, not {runs} and {observers}")
     for loss in losses:

@@ -172,7 +172,7 @@ class Replica:
         self._enter_resigned(now)
 
     def give_vote(self, candidate: int, now: float) -> None:
-        """Vote, and wait anew: who was voted for has as good a chance as this replica."""
+        """Vote, and wait again: who was voted for has as good a chance as this replica."""
         self.voted = candidate
         self.state_writes += 1
         self.deadline = now + self._election_timeout()

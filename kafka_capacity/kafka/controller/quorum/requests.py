@@ -6,7 +6,7 @@ from kafka_capacity.kafka.controller.quorum.messages import NOBODY, UNKNOWN_OFFS
 from kafka_capacity.kafka.controller.quorum.replica import CHECK_QUORUM_FACTOR, Replica
 from kafka_capacity.kafka.controller.quorum.states import ParkedFetch, State
 
-MOST_FETCH_WAIT_SECONDS = 0.5
+MAX_FETCH_WAIT_SECONDS = 0.5
 """How long a fetch waits for records (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
 
 
@@ -96,7 +96,7 @@ def _on_fetch(replica: Replica, request: Request, now: float) -> None:
     if has_news:
         replica.outbox.append(answer)
     else:
-        replica.parked.append(ParkedFetch(request, answer, now + MOST_FETCH_WAIT_SECONDS))
+        replica.parked.append(ParkedFetch(request, answer, now + MAX_FETCH_WAIT_SECONDS))
 
 
 def _fetched(replica: Replica, request: Request, now: float) -> Response:

@@ -35,7 +35,7 @@ class SafetyCheck:
         self._checked = dict.fromkeys(replicas, 0)
 
     def on_restart(self, node_id: int) -> None:
-        """The high watermark of a replica is not durable: it is looked at anew."""
+        """The high watermark of a replica is not durable: it is looked at again."""
         self._checked[node_id] = 0
 
     def on_step(self, replica: Replica) -> list[tuple[int, int]]:

@@ -25,7 +25,7 @@ from kafka_capacity.kafka.controller.quorum.safety import SafetyCheck
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
 from kafka_capacity.kafka.controller.quorum.states import State
 from kafka_capacity.kafka.controller.quorum.surroundings import Network, Storage
-from kafka_capacity.kafka.controller.quorum.voters import MOST_VOTERS
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
 
 SHUTDOWN_SECONDS = 5.0
 """How long a controller that shuts down waits for its successor (``RaftManager``)."""
@@ -57,8 +57,8 @@ class QuorumSimulation:
         seed: int,
     ) -> None:
         ids = [*voters, *observers]
-        if not 1 <= len(voters) <= MOST_VOTERS or len(set(ids)) < len(ids):
-            raise RequestError(f"name 1 to {MOST_VOTERS} voters, and each replica once, not {ids}")
+        if not 1 <= len(voters) <= MAX_VOTERS or len(set(ids)) < len(ids):
+            raise RequestError(f"name 1 to {MAX_VOTERS} voters, and each replica once, not {ids}")
         self.timeouts = timeouts or QuorumTimeouts()
         self.network = network or Network()
         self.storage = storage or Storage()

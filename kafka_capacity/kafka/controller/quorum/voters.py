@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from kafka_capacity.errors import RequestError
 
-MOST_VOTERS = 9
+MAX_VOTERS = 9
 """More voters than anybody runs: every write waits for a majority of them."""
 
 LARGEST_NODE_ID = 2**31 - 1
@@ -61,8 +61,8 @@ def checked_voters(voters: tuple[Voter, ...]) -> tuple[Voter, ...]:
     Raises:
         RequestError: there are none or too many, or two have one id.
     """
-    if not 1 <= len(voters) <= MOST_VOTERS:
-        raise RequestError(f"{VOTERS_PROPERTY}: name 1 to {MOST_VOTERS} voters, not {len(voters)}")
+    if not 1 <= len(voters) <= MAX_VOTERS:
+        raise RequestError(f"{VOTERS_PROPERTY}: name 1 to {MAX_VOTERS} voters, not {len(voters)}")
     ids = [voter.node_id for voter in voters]
     doubled = sorted({node_id for node_id in ids if ids.count(node_id) > 1})
     if doubled:

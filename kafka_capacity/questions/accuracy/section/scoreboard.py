@@ -37,7 +37,7 @@ _MOVES = (
 
 @section("scoreboard", title="How right earlier plans were", order=9)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the scores of earlier predictions; nothing where none has come due."""
+    """Return the scores of earlier predictions; nothing where none has come due."""
     document = view.inputs.sizing.get("scores")
     if not document or not (document["scores"] or document.get("moves") or document.get("coefficients")):
         return None

@@ -13,7 +13,7 @@ from kafka_capacity.text import format_limit
 
 @section("broker_use", title="Each broker at the horizon", order=6)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give a table of brokers for each option that details were kept of."""
+    """Return a table of brokers for each option that details were kept of."""
     sizing = view.of(sizing_of)
     if sizing is None:
         return None

@@ -48,7 +48,7 @@ _NEVER = "9999-12-31"
 
 @section(BY_WHEN, title="How many, by when", order=2)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the timeline, the table of exhaustion and the charts over time."""
+    """Return the timeline, the table of exhaustion and the charts over time."""
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
@@ -87,7 +87,7 @@ def _priced(columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, An
 
 
 def _by_date(view: SizingView) -> dict[str, Any] | None:
-    """Say what would be cheapest for a shorter time, where that is another answer than the steps."""
+    """Describe what would be cheapest for a shorter time, where that is another answer than the steps."""
     runs: list[tuple[str, str, str | None]] = []
     for day, option_id in view.document["advice"]["by_date"]:
         if runs and runs[-1][2] == option_id:

@@ -32,7 +32,7 @@ _COLUMNS = (
 
 @section("calculators", title="Why other calculators say another number", order=34)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give a waterfall for the recommended hardware and for today's."""
+    """Return a waterfall for the recommended hardware and for today's."""
     sizing = view.of(sizing_of)
     if sizing is None:
         return None

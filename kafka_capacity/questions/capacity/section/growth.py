@@ -46,7 +46,7 @@ _ADDED = (
 
 @section(GROWTH, title="What growth rests on", order=8)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the classes, the events and the assumptions."""
+    """Return the classes, the events and the assumptions."""
     sizing = view.of(sizing_of)
     if sizing is None:
         return None

@@ -33,13 +33,13 @@ _COLUMNS = (
     column("change_seconds", "Copying", "duration"),
     column("change", "Change, paid back in"),
 )
-_KINDS = {"do-nothing": "do nothing", "rebalance": "placed anew"}
+_KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced"}
 _PRICES = tuple(one["key"] for one in _COLUMNS if one["key"].endswith("_usd_per_month"))
 
 
 @section(COSTS, title="Options and what they cost", order=4)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the options that matter most, and all others to unfold."""
+    """Return the options that matter most, and all others to unfold."""
     sizing = view.of(sizing_of)
     if sizing is None:
         return None

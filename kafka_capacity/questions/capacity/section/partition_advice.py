@@ -23,7 +23,7 @@ _COLUMNS = (
 
 @section("partition_advice", title="Partitions", order=36)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the topics with something to do."""
+    """Return the topics with something to do."""
     sizing = view.of(sizing_of)
     if sizing is None:
         return None

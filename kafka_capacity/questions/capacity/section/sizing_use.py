@@ -23,7 +23,7 @@ Worst = Mapping[tuple[str, str, str], float]
 
 
 def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
-    """Give the options that details were kept of, with what charts call them."""
+    """Return the options that details were kept of, with what charts call them."""
     today, option = view.today, view.recommended
     if option is None or option is today:
         return (("doing nothing", today),)
@@ -31,7 +31,7 @@ def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
 
 
 def worst_used(view: SizingView, option: Row) -> Worst:
-    """Give the largest used share by resource, date and estimate."""
+    """Return the largest used share by resource, date and estimate."""
     rows = view.use.filter(
         pc.and_(pc.equal(view.use["option_id"], option["option_id"]), pc.is_valid(view.use["used_ratio"]))
     )
@@ -92,7 +92,7 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
 
 
 def broker_tables(view: SizingView) -> list[dict[str, Any]]:
-    """Give a table of brokers at the horizon for every option that is kept: used shares, fullest brokers first."""
+    """Return a table of brokers at the horizon for every option that is kept: used shares, fullest brokers first."""
     return [found for name, option in drawn_options(view) if (found := _broker_table(view, name, option)) is not None]
 
 

@@ -15,7 +15,7 @@ MAX_DETAILED = 11
 
 @section("alternatives", title="The other options in detail", order=30)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the tables of each other option."""
+    """Return the tables of each other option."""
     return _build(view.of(change_of))
 
 

@@ -22,7 +22,7 @@ Rows = list[dict[str, Any]]
 
 @section("change", title="The change in detail", order=20)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the tables and charts of the option that is spoken of."""
+    """Return the tables and charts of the option that is spoken of."""
     return _build(view.of(change_of))
 
 

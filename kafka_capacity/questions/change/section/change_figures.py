@@ -24,7 +24,7 @@ TOP_ROWS = 20
 
 
 def broker_rows(tables: Mapping[str, pa.Table], option: Option) -> list[dict[str, Any]]:
-    """Give each broker before and after, by rack and id; a fill is ``None`` where the disk is not known."""
+    """Return each broker before and after, by rack and id; a fill is ``None`` where the disk is not known."""
     loads = tables["broker_load"]
     rows = loads.filter(pc.equal(loads["scenario_id"], option.scenario_id)).to_pylist()
     for row in rows:
@@ -65,19 +65,19 @@ def rack_rows(brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def moves_of(tables: Mapping[str, pa.Table], option: Option) -> pa.Table:
-    """Give the partitions whose replica list changes; empty where a plan does not list them for this option."""
+    """Return the partitions whose replica list changes; empty where a plan does not list them for this option."""
     moves = tables["moves"]
     return moves.filter(pc.equal(moves["scenario_id"], option.scenario_id))
 
 
 def largest_moves(moves: pa.Table) -> list[dict[str, Any]]:
-    """Give the partitions that copy most, the largest first."""
+    """Return the partitions that copy most, the largest first."""
     order = [("moved_bytes", "descending"), ("topic", "ascending"), ("partition", "ascending")]
     return list(moves.sort_by(order).slice(0, TOP_ROWS).to_pylist())
 
 
 def largest_topics(moves: pa.Table) -> list[dict[str, Any]]:
-    """Give the topics that copy most, the largest first, with what part of all copied bytes is theirs."""
+    """Return the topics that copy most, the largest first, with what part of all copied bytes is theirs."""
     if not len(moves):
         return []
     import pandas as pd  # half a second that only a report needs

@@ -72,7 +72,7 @@ _MOVES = (
 def change_tables(
     tables: Mapping[str, pa.Table], option: Option, *, has_rates: bool, has_topics: bool = True
 ) -> dict[str, Any]:
-    """Give the tables of one option by their names; ``None`` for those that would be empty.
+    """Return the tables of one option by their names; ``None`` for those that would be empty.
 
     Args:
         tables: of the plan.
@@ -92,7 +92,7 @@ def change_tables(
 
 
 def broker_table(brokers: list[dict[str, Any]], *, has_rates: bool) -> dict[str, Any]:
-    """Give each broker before and after, without the columns that nothing is known of."""
+    """Return each broker before and after, without the columns that nothing is known of."""
     left_out = (frozenset() if has_rates else _PEAKS) | (
         frozenset() if any(row["fill_after"] is not None for row in brokers) else _FILLS
     )

@@ -47,7 +47,7 @@ _THROTTLES = (
 
 @section("comparison", title="Options compared", order=10)
 def build(view: ReportView) -> dict[str, Any]:
-    """Give the table of options and the chart of what they move."""
+    """Return the table of options and the chart of what they move."""
     return _build(view.of(change_of))
 
 
@@ -153,7 +153,7 @@ def _row(view: ChangePage, option: Option) -> dict[str, Any]:
 
 
 def _in_waves(schedule: Mapping[str, Any] | None) -> tuple[float | None, float | None] | None:
-    """Give the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
+    """Return the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
     # Waves that copy nothing of what is to be copied are no move: what stays is said below the table.
     if schedule is None or not schedule["wave_count"] or (schedule["refusals"] and not schedule["copied_bytes"]):
         return None

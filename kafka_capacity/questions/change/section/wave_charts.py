@@ -80,7 +80,7 @@ def gantt_chart(move: MoveView) -> dict[str, Any] | None:
 
 
 def _bar(waves: Sequence[Row]) -> dict[str, Any]:
-    """Give the bar of waves that follow each other, mostly one."""
+    """Return the bar of waves that follow each other, mostly one."""
     first, last = waves[0], waves[-1]
     kinds = list(dict.fromkeys(KINDS.get(str(wave["kind"]), str(wave["kind"])) for wave in waves))
     number = f"{first['wave']:,}" if len(waves) == 1 else f"{first['wave']:,}–{last['wave']:,}"
@@ -171,7 +171,7 @@ def _label(broker: int, limit: float, highest: float, levels: Sequence[Row]) -> 
 
 
 def _levels(move: MoveView, broker: int, parts: Sequence[range]) -> list[dict[str, Any]]:
-    """Give what a broker holds before, at most and after in each part of the waves."""
+    """Return what a broker holds before, at most and after in each part of the waves."""
     by_wave = {row["wave"]: row for row in move.timeline if row["broker_id"] == broker}
     level = by_wave[min(by_wave)]["disk_start_bytes"]
     found = []

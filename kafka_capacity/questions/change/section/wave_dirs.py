@@ -23,7 +23,7 @@ _COLUMNS = (
 
 
 def dir_table(move: MoveView) -> dict[str, Any] | None:
-    """Give the fullest directory of each wave; nothing where no broker has several, or no limit is known."""
+    """Return the fullest directory of each wave; nothing where no broker has several, or no limit is known."""
     dirs = {(row["broker_id"], row["path"]) for row in move.dirs}
     known = [row for row in move.dirs if row["limit_bytes"]]
     if len(dirs) == len({broker for broker, _ in dirs}) or not known:

@@ -51,7 +51,7 @@ _ORDERS = (
 
 @section(WAVES, title="The move, wave by wave", order=22)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the waves of the option that is spoken of; nothing where a plan has none for it."""
+    """Return the waves of the option that is spoken of; nothing where a plan has none for it."""
     return _build(view.of(change_of))
 
 
@@ -91,7 +91,7 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
 
 
 def _added(view: ChangePage) -> list[dict[str, Any]]:
-    """Give the topics that get more partitions; an older plan tells of none."""
+    """Return the topics that get more partitions; an older plan tells of none."""
     rows = view.inputs.tables["new_partitions"].to_pylist() if "new_partitions" in view.inputs.tables else []
     return [
         {

@@ -17,7 +17,7 @@ from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR, copysets_
 from kafka_capacity.kafka.controller.loss_simulation import simulate_losses
 
 _MTTF, _REPAIR, _RACK_MTTF = 19.0, 1.0, 49.0
-_MOST_COPYSETS = 2_000
+_MAX_COPYSETS = 2_000
 _FAILURES = 200_000
 """How many are drawn in all."""
 
@@ -59,8 +59,8 @@ def check_formula(brokers: Brokers, replicas: NDArray[np.int32], *, seed: int = 
     """
     distinct = copysets_of(brokers.index_of(replicas))
     distinct = distinct[(distinct >= 0).any(axis=1)]
-    if len(distinct) > _MOST_COPYSETS:
-        chosen = np.random.default_rng(seed).choice(len(distinct), _MOST_COPYSETS, replace=False)
+    if len(distinct) > _MAX_COPYSETS:
+        chosen = np.random.default_rng(seed).choice(len(distinct), _MAX_COPYSETS, replace=False)
         distinct = distinct[np.sort(chosen)]
     hazards = Hazards.of(
         brokers.rack_indexes(),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks, Bounds, Configuration, Explored, FailureKind, explore
-from kafka_capacity.kafka.durability.settings import MOST_REPLICAS
+from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.questions.failures.durability.scenario import DurabilityScenario
 
 _ALWAYS = (FailureKind.CRASH, FailureKind.DISCONNECT)
@@ -44,7 +44,7 @@ def explored_settings(
             is_internal.astype(np.int64),
         ]
     )
-    can = (replication_factor >= 1) & (replication_factor <= MOST_REPLICAS)
+    can = (replication_factor >= 1) & (replication_factor <= MAX_REPLICAS)
     distinct, which = np.unique(rows[can], axis=0, return_inverse=True)
     setting = np.full(len(rows), -1, dtype=np.int64)
     setting[can] = which.reshape(-1)

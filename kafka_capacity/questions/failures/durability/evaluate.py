@@ -26,7 +26,7 @@ from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate
 from kafka_capacity.questions.failures.durability.courses import explored_settings
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
 
-MOST_PARTITIONS = 100_000
+MAX_PARTITIONS = 100_000
 """Of more no other placement is tried: it takes partitions one by one."""
 
 
@@ -89,12 +89,12 @@ def _smallest(factors: NDArray[np.int32], topic: NDArray[np.int32], count: int) 
 
 
 def _in_few_copysets(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> Snapshot | None:
-    """Give the snapshot as it is once its partitions are in few copysets, all in sync.
+    """Return the snapshot as it is once its partitions are in few copysets, all in sync.
 
     ``None`` where partitions are too many to try, or have more replicas than brokers live.
     """
     factor = replication_factors(snapshot.replicas)
-    if len(factor) > MOST_PARTITIONS or factor.max(initial=0) > (~snapshot.brokers.is_fenced).sum():
+    if len(factor) > MAX_PARTITIONS or factor.max(initial=0) > (~snapshot.brokers.is_fenced).sum():
         return None
     size = snapshot.partition_size_bytes()
     problem = PlacementProblem(
@@ -158,7 +158,7 @@ def _losses(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenari
 def _repair_seconds(
     snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give float64[B] and float64[K]: until a broker's, and a rack's data are copied anew."""
+    """Return float64[B] and float64[K]: until a broker's, and a rack's data are re-replicated."""
     brokers, racks = snapshot.brokers, snapshot.brokers.rack_indexes()
     asked = FailureScenario(
         scenario_id=scenario.scenario_id,
@@ -185,7 +185,7 @@ def _repair_seconds(
 
 
 def _tails(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> NDArray[np.float64]:
-    """Give float64[T]: what leaders have acknowledged alone when they die, unless all replicas must have it."""
+    """Return float64[T]: what leaders have acknowledged alone when they die, unless all replicas must have it."""
     deaths = SECONDS_PER_YEAR / scenario.crash_mttf_seconds
     if scenario.acks is Acks.ALL:
         deaths = 0.0

@@ -96,7 +96,7 @@ class DurabilityParameters(BaseModel):
     )
 
     def durability_scenario(self, *, rules: ElectionRules, throttle_bytes_per_second: float) -> DurabilityScenario:
-        """Give what is assumed of every placement.
+        """Return what is assumed of every placement.
 
         Args:
             rules: by which leaders are elected.

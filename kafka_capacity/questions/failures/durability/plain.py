@@ -27,7 +27,7 @@ FEWEST_FAILURES = tuple(_FEWEST)
 
 
 def topic_rows(result: DurabilityResult) -> list[dict[str, Any]]:
-    """Give each topic: what is possible after how many failures, and what it loses in a year.
+    """Return each topic: what is possible after how many failures, and what it loses in a year.
 
     Fewest failures are ``None`` where as many as were explored do not do it, and where the topic was not explored
     (``is_explored``); figures are ``None`` where a broker never has its data again under the throttle.
@@ -76,7 +76,7 @@ def worst_first(result: DurabilityResult) -> list[int]:
 
 
 def outcome_rows(result: DurabilityResult) -> list[dict[str, Any]]:
-    """Give each outcome that is possible, by setting and course, with the fewest failures and a shortest way to it."""
+    """Return each outcome that is possible, by setting and course, with the fewest failures and a shortest way."""
     rows = []
     for setting, courses in enumerate(result.settings):
         for course, explored in courses.items():
@@ -106,7 +106,7 @@ def _trace(explored: Explored, outcome: Outcome) -> tuple[str, ...]:
 
 
 def placement_row(found: PlacementLosses) -> dict[str, Any]:
-    """Give what all topics of a placement lose together."""
+    """Return what all topics of a placement lose together."""
     events = found.losses.all_events
     return {
         "copysets": found.losses.all_copysets,
@@ -119,7 +119,7 @@ def placement_row(found: PlacementLosses) -> dict[str, Any]:
 
 
 def assumed(asked: DurabilityScenario) -> dict[str, Any]:
-    """Give what the figures rest on."""
+    """Return what the figures rest on."""
     return {
         "acks": str(asked.acks),
         "is_idempotent": asked.is_idempotent and asked.acks is Acks.ALL,

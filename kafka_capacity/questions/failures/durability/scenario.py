@@ -108,5 +108,5 @@ class DurabilityResult:
     tail_bytes: NDArray[np.float64]
 
     def lost_bytes(self) -> NDArray[np.float64]:
-        """Give float64[T], expected in a year: logs that are gone with all their replicas, and ends of logs."""
+        """Return float64[T], expected in a year: logs that are gone with all their replicas, and ends of logs."""
         return np.asarray(self.today.losses.lost_bytes + self.tail_bytes, dtype=np.float64)

@@ -95,7 +95,7 @@ DURABILITY_TABLES: Tables = {
 
 
 def durability_tables(result: DurabilityResult) -> dict[str, pa.Table]:
-    """Give the tables of one placement."""
+    """Return the tables of one placement."""
     where = {"placement_id": result.scenario.placement_id}
     rows: dict[str, list[dict[str, Any]]] = {
         "durability": topic_rows(result),

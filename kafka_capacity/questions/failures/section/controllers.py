@@ -9,7 +9,7 @@ from kafka_capacity.questions.failures.section.view import FailuresView, Row
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import format_duration, plural
 
-MOST_LOSSES = 15
+MAX_LOSSES = 15
 
 _WAYS = {
     "killed": "Its process is killed",
@@ -35,7 +35,7 @@ _LOSSES = (
 
 
 def controllers(view: FailuresView) -> dict[str, Any]:
-    """Give sentences and tables; only a sentence where nobody said what controllers there are."""
+    """Return sentences and tables; only a sentence where nobody said what controllers there are."""
     asked = view.document["controllers"]
     if asked is None:
         return {
@@ -107,7 +107,7 @@ def _losses(quorum: Sequence[Row], voters: Sequence[Row]) -> dict[str, Any]:
             "living": f"{row['living']} of {row['needed']} needed",
             "verdict": _verdict(row),
         }
-        for row in ranked[:MOST_LOSSES]
+        for row in ranked[:MAX_LOSSES]
     ]
     more = len(quorum) - len(rows)
     return table(

@@ -10,8 +10,8 @@ from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, 
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import NOTHING, format_percent, plural
 
-MOST_SURVIVORS = 12
-MOST_GROUPS = 12
+MAX_SURVIVORS = 12
+MAX_GROUPS = 12
 
 _COORDINATORS = {
     "refuses": "cannot commit offsets",
@@ -31,7 +31,7 @@ def survivors_table(view: FailuresView) -> dict[str, Any] | None:
             "resource": resource_name(resource),
             **{f"side_{place}": _survivor(row) for place, row in enumerate(sides)},
         }
-        for (broker, resource), sides in ranked[:MOST_SURVIVORS]
+        for (broker, resource), sides in ranked[:MAX_SURVIVORS]
     ]
     columns = (column("broker", "Broker", "id"), column("resource", "Resource"), *_side_columns(view))
     return _listed("Survivors over capacity", columns, rows, len(ranked))
@@ -49,7 +49,7 @@ def groups_table(view: FailuresView) -> dict[str, Any] | None:
     )
     rows = [
         {"group": group, **{f"side_{place}": _hurt(row) for place, row in enumerate(sides)}}
-        for group, sides in ranked[:MOST_GROUPS]
+        for group, sides in ranked[:MAX_GROUPS]
     ]
     columns = (column("group", "Consumer group", "name"), *_side_columns(view))
     return _listed("Consumer groups that are affected", columns, rows, len(ranked))
@@ -75,7 +75,7 @@ def _hurt(row: Row | None) -> str:
 def _by_side(
     view: FailuresView, rows: Callable[[PlacementFailures], Sequence[Row]], key: Callable[[Row], Any]
 ) -> dict[Any, list[Row | None]]:
-    """Give for everything that is affected its row on each side: of the likeliest kind of losses that does it there."""
+    """Return for everything that is affected its row on each side: of the likeliest kind of losses that does it."""
     found: dict[Any, list[Row | None]] = {}
     for place, side in enumerate(view.sides):
         for row in sorted(rows(side), key=lambda one: KINDS.index(one["kind"])):

@@ -1,4 +1,4 @@
-"""What could be lost for good, doubled or refused: today, and after the change."""
+"""What could be lost for good, duplicated or refused: today, and after the change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_capacity.report.view import ReportView
 
 @section("durability", title="What could be lost", order=8)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the chances of a year, the topics, the ways to each outcome, and the assumptions."""
+    """Return the chances of a year, the topics, the ways to each outcome, and the assumptions."""
     sides = read_durability(view)
     if not sides:
         return None

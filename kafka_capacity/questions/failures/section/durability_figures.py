@@ -16,7 +16,7 @@ from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_bytes, format_duration, format_rate, plural
 from kafka_capacity.text.wording import few_names
 
-MOST_TOPICS = 20
+MAX_TOPICS = 20
 _COURSES = {
     "crashes": "brokers crash and connections break",
     "power": "power is lost as well, of one broker or of all",
@@ -43,7 +43,7 @@ class PlacementDurability:
 
 
 def read_durability(view: ReportView) -> tuple[PlacementDurability, ...]:
-    """Give today's, then that of the option that is spoken of where it differs; none where the plan says nothing."""
+    """Return today's, then that of the option that is spoken of where it differs; none where the plan says nothing."""
     tables, failures = view.inputs.tables, view.inputs.failures
     found = tables.get("durability_placements")
     if not failures.get("durability") or found is None or not len(found):
@@ -76,7 +76,7 @@ def chance(ratio: float | None) -> str:
 
 
 def losses_sentence(side: PlacementDurability) -> str:
-    """Say what a year costs, the chance first."""
+    """Describe what a year costs, the chance first."""
     whole = side.whole
     if whole["loss_probability"] is None:
         return (
@@ -105,7 +105,7 @@ def _single(side: PlacementDurability) -> str:
 
 
 def few_sentence(side: PlacementDurability) -> str:
-    """Say what few copysets would change, and cost."""
+    """Describe what few copysets would change, and cost."""
     few, whole = side.few, side.whole
     if few is None:
         return "Few sets of brokers were not tried: there are too many partitions, or too few brokers live."
@@ -115,7 +115,7 @@ def few_sentence(side: PlacementDurability) -> str:
         f"With the same replicas over {plural(few['copysets'], 'set')} of brokers the chance would be "
         f"{chance(few['loss_probability'])}; that copies {format_bytes(few['moved_bytes'])}, and the fullest broker "
         f"would hold {few['highest_over_mean']:.2f} times the mean ({whole['highest_over_mean']:.2f} without). Fewer "
-        "sets lose seldomer, and more at once: about as many bytes are lost in the long run."
+        "sets lose less often, and more at once: about as many bytes are lost in the long run."
     )
 
 
@@ -127,7 +127,7 @@ def topics_table(side: PlacementDurability, caption: str) -> dict[str, Any]:
         column("replicas", "Replicas, min ISR"),
         column("lost", "Lost after crashes"),
         column("power", "With power losses"),
-        column("doubled", "Doubled after"),
+        column("duplicated", "Doubled after"),
         column("refused", "Refused after"),
         column("copysets", "Sets", "count"),
         column("chance", "Loss in a year"),
@@ -135,9 +135,9 @@ def topics_table(side: PlacementDurability, caption: str) -> dict[str, Any]:
         column("few", "In few sets"),
     )
     note = "After so many failures at least; — where as many as were tried do not do it, or the topic was not explored."
-    if len(order) > MOST_TOPICS:
-        note += f" And {len(order) - MOST_TOPICS:,} more topics, none with a greater loss."
-    return table(caption, columns, [_topic(row) for row in order[:MOST_TOPICS]], note=note)
+    if len(order) > MAX_TOPICS:
+        note += f" And {len(order) - MAX_TOPICS:,} more topics, none with a greater loss."
+    return table(caption, columns, [_topic(row) for row in order[:MAX_TOPICS]], note=note)
 
 
 def _badness(row: Row) -> tuple[bool, float, float, str]:
@@ -154,7 +154,7 @@ def _topic(row: Row) -> dict[str, Any]:
         "replicas": f"{row['replication_factor']}, {row['min_insync_replicas']}",
         "lost": _after(row["lost_silently_after"] if is_silent else row["lost_after_crashes"]),
         "power": _after(row["lost_silently_after"] if is_silent else row["lost_after_power_losses"]),
-        "doubled": _after(row["duplicated_after_producer_restarts"]),
+        "duplicated": _after(row["duplicated_after_producer_restarts"]),
         "refused": _after(row["refused_after"]),
         "copysets": row["copysets"],
         "chance": chance(row["loss_probability"]),
@@ -169,7 +169,7 @@ def _after(failures: int | None) -> str:
 
 
 def ways(side: PlacementDurability) -> list[dict[str, Any]]:
-    """Give a shortest way to each bad outcome, by setting of topics; what fewer kinds of failures do is told once."""
+    """Return a shortest way to each bad outcome, by setting of topics; what fewer kinds of failures do is told once."""
     found: dict[int, dict[str, Any]] = {}
     told: set[tuple[int, str, int]] = set()
     courses = list(_COURSES)
@@ -201,7 +201,7 @@ def ways(side: PlacementDurability) -> list[dict[str, Any]]:
 
 
 def basis_notes(document: Row) -> list[str]:
-    """Say what the figures rest on."""
+    """Describe what the figures rest on."""
     asked = document["durability"]
     idempotent = ", idempotent" if asked["is_idempotent"] else ""
     rack = asked["rack_mttf_seconds"]

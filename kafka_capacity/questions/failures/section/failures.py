@@ -18,7 +18,7 @@ _SAID = ("broker", "rack", "given")
 
 @section(FAILURES, title="What breaks", order=7)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Give the verdict, the matrix, who is hurt, how much is wrong before, and the controllers."""
+    """Return the verdict, the matrix, who is affected, how much is wrong before, and the controllers."""
     failures = read_failures(view.inputs, view.focus_id)
     if failures is None:
         return None

@@ -1,4 +1,4 @@
-"""The failure matrix: losses by figures, today beside the option, marked where it hurts."""
+"""The failure matrix: losses by figures, today beside the option, marked where it affects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, chan
 from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
 from kafka_capacity.text import format_count, format_duration, format_percent
 
-MOST_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
+MAX_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
 """Losses of a kind that are listed, the worst first; the others are counted."""
 WARN_RATIO = 0.8
 _FOLDED = frozenset({"pair", "rack+broker"})
@@ -26,12 +26,12 @@ Cell = dict[str, str]
 
 
 def matrices(view: FailuresView) -> list[dict[str, Any]]:
-    """Give one table a kind of losses."""
+    """Return one table a kind of losses."""
     return [_matrix(view, kind) for kind in KINDS if any(kind in side.losses for side in view.sides)]
 
 
 def overview(view: FailuresView) -> dict[str, Any] | None:
-    """Give the worst of each kind in one table; ``None`` where there was nothing to lose."""
+    """Return the worst of each kind in one table; ``None`` where there was nothing to lose."""
     rows = []
     for kind in KINDS:
         if not any(kind in side.losses for side in view.sides):
@@ -72,7 +72,7 @@ def _matrix(view: FailuresView, kind: str) -> dict[str, Any]:
         for row in side.losses.get(kind, ()):
             by_name.setdefault(row["name"], [None] * len(view.sides))[place] = row
     ranked = sorted(by_name.items(), key=lambda entry: _rank(entry[1]))
-    shown = ranked[: MOST_ROWS[kind]]
+    shown = ranked[: MAX_ROWS[kind]]
     cells = [_cells(view.sides, found) for _, found in shown]
     rows = [{"name": name, "cells": own, "change": None} for (name, _), own in zip(shown, cells, strict=True)]
     is_marked = any(cell["kind"] in {"bad", "warn"} for own in cells for cell in own)
@@ -107,7 +107,7 @@ def _table(caption: str, view: FailuresView, rows: Sequence[Mapping[str, Any]], 
 
 
 def _cells(sides: Sequence[PlacementFailures], found: Sequence[Row | None]) -> list[Cell]:
-    """Give the cells of a row: for each figure the sides beside each other."""
+    """Return the cells of a row: for each figure the sides beside each other."""
     return [
         {"text": "—", "kind": "unknown"} if row is None else _priced(key, row, _DRAWN[key](row[key], side.before))
         for key, _ in _FIGURES
@@ -116,7 +116,7 @@ def _cells(sides: Sequence[PlacementFailures], found: Sequence[Row | None]) -> l
 
 
 def _priced(key: str, row: Row, cell: Cell) -> Cell:
-    """Say beside what is offline what is online at the price of records."""
+    """Describe beside what is offline what is online at the price of records."""
     unclean = row["unclean_leaders"] if key == "offline" else 0
     return {"text": f"{cell['text']}, {format_count(unclean)} unclean", "kind": "bad"} if unclean else cell
 

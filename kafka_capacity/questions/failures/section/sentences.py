@@ -32,12 +32,12 @@ _ELECTIONS = {
 
 
 def worst_of(rows: Sequence[Row], key: str) -> Row:
-    """Give the first of the losses with the most of something."""
+    """Return the first of the losses with the most of something."""
     return max(rows, key=lambda row: (row[key] or 0, -row["position"]))
 
 
 def loss_sentence(side: PlacementFailures, kind: str) -> str:
-    """Say what losses of a kind do at worst, the verdict first."""
+    """Describe what losses of a kind do at worst, the verdict first."""
     rows, before = side.losses[kind], side.before
     offline = worst_of(rows, "offline")
     more = offline["offline"] - before["offline_before"]
@@ -53,7 +53,7 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
 
 
 def _stopped(worst: Row, more: int, already: int) -> str:
-    """Say what a loss stops; topics and traffic are known only together with what is offline already."""
+    """Describe what a loss stops; topics and traffic are known only together with what is offline already."""
     if already:
         return f"{more:,} more {'partition' if more == 1 else 'partitions'} ({worst['name']})"
     topics, rate = plural(worst["offline_topics"], "topic"), format_rate(worst["stopped_bytes_per_second"])
@@ -61,7 +61,7 @@ def _stopped(worst: Row, more: int, already: int) -> str:
 
 
 def _unclean(rows: Sequence[Row]) -> str:
-    """Say what is online at the price of records."""
+    """Describe what is online at the price of records."""
     worst = worst_of(rows, "unclean_leaders")
     count = worst["unclean_leaders"]
     if not count:
@@ -131,7 +131,7 @@ def badness(side: PlacementFailures, kind: str) -> tuple[float, ...]:
 
 
 def change_word(view: FailuresView, kind: str) -> str | None:
-    """Say whether the option makes losses of a kind better or worse; ``None`` where there is nothing to compare."""
+    """Return whether the option makes losses of a kind better or worse; ``None`` where there is nothing to compare."""
     if view.then is None or kind not in view.then.losses or kind not in view.today.losses:
         return None
     today, then = badness(view.today, kind), badness(view.then, kind)
@@ -151,7 +151,7 @@ def failures_line(view: FailuresView) -> str:
 
 
 def basis_notes(view: FailuresView) -> list[str]:
-    """Say what the figures rest on, and what was not looked at."""
+    """Describe what the figures rest on, and what was not looked at."""
     before, document = view.today.before, view.document
     resources = [resource_name(name) for name in before["resources"]]
     notes = [
@@ -169,7 +169,7 @@ def basis_notes(view: FailuresView) -> list[str]:
         f"{_side(side)}: of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
         f"{row['looked_at']:,} were looked at"
         + (", half of them the pairs that share the most partitions, the rest drawn" if kind == "pair" else ", drawn")
-        + "; the parameter most_failure_sets raises that."
+        + "; the parameter max_failure_sets raises that."
         for side in view.sides
         for kind, row in side.kinds.items()
         if row["possible"] > row["looked_at"]

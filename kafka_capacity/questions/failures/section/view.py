@@ -111,7 +111,7 @@ def read_failures(inputs: ReportInputs, scenario_id: str) -> FailuresView | None
 
 
 def placement_rows(tables: Mapping[str, pa.Table], name: str, placement_id: str) -> list[dict[str, Any]]:
-    """Give the rows of a table that are about one placement, without its id."""
+    """Return the rows of a table that are about one placement, without its id."""
     found = tables[name].filter(pc.field("placement_id") == placement_id)
     return list(found.drop_columns("placement_id").to_pylist())
 

@@ -11,9 +11,9 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.report.view import ReportView
 
-MOST_ROWS = 50
+MAX_ROWS = 50
 """Of each table, those with the most bytes."""
-MOST_BROKERS = 12
+MAX_BROKERS = 12
 """That one cell names."""
 
 _TOPICS = (
@@ -48,11 +48,11 @@ def build(view: ReportView) -> dict[str, Any] | None:
     return {
         "sentences": [answer["headline"], *answer["reasons"]],
         "tables": [
-            table("Idle topics", _TOPICS, list(map(_topic, topics[:MOST_ROWS])), note=note + _left_out(topics)),
+            table("Idle topics", _TOPICS, list(map(_topic, topics[:MAX_ROWS])), note=note + _left_out(topics)),
             table(
                 "What removing them would free",
                 _BROKERS,
-                list(map(_broker, brokers[:MOST_ROWS])),
+                list(map(_broker, brokers[:MAX_ROWS])),
                 note=_left_out(brokers).strip() or None,
             ),
         ]
@@ -62,7 +62,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
 
 
 def _topic(row: dict[str, Any]) -> dict[str, Any]:
-    named, more = row["broker_ids"][:MOST_BROKERS], len(row["broker_ids"][MOST_BROKERS:])
+    named, more = row["broker_ids"][:MAX_BROKERS], len(row["broker_ids"][MAX_BROKERS:])
     brokers = ", ".join(map(str, named)) + (f" and {more:,} more" if more else "")
     return {**row, "size_bytes": known_bytes(row), "brokers": brokers, "quiet_seconds": row["known_hours"] * 3600}
 
@@ -72,5 +72,5 @@ def _broker(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _left_out(rows: Sequence[Any]) -> str:
-    more = len(rows) - MOST_ROWS
+    more = len(rows) - MAX_ROWS
     return f" {more:,} more with fewer bytes are not listed." if more > 0 else ""

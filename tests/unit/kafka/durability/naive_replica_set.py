@@ -357,7 +357,7 @@ class Naive:
 
 
 def every_course(config, bounds):
-    """Give the fewest failures of each outcome, by trying everything."""
+    """Return the fewest failures of each outcome, by trying everything."""
     naive, first = Naive(config, bounds), start(config, bounds)
     seen, queue, fewest = {frozen(first)}, deque([first]), {}
     while queue:
@@ -375,7 +375,7 @@ def every_course(config, bounds):
 
 
 def random_course(config, bounds, random, steps):
-    """Give the outcomes that a walk meets, with the failures so far."""
+    """Return the outcomes that a walk meets, with the failures so far."""
     naive, state, met = Naive(config, bounds), start(config, bounds), set()
     for _ in range(steps):
         met |= {(outcome, state["failures"]) for outcome in naive.outcomes(state)}

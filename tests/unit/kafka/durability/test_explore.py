@@ -18,7 +18,7 @@ LOST = Outcome.LOST_ACKNOWLEDGED
 
 
 def possible(bounds, **settings):
-    """Give the fewest failures of each outcome of one configuration."""
+    """Return the fewest failures of each outcome of one configuration."""
     return explore([Configuration(**settings)], bounds)[0].fewest_failures
 
 

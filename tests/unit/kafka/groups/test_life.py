@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups import Assignment, Group, GroupProtocol, Topic, assignor
-from kafka_capacity.kafka.groups.life import MOST_ROUNDS, ClassicLife, ServerLife
+from kafka_capacity.kafka.groups.life import MAX_ROUNDS, ClassicLife, ServerLife
 from tests.unit.kafka.groups.made_up import check_complete, member, numbers, topic_id
 
 T = (Topic(name="t", partitions=4),)
@@ -79,7 +79,7 @@ def test_a_group_that_never_settles_is_left_alone():
 
     life = ClassicLife(Restless())
     rounds = [life.rebalance(T, [member("a", "t"), member("b", "t")]) for _ in range(2)]
-    assert [len(step) for step in rounds] == [1, MOST_ROUNDS]
+    assert [len(step) for step in rounds] == [1, MAX_ROUNDS]
 
 
 def test_a_topic_made_anew_with_fewer_partitions_breaks_a_sticky_group():

@@ -59,7 +59,7 @@ def proven_bytes(
     seconds: float,
     gap_ratio: float = 0.0,
 ) -> float:
-    """Give what HiGHS proves that any plan inside the limits copies; infinite where it proves that there is none."""
+    """Return what HiGHS proves that any plan inside the limits copies; infinite where it proves that there is none."""
     partitions, brokers = len(problem.before), len(problem.target)
     names = [rack if rack is not None else f"lone {i}" for i, rack in enumerate(problem.target.racks)]
     racks = sorted(set(names))

@@ -14,7 +14,7 @@ from tests.unit.kafka.placement_kafka.problems import problem
 
 
 def least_by_trying(racks, allowed, factor, rule, inside):
-    """Give the fewest replicas on some brokers, over all placements that keep the rack rule as far as the pin lets."""
+    """Return the fewest replicas on some brokers, over all placements that keep the rack rule as the pin lets."""
     free = np.flatnonzero(allowed).tolist()
     wanted = int(wanted_racks(np.array([factor], dtype=np.int32), len(set(racks)), rule)[0])
     wanted = min(wanted, len({racks[b] for b in free}))

@@ -46,7 +46,7 @@ def test_what_copies_nothing_has_no_throttle_and_elects():
 
 
 def test_a_wave_waits_until_its_disk_space_is_free_unless_it_is_the_last():
-    first, last = pages([[1, 2]] * 2, [[1, 3]] * 2, most_moves_per_broker=1, pause_seconds=60.0)
+    first, last = pages([[1, 2]] * 2, [[1, 3]] * 2, max_concurrent_moves_per_broker=1, pause_seconds=60.0)
 
     assert (first.steps[-1].does, first.steps[-1].seconds) == ("wait", 60.0)
     assert last.steps[-1].does == "verify"

@@ -78,7 +78,7 @@ def test_waves_are_as_long_as_allowed():
 def test_a_pause_between_waves_and_none_after_the_last():
     before, after = [[1, 2]] * 2, [[1, 3]] * 2
     schedule = plan_waves(
-        move_problem_of(before, after, size=100, throttle=10, most_moves_per_broker=1, pause_seconds=60.0)
+        move_problem_of(before, after, size=100, throttle=10, max_concurrent_moves_per_broker=1, pause_seconds=60.0)
     )
 
     assert [wave.start_seconds[1] for wave in schedule.waves] == [0.0, 70.0]
@@ -88,7 +88,7 @@ def test_a_pause_between_waves_and_none_after_the_last():
 def test_traffic_that_would_eat_the_throttle_is_spread_over_waves():
     # Four partitions of 2 B/s each eat 16 B/s of the leader's throttle of 20 at once; two eat 8, which is faster.
     before, after = [[1, 2]] * 4, [[1, 3]] * 4
-    at_once = plan_waves(move_problem_of(before, after, size=100, rate=2, throttle=20, most_traffic_ratio=None))
+    at_once = plan_waves(move_problem_of(before, after, size=100, rate=2, throttle=20, max_traffic_ratio=None))
     spread = plan_waves(move_problem_of(before, after, size=100, rate=2, throttle=20))
 
     assert (len(at_once.waves), at_once.total_seconds[1]) == (1, 100.0)
@@ -109,7 +109,9 @@ def test_relief_first_frees_the_fullest_disk_first():
     # Broker 1 is at 95 %, broker 2 at 60 %; one wave can take one partition.
     before, after = [[2], [2], [1], [1]], [[3], [3], [3], [3]]
     limits = [210.0, 333.0, 1000.0]
-    schedule = plan_waves(move_problem_of(before, after, size=100, throttle=10, limits=limits, most_moves_per_broker=1))
+    schedule = plan_waves(
+        move_problem_of(before, after, size=100, throttle=10, limits=limits, max_concurrent_moves_per_broker=1)
+    )
 
     assert schedule.order is Order.RELIEF_FIRST
     assert (schedule.worst_broker, schedule.worst_resource) == (1, "disk")
@@ -123,7 +125,7 @@ def test_relief_first_frees_the_fullest_disk_first():
 
 def test_hottest_first_and_smallest_first_do_as_they_say():
     before, after = [[1]] * 3, [[2]] * 3
-    given = dict(size=[30, 10, 20], rate=[1, 0, 2], throttle=100, most_moves_per_broker=1)
+    given = dict(size=[30, 10, 20], rate=[1, 0, 2], throttle=100, max_concurrent_moves_per_broker=1)
     hottest = plan_waves(move_problem_of(before, after, **given, orders=(Order.HOTTEST_FIRST,)))
     smallest = plan_waves(move_problem_of(before, after, **given, orders=(Order.SMALLEST_FIRST,)))
 

@@ -18,7 +18,7 @@ from tests.properties.strategies import repeatable
 
 
 def load(mean, peak=None, hours=168):
-    """Give the traffic of partitions; who reads does not matter here."""
+    """Return the traffic of partitions; who reads does not matter here."""
     mean = np.array(mean, dtype=np.float64)
     zeros = np.zeros(len(mean))
     return PartitionLoad(

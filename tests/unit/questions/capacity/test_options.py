@@ -190,7 +190,7 @@ def test_without_a_price_the_fewest_brokers_of_todays_hardware_are_recommended()
 
 
 def test_of_equals_doing_nothing_is_recommended():
-    # The placement is balanced, so that placing anew moves nothing and costs the same.
+    # The placement is balanced, so that rebalancing moves nothing and costs the same.
     results, advice = sized(bytes_in=14 * MIB, growth=(1.0, 1.0), broker_counts=(6,))
     found = by_id(results)
     assert found["006-brokers.today"].change.moved_bytes == 0

@@ -41,7 +41,7 @@ def world(*topics, extra=()):
 
 
 def sized(factors, tolerance, *topics, extra=()):
-    """Give the constraints of each option by its id."""
+    """Return the constraints of each option by its id."""
     snapshot, work = world(*topics, extra=extra)
     request = SizingRequest(
         today=observed_shape(snapshot.brokers, vcpu=16.0),

@@ -29,7 +29,7 @@ def too_small(option_id):
 
 
 def option(option_id, kind, count, *, until, usd=None, shape="today", **more):
-    """Give a row of ``sizing_options``; ``until`` is the last date it fits, ``None`` for none of them."""
+    """Return a row of ``sizing_options``; ``until`` is the last date it fits, ``None`` for none of them."""
     row = dict.fromkeys(SIZING_OPTIONS.names)
     row |= {
         "position": 0,
@@ -176,7 +176,7 @@ def test_nothing_binds_where_nothing_runs_out():
         option("012", "rebalance", 12, until=DATES[3]),
     ]
     view = view_of(rows, recommended="012")
-    assert headline(view) == "12 brokers placed anew now last until November 2027; today’s 12 do not fit."
+    assert headline(view) == "12 brokers rebalanced now last until November 2027; today’s 12 do not fit."
 
 
 def test_other_machines_grow_by_their_own_counts():

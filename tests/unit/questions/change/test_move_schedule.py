@@ -53,9 +53,9 @@ def test_an_automatic_throttle_leaves_the_headroom_of_network_and_disk():
 @pytest.mark.parametrize(
     ("waves", "is_longer"),
     [
-        ({"most_moves_per_broker": 1}, True),
+        ({"max_concurrent_moves_per_broker": 1}, True),
         ({"longest_wave_seconds": 60.0}, True),
-        ({"most_traffic_ratio": None}, False),
+        ({"max_traffic_ratio": None}, False),
     ],
 )
 def test_limits_of_waves_make_more_of_them(waves, is_longer):
@@ -65,7 +65,7 @@ def test_limits_of_waves_make_more_of_them(waves, is_longer):
 
 
 def test_pauses_and_fetchers_take_their_time():
-    waves = WaveSettings(most_moves_per_broker=2)
+    waves = WaveSettings(max_concurrent_moves_per_broker=2)
     usual = seconds(MoveSettings(waves=waves))
     count = len(scheduled(settings=MoveSettings(waves=waves))[1].waves)
 

@@ -95,14 +95,14 @@ def test_without_a_schedule_all_tables_are_empty():
 
 
 def test_what_was_chosen_and_why():
-    _, made = tables([[1, 2]] * 2, [[3, 2]] * 2, size=100, throttle=10, most_moves_per_broker=1)
+    _, made = tables([[1, 2]] * 2, [[3, 2]] * 2, size=100, throttle=10, max_concurrent_moves_per_broker=1)
 
     (row,) = made["schedules"].to_pylist()
     assert (row["wave_count"], row["total_expected_seconds"], row["copied_bytes"]) == (len(made["waves"]), 20.0, 200.0)
     assert [each["order"] for each in json.loads(row["orders"])] == ["relief-first", "smallest-first", "hottest-first"]
     assert (row["order"], row["worst_broker"], row["worst_resource"]) == ("relief-first", 1, "disk")
     assert (row["leaders_moved_first"], row["is_leadership_first"]) == (2, False)
-    assert (row["plain_seconds"], row["most_moves_per_broker"]) == (20.0, 1)
+    assert (row["plain_seconds"], row["max_concurrent_moves_per_broker"]) == (20.0, 1)
     assert (row["refused_partitions"], row["refusals"]) == (0, "[]")
 
 

@@ -23,7 +23,7 @@ def test_every_change_is_named():
         replication_factor=2,
         partition_counts={"orders": 24},
         pinned_topics={"audit": [1, "rack:b"]},
-        most_replicas_per_broker=4000,
+        max_replicas_per_broker=4000,
         throttles_bytes_per_second=[1e8, 5e7],
     )
 

@@ -43,14 +43,14 @@ def move_of(before, after, **given):
 
 def two_waves(**given):
     """Move two partitions of 100 MB to the same broker, one at a time: 12.5 s each, 10 to 50 s."""
-    settings = {"size": 100 * MB, "rate": 1 * MB, "throttle": 10 * MB, "most_moves_per_broker": 1}
+    settings = {"size": 100 * MB, "rate": 1 * MB, "throttle": 10 * MB, "max_concurrent_moves_per_broker": 1}
     return move_of([[1, 2], [1, 2]], [[1, 3], [1, 3]], **{**settings, **given})
 
 
 @lru_cache(maxsize=1)
 def scheduled():
     spec = ClusterSpec(disk_capacity_bytes=900 * GIB, mean_rate=300_000.0)
-    return make_inputs(spec, broker_counts=(8,), waves=WaveSettings(most_moves_per_broker=3))
+    return make_inputs(spec, broker_counts=(8,), waves=WaveSettings(max_concurrent_moves_per_broker=3))
 
 
 def without_waves(inputs):
@@ -136,7 +136,7 @@ def test_one_wave_is_the_copying_alone():
 
 def test_leaders_first_is_compared_with_the_plain_drain():
     given = {"size": 100 * MB, "rate": 2 * MB, "throttle": 10 * MB}
-    move = move_of([[1, 2]] * 3, [[2, 3], [2, 4], [2, 3]], most_moves_per_broker=1, **given)
+    move = move_of([[1, 2]] * 3, [[2, 3], [2, 4], [2, 3]], max_concurrent_moves_per_broker=1, **given)
     plain, first = move.facts["plain_seconds"], move.facts["leadership_first_seconds"]
     assert plain is not None
     assert first is not None

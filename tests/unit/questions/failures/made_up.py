@@ -10,7 +10,7 @@ from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, Partit
 def made(
     lists, *, isr=None, leaders=None, racks="aabbcc", min_isr=2, unclean=False, network=1e9, groups=(), sizes=None
 ):
-    """Give a snapshot of one topic a partition list, brokers from 10 on."""
+    """Return a snapshot of one topic a partition list, brokers from 10 on."""
     topics = list(lists)
     rows = [(name, row) for name in sorted(topics) for row in lists[name]]
     replicas = replica_matrix([row for _, row in rows])

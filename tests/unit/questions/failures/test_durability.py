@@ -12,7 +12,7 @@ from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks
 from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import check_formula
-from kafka_capacity.questions.failures.durability.evaluate import MOST_PARTITIONS
+from kafka_capacity.questions.failures.durability.evaluate import MAX_PARTITIONS
 from kafka_capacity.questions.failures.durability.plain import outcome_rows, topic_rows, worst_first
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 
@@ -100,7 +100,7 @@ def test_few_copysets_lose_seldomer_and_cost_a_move():
     assert few.losses.lost_bytes.sum() == pytest.approx(result.today.losses.lost_bytes.sum(), rel=0.35)
     assert few.highest_over_mean <= 1.11
     assert 0 < result.moved_bytes <= snapshot.replicas.size * GIB
-    assert MOST_PARTITIONS > 120
+    assert MAX_PARTITIONS > 120
 
 
 def test_few_copysets_are_not_tried_with_fewer_replicas():

@@ -16,7 +16,7 @@ OTHERS = {
     "failure_kinds": ["broker"],
     "failure_sets": ["1,2", "7, rack:a"],
     "failure_placements": "all",
-    "most_failure_sets": 40,
+    "max_failure_sets": 40,
     "election_rules": "zookeeper",
     "controllers": ["1:a", "2:b", "3"],
     "controller_properties": {"controller.quorum.fetch.timeout.ms": 3000},

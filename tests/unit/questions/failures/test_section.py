@@ -9,8 +9,8 @@ from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.controller.quorum import Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.questions.failures.section.controllers import controllers
-from kafka_capacity.questions.failures.section.details import MOST_GROUPS, groups_table, survivors_table
-from kafka_capacity.questions.failures.section.matrix import MOST_ROWS, matrices, overview
+from kafka_capacity.questions.failures.section.details import MAX_GROUPS, groups_table, survivors_table
+from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview
 from kafka_capacity.questions.failures.section.sentences import basis_notes, change_word, failures_line, loss_sentence
 from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures
 from tests.report.decided import build_report, render_all
@@ -159,7 +159,7 @@ def test_a_change_is_safer_or_not():
 def test_the_worst_losses_come_first_and_the_others_are_counted():
     rows = [loss(number, f"broker {number}", offline=number % 7) for number in range(30)]
     (matrix,) = matrices(view(side(*rows), side(loss(0, "broker 99", offline=9), placement_id="then")))
-    assert (matrix["caption"], matrix["left_out"]) == ("One broker lost: 31", 31 - MOST_ROWS["broker"])
+    assert (matrix["caption"], matrix["left_out"]) == ("One broker lost: 31", 31 - MAX_ROWS["broker"])
     assert [row["name"] for row in matrix["rows"][:4]] == ["broker 99", "broker 6", "broker 13", "broker 20"]
     # Today and after stand beside each other; a broker that is not there yet has no figure.
     assert [cell["text"] for cell in matrix["rows"][0]["cells"][:2]] == ["—", "9"]
@@ -170,17 +170,17 @@ def test_survivors_and_groups_are_named_by_the_likeliest_loss():
     def over(kind, lost, ratio):
         return {"broker_id": 4, "resource": "cpu", "kind": kind, "worst_loss": lost, "used_ratio": ratio}
 
-    def hurt(group, kind, lost, offline, coordinator, losses=1):
+    def affected(group, kind, lost, offline, coordinator, losses=1):
         figures = {"partitions": 9, "offline_partitions": offline, "coordinator": coordinator, "losses": losses}
         return {"group_id": group, "kind": kind, "worst_loss": lost, **figures}
 
-    many = [hurt(f"group-{number:02}", "pair", "brokers 1, 2", 1, "stays") for number in range(20)]
+    many = [affected(f"group-{number:02}", "pair", "brokers 1, 2", 1, "stays") for number in range(20)]
     today = side(
         loss(0, "broker 1"),
         brokers=[over("pair", "brokers 1, 2", 1.9), over("broker", "broker 1", 1.1)],
         groups=[
-            hurt("billing", "rack", "rack a", 0, "offline"),
-            hurt("billing", "broker", "broker 1", 2, "refuses", 3),
+            affected("billing", "rack", "rack a", 0, "offline"),
+            affected("billing", "broker", "broker 1", 2, "refuses", 3),
             *many,
         ],
     )
@@ -192,7 +192,7 @@ def test_survivors_and_groups_are_named_by_the_likeliest_loss():
     assert table["rows"][0]["side_0"] == (
         "without broker 1 (and 2 more losses of that kind): 2 of 9 partitions offline, cannot commit offsets"
     )
-    assert (len(table["rows"]), table["note"]) == (MOST_GROUPS, f"And {21 - MOST_GROUPS} more.")
+    assert (len(table["rows"]), table["note"]) == (MAX_GROUPS, f"And {21 - MAX_GROUPS} more.")
     assert survivors_table(view(side(loss(0, "broker 1")))) is None
 
 
@@ -219,7 +219,7 @@ def test_notes_tell_what_was_left_out():
     drawn = side(loss(0, "brokers 1, 2", kind="pair"), possible=1225)
     assert (
         "Today: of 1,225 losses of the kind “two brokers” 1 were looked at, half of them the pairs that share the most "
-        "partitions, the rest drawn; the parameter most_failure_sets raises that."
+        "partitions, the rest drawn; the parameter max_failure_sets raises that."
     ) in basis_notes(view(drawn))
 
 

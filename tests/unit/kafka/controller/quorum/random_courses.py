@@ -1,7 +1,7 @@
 """Random courses of a quorum under everything that can go wrong, to look for one that breaks an invariant.
 
 A course draws its own voters, observers, delays, losses and timeouts from its seed, then crashes, restarts, cuts off,
-heals, resigns and shuts down at random moments, any number of replicas at once. In the end everything is mended, and
+heals, resigns and shuts down at random moments, any number of replicas at once. In the end everything is fixed, and
 the quorum must commit again: safety that comes from never doing anything would be worth nothing.
 """
 
@@ -15,7 +15,7 @@ from kafka_capacity.kafka.controller.quorum.safety import SafetyViolationError
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
 from kafka_capacity.kafka.controller.quorum.simulation import SHUTDOWN_SECONDS, QuorumSimulation
 from kafka_capacity.kafka.controller.quorum.surroundings import Network
-from kafka_capacity.kafka.controller.quorum.voters import MOST_VOTERS
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
 
 _MEND_SECONDS = 120.0
 
@@ -29,7 +29,7 @@ class Course:
         faults: how many things went wrong.
         elections: how many leaders there were.
         committed: how many records were committed.
-        recovery_seconds: from when all was mended until a new record was committed.
+        recovery_seconds: from when all was fixed until a new record was committed.
     """
 
     voters: int
@@ -47,7 +47,7 @@ def random_course(seed: int, *, faults: int = 30) -> Course:
         faults: how many things go wrong.
 
     Raises:
-        SafetyViolationError: an invariant did not hold, or the mended quorum did not come back.
+        SafetyViolationError: an invariant did not hold, or the fixed quorum did not come back.
     """
     random = Random(seed)
     slowest = random.choice([0.005, 0.05, 0.5])
@@ -55,7 +55,7 @@ def random_course(seed: int, *, faults: int = 30) -> Course:
         least_delay_seconds=slowest / 10, most_delay_seconds=slowest, loss_ratio=random.choice([0.0, 0.02, 0.2])
     )
     timeouts = QuorumTimeouts(idle_interval_seconds=random.choice([0.05, 0.5]))
-    voters = range(1, random.randint(1, MOST_VOTERS) + 1)
+    voters = range(1, random.randint(1, MAX_VOTERS) + 1)
     observers = range(100, 100 + random.randint(0, 2))
     simulation = QuorumSimulation(voters, observers=observers, timeouts=timeouts, network=network, seed=seed)
     nodes = [*voters, *observers]
@@ -75,7 +75,7 @@ def random_course(seed: int, *, faults: int = 30) -> Course:
 def _go_wrong(simulation: QuorumSimulation, nodes: list[int], random: Random) -> None:
     node = random.choice(nodes)
     leader = simulation.leader()
-    # Leaders are where it hurts.
+    # Leaders are where it affects.
     victim = leader if leader is not None and random.random() < 0.5 else node
     fault = random.randrange(8)
     if fault <= 1:
@@ -107,4 +107,4 @@ def _recovery(simulation: QuorumSimulation) -> float:
         simulation.run(simulation.now + 0.05)
         if len(simulation.safety.committed) > committed:
             return simulation.now - start
-    raise SafetyViolationError(f"nothing was committed in {_MEND_SECONDS} s after everything was mended")
+    raise SafetyViolationError(f"nothing was committed in {_MEND_SECONDS} s after everything was fixed")
