@@ -9,7 +9,6 @@ from kafka_capacity.cli.planning import Planned, requested
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.plan.decision import Decision, decide
-from kafka_capacity.questions.answer import problem_sentence
 from kafka_capacity.questions.change.move_view import read_move
 from kafka_capacity.questions.change.problems import cluster_problems, move_problems
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
@@ -62,4 +61,4 @@ def plan_caveats(decision: Decision) -> PlanCaveats:
 
 def serious(problems: Iterable[Problem]) -> list[str]:
     """Return the serious ones as sentences."""
-    return [problem_sentence(problem) for problem in problems if problem.severity is Severity.SERIOUS]
+    return [problem.text for problem in problems if problem.severity is Severity.SERIOUS]

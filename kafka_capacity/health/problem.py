@@ -78,6 +78,17 @@ class Problem:
         is_setting = "." in self.message.removesuffix(".").split(" ", 1)[0]
         return self.message if is_setting else f"{self.message[:1].upper()}{self.message[1:]}"
 
+    @property
+    def text(self) -> str:
+        """The problem as people read it: what is wrong, then what to do where the message does not say so.
+
+        >>> full = {"severity": Severity.INFO, "code": "disk", "where": "broker 1", "message": "a disk is full"}
+        >>> Problem(**full, remedy="free it").text
+        'A disk is full. Remedy: free it.'
+        """
+        remedy = f" Remedy: {self.remedy.removesuffix('.')}." if self.remedy else ""
+        return f"{self.sentence.removesuffix('.')}.{remedy}"
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: severity, code, where and message, and whatever else there is to say."""
         figure = self.figure

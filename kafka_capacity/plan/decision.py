@@ -20,7 +20,7 @@ from kafka_capacity.health.codes import Code
 from kafka_capacity.health.listing import ListedProblem, list_problems
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.plan.decision_words import because, relation, subject
-from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, problem_sentence
+from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, decide_capacity
 from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
 from kafka_capacity.questions.change.change_view import ChangeView, view_change
@@ -92,7 +92,7 @@ class Decision:
             "options": _options(self.view, self.sizing),
             "reasons": list(self.change.reasons),
             "problems": [
-                {"question": question, **one.problem.as_dict(), "text": problem_sentence(one.problem), "then": one.then}
+                {"question": question, **one.problem.as_dict(), "text": one.problem.text, "then": one.then}
                 for question, one in self.problems
             ],
             "figures": [figure.as_dict() for figure in self.change.figures],

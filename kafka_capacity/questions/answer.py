@@ -79,18 +79,6 @@ class Action:
         return {"code": self.code, "text": self.text, "by": self.by, "cost": self.cost}
 
 
-def problem_sentence(problem: Problem) -> str:
-    """Return a problem as people read it: what is wrong, then what to do where the message does not say so.
-
-    >>> from kafka_capacity.health.problem import Severity
-    >>> full = {"severity": Severity.INFO, "code": "disk", "where": "broker 1", "message": "a disk is full"}
-    >>> problem_sentence(Problem(**full, remedy="free it"))
-    'A disk is full. Remedy: free it.'
-    """
-    remedy = f" Remedy: {problem.remedy.removesuffix('.')}." if problem.remedy else ""
-    return f"{problem.sentence.removesuffix('.')}.{remedy}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What one question answers.

@@ -6,7 +6,6 @@ from typing import Any
 
 from kafka_capacity.health.codes import RETIRED_CODES
 from kafka_capacity.health.problem import Problem, Problems
-from kafka_capacity.questions.answer import problem_sentence
 
 _BADGES = {
     "fits": {"kind": "good", "text": "✓ Fits"},
@@ -47,7 +46,7 @@ def _problems(findings: list[dict[str, Any]], failures: dict[str, Any] | None) -
             **one.as_dict(),
             "message": one.sentence,
             "remedy": one.remedy,
-            "text": problem_sentence(one),
+            "text": one.text,
             "then": then[one],
         }
         for one in Problems.of(then)
