@@ -24,6 +24,8 @@ progress = logging.getLogger("kafka_capacity.progress")
 
 AWS_CONN_ID = "aws_default"
 PACKAGES = ("kafka_capacity", "spark_jobs")
+STAYS_HERE = frozenset({"kafka_capacity/cli", "kafka_capacity/conformance", "kafka_capacity/example"})
+"""What no job imports."""
 _COUNT = re.compile(r"[\d,]+ of [\d,]+ .+ are done")
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the same files give the same zip
 
@@ -47,8 +49,9 @@ def build_zip(target: Path) -> Path:
         for package in PACKAGES:
             folder = _package_folder(package)
             for path in sorted(folder.rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts:
-                    name = f"{package}/{path.relative_to(folder).as_posix()}"
+                name = f"{package}/{path.relative_to(folder).as_posix()}"
+                is_left_out = "__pycache__" in path.parts or "/".join(name.split("/")[:2]) in STAYS_HERE
+                if path.is_file() and not is_left_out:
                     archive.writestr(zipfile.ZipInfo(name, _FIXED_TIME), path.read_bytes(), zipfile.ZIP_DEFLATED)
     return target
 

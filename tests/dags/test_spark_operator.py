@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
+import zipfile
 
 import pytest
 
@@ -55,3 +58,19 @@ def test_a_line_is_printed_for_each_task_with_what_it_did(services):
     lines.on_task_instance_success(task_instance=task)
     assert "simulate " in (printed := console.export_text())
     assert printed.rstrip().endswith(" s  4 placements, 40 groups")
+
+
+def test_what_travels_is_what_jobs_import_and_no_commands_or_recorded_answers(services, tmp_path):
+    from kafka_capacity_airflow.spark import build_zip
+
+    archive = build_zip(tmp_path / "kafka_capacity.zip")
+    with zipfile.ZipFile(archive) as packed:
+        rooms = {name.split("/")[1] for name in packed.namelist() if name.startswith("kafka_capacity/")}
+    assert not rooms & {"cli", "conformance", "example"}
+    code = (
+        f"import sys; sys.path.insert(0, {str(archive)!r}); "
+        "import spark_jobs.simulate, spark_jobs.load_profile, kafka_capacity.plan.runner; "
+        "print(kafka_capacity.plan.runner.__file__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stdout.startswith(str(archive)), done.stderr
