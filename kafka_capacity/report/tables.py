@@ -83,8 +83,3 @@ def chart(
         "is_half_wide": is_half_wide,
         "is_in_email": is_in_email,
     }
-
-
-def key_figure(label: str, value: Any, kind: str, note: str) -> dict[str, Any]:
-    """Describe a figure of the first screen: label, value, the name of its format, and a note under it."""
-    return {"label": label, "value": value, "format": kind, "note": note}

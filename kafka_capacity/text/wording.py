@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 
@@ -17,16 +16,6 @@ def shown_rate(bytes_per_second: float) -> str:
 def shown_throttle(bytes_per_second: float) -> str:
     """Write a throttle, in the decimal units that people set it in: ``12.3 MB/s``."""
     return f"{bytes_per_second / 1e6:,.1f} MB/s" if bytes_per_second >= 1e5 else f"{bytes_per_second:,.0f} B/s"
-
-
-def shown_time(seconds: float | None) -> str:
-    """Write a time: ``45 s``, ``4.2 min``; what is infinite or ``None`` has no end."""
-    if seconds is None or math.isinf(seconds):
-        return "without end"
-    for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
-        if seconds > 2 * size:
-            return f"{_three_digits(seconds / size)} {unit}"
-    return f"{_three_digits(seconds)} s"
 
 
 def few_names(names: Iterable[object], most: int) -> str:

@@ -138,11 +138,6 @@ def _exhaustion(view: SizingView, name: str, option: Row) -> dict[str, Any]:
     )
 
 
-def _soonest(entry: tuple[str, Row]) -> tuple[str, str, str]:
-    resource, row = entry
-    return row["high"] or _NEVER, row["middle"] or _NEVER, resource
-
-
 def _day(view: SizingView, day: str | None) -> str:
     if day is None:
         return f"not before {view.horizon}"
