@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.sizing import SizedCluster
 from kafka_capacity.demand.workload import PeakBasis
-from kafka_capacity.hardware.limits import RESOURCE_NAMES
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource
 from kafka_capacity.plan.sizing_document import single_replicas_of, wanting_topics
 from kafka_capacity.questions.capacity.reconcile import Waterfall
 from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityResult, OptionKind
@@ -140,6 +140,9 @@ def _print_exhaustion(done: SizedCluster) -> None:
         for one in today.exhaustion
     ]
     rows += [[RESOURCE_NAMES[resource], "not known", "not known", ""] for resource in today.not_judged]
+    if today.exhaustion and not {Resource.DISK_IO} & {*today.not_judged, *(one.resource for one in today.exhaustion)}:
+        within = "within what one hard disk takes"
+        rows.append([RESOURCE_NAMES[Resource.DISK_IO], within, within, ""])
     print_table("the cluster as it is", columns, rows)
 
 

@@ -19,8 +19,8 @@ from typing import Any
 from kafka_capacity.health.codes import Code
 from kafka_capacity.health.listing import ListedProblem, list_problems
 from kafka_capacity.health.problem import Problem, Severity
-from kafka_capacity.plan.decision_words import because, relation, subject
-from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
+from kafka_capacity.plan.decision_words import relation, subject, verdict
+from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, decide_capacity
 from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
 from kafka_capacity.questions.change.change_view import ChangeView, view_change
@@ -84,7 +84,7 @@ class Decision:
             "status": str(self.status),
             "fits": self.status is Status.FITS,
             "because": list(self.because),
-            "badge": _badge(self.change),
+            "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
             "headline": self.change.headline,
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
@@ -128,10 +128,7 @@ def decide(results: ReportInputs) -> Decision:
     found = {question.name: question.answer(results.tables) for question in QUESTIONS}
     answers = {name: answer for name, answer in found.items() if answer is not None}
     said, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
-    reasons = because(view, sizing, change)
-    status = change.status or Status.NOT_JUDGED
-    if reasons and status is Status.FITS:
-        status = Status.DOES_NOT_FIT
+    status, reasons = verdict(view, sizing, change)
     return Decision(
         cluster=results.cluster,
         ds=results.ds,
@@ -221,8 +218,8 @@ def _groups(results: ReportInputs) -> list[Problem]:
     return [Problem(severity=Severity.SERIOUS, code="groups-at-risk", where="consumer groups", message=message)]
 
 
-def _badge(answer: Answer) -> dict[str, str]:
-    kind, text = answer.badge
+def _badge(badge: tuple[str, str]) -> dict[str, str]:
+    kind, text = badge
     return {"kind": kind, "text": text}
 
 
@@ -234,7 +231,7 @@ def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
     sizing = decision.sizing
     chosen = None if sizing is None else sizing.recommended
     return {
-        "badge": _badge(capacity),
+        "badge": _badge(capacity.badge),
         "headline": capacity.headline,
         "figures": _figures(capacity.figures),
         "cost": capacity.reasons[0] if capacity.reasons else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Answer, Status
@@ -22,20 +23,26 @@ SUBJECT_NAME_LENGTH = 60
 _COUNTS_NAMED = 6
 
 
-def because(view: ChangeView, sizing: SizingView | None, change: Answer) -> tuple[str, ...]:
-    """Return why a plan does not fit or is not judged; nothing where it fits.
+def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tuple[Status, tuple[str, ...]]:
+    """Return whether a plan fits, and why not; nothing where it fits.
 
-    A count that sizing says is too small today does not fit, whatever fits at today's sizes and without failures.
+    A count that sizing says is too small today does not fit, whatever fits at today's sizes and without failures; nor
+    is a count judged of which sizing misses what may bind.
     """
-    if change.status is Status.DOES_NOT_FIT:
-        return tuple(str(excuse["reason"]) for excuse in view.nearest.excuses)
-    if change.status is Status.NOT_JUDGED:
-        return tuple(f"{what} is not known" for what in change.unknown)
+    status = change.status or Status.NOT_JUDGED
+    if status is Status.DOES_NOT_FIT:
+        return status, tuple(str(excuse["reason"]) for excuse in view.nearest.excuses)
+    if status is Status.NOT_JUDGED:
+        return status, tuple(f"{what} is not known" for what in change.unknown)
     count = view.nearest.broker_count
     row = None if sizing is None else sizing.of_count(count)
-    if sizing is None or row is None or row["fits"] or row["fits_until"] is not None:
-        return ()
-    return (count_sentence(sizing, count),)
+    if sizing is not None and row is not None and not row["fits"] and row["fits_until"] is None:
+        return (Status.DOES_NOT_FIT if status is Status.FITS else status), (count_sentence(sizing, count),)
+    # What is not known of the hardware is so for every count of it.
+    missing = () if sizing is None else (row or sizing.nearest)["not_judged"]
+    if status is Status.FITS and missing:
+        return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is not known" for one in missing)
+    return status, ()
 
 
 def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:

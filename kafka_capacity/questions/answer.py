@@ -26,6 +26,15 @@ class Status(StrEnum):
     """No limit that is known is passed, and one that matters is not known."""
 
 
+BADGES = {
+    Status.FITS: ("good", "✓ Fits"),
+    Status.NO_WORSE: ("note", "○ No worse than today"),
+    Status.NOT_JUDGED: ("warn", "? Not judged"),
+    Status.DOES_NOT_FIT: ("bad", "✕ Does not fit"),
+}
+"""A verdict in few words, and the kind of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFigure:
     """A figure of the first screen.

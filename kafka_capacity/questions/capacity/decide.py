@@ -10,7 +10,7 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, Status
 from kafka_capacity.questions.capacity.key_figures import key_figures
-from kafka_capacity.questions.capacity.sizing_view import SizingView, has_no_rates
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates
 from kafka_capacity.questions.capacity.sizing_words import (
     badge,
     cost_sentence,
@@ -35,7 +35,7 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
         return _without_rates() if has_no_rates(document) else None
     now = view.steps[0].option if view.steps else view.nearest
     return Answer(
-        status=Status.FITS if view.steps else Status.DOES_NOT_FIT,
+        status=_status(view, now),
         headline=headline(view),
         badge=badge(view),
         reasons=() if view.nearest["total_usd_per_month"] is None else (cost_sentence(view),),
@@ -44,6 +44,12 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
         actions=_actions(view),
         unknown=tuple(resource_name(one) for one in now["not_judged"]),
     )
+
+
+def _status(view: SizingView, now: Row) -> Status:
+    if not view.steps:
+        return Status.DOES_NOT_FIT
+    return Status.NOT_JUDGED if now["not_judged"] else Status.FITS
 
 
 def _without_rates() -> Answer:

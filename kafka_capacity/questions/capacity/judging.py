@@ -24,6 +24,12 @@ _STILL = (Resource.DISK, Resource.REPLICAS)
 _WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK, Resource.DISK_IO)
 """What every broker has; other resources have a limit only where a provider sets one."""
 
+SLOWEST_DISK_BYTES_PER_SECOND = 100e6
+"""What every disk takes that a broker is likely to have: a single hard disk that writes in order, at its inner tracks.
+
+Where nobody says what a broker's disks take, a load within the limit on this much is not what binds.
+"""
+
 _DAY_SECONDS = 86_400.0
 
 
@@ -71,7 +77,7 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     first = passed[0] if passed else len(use.dates)
     return Judgement(
         excuses=_excuses(use, limits, decisive, estimate),
-        not_judged=_not_judged(use, shape),
+        not_judged=_not_judged(use, limits, shape, estimate),
         fits_until=use.dates[first - 1] if first else None,
         headroom_ratio=None if tightest is None else 1.0 - float(np.nanmax(decisive)),
         tightest=tightest,
@@ -79,9 +85,23 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     )
 
 
-def _not_judged(use: CapacityUse, shape: Shape) -> tuple[Resource, ...]:
+def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int) -> tuple[Resource, ...]:
+    """Return the resources of which some broker's capacity is not known, and which may be what binds."""
     wanted = (Resource.CPU,) if shape.disk_kind is DiskKind.MANAGED else _WANTED
-    return tuple(resource for resource in wanted if np.isnan(use.capacity[RESOURCES.index(resource)]).any())
+    unknown = {resource: np.isnan(use.capacity[RESOURCES.index(resource)]) for resource in wanted}
+    found = tuple(resource for resource in wanted if unknown[resource].any())
+    if Resource.DISK_IO in found and _is_within_the_slowest_disk(use, limits, estimate, unknown[Resource.DISK_IO]):
+        return tuple(resource for resource in found if resource is not Resource.DISK_IO)
+    return found
+
+
+def _is_within_the_slowest_disk(use: CapacityUse, limits: Limits, estimate: int, unknown: NDArray[np.bool_]) -> bool:
+    loads = use.load[:, RESOURCES.index(Resource.DISK_IO), estimate][..., unknown]
+    return all(
+        loads[CONDITIONS.index(condition)].max(initial=0.0)
+        <= limits.ratio(Resource.DISK_IO, condition) * SLOWEST_DISK_BYTES_PER_SECOND
+        for condition in limits.conditions()
+    )
 
 
 def _tightest(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int) -> Tightest | None:

@@ -161,7 +161,8 @@ class SizingParameters(BaseModel):
     )
     broker_disk_bytes_per_second: Rate | None = Field(
         default=None,
-        description="Throughput of the disks of one of today's brokers. Empty: not known, and not judged.",
+        description="Throughput of the disks of one of today's brokers. Empty: not known; more than one hard "
+        "disk takes, 100 MB/s, is not judged.",
         title="Disk throughput of a broker",
         json_schema_extra=_here(option="--broker-disk-rate"),
     )

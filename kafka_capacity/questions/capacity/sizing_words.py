@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.text import format_month, format_usd, plural
 
@@ -89,7 +90,12 @@ def later_steps(view: SizingView) -> list[str]:
 
 
 def headline(view: SizingView) -> str:
-    """Answer how many brokers by when."""
+    """Answer how many brokers by when, as far as is known."""
+    said = _headline(view)
+    return f"As far as is known, {said[:1].lower()}{said[1:]}" if view.nearest["not_judged"] else said
+
+
+def _headline(view: SizingView) -> str:
     if view.recommended is None:
         return _nothing_lasts(view)
     if view.today["fits"]:
@@ -164,7 +170,7 @@ def badge(view: SizingView) -> tuple[str, str]:
     if view.recommended is None:
         return "bad", "✕ Nothing tried lasts"
     if view.today["fits"]:
-        return "good", "✓ Enough brokers"
+        return BADGES[Status.NOT_JUDGED] if view.today["not_judged"] else ("good", "✓ Enough brokers")
     if view.today["fits_until"] is None:
         return "bad", "! Too few brokers now"
     out = view.runs_out(view.today)

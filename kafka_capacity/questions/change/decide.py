@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.proposal.constraints.registry import standing_sentence
 from kafka_capacity.proposal.gap import gap_text, is_proven_least
-from kafka_capacity.questions.answer import Action, Answer, Status
+from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.key_figures import key_figures
@@ -24,12 +24,6 @@ from kafka_capacity.text import (
     plural,
 )
 
-_BADGES = {
-    Status.FITS: ("good", "✓ Fits"),
-    Status.NO_WORSE: ("note", "○ No worse than today"),
-    Status.NOT_JUDGED: ("warn", "? Not judged"),
-    Status.DOES_NOT_FIT: ("bad", "✕ Does not fit"),
-}
 _COUNTS_NAMED = 3
 
 
@@ -42,7 +36,7 @@ def decide_change(view: ChangeView) -> Answer:
     return Answer(
         status=status,
         headline=_headline(view),
-        badge=("bad", "! Inventory unsound") if is_unsound else _BADGES[status],
+        badge=("bad", "! Inventory unsound") if is_unsound else BADGES[status],
         reasons=_reasons(view),
         problems=change_problems(view),
         figures=key_figures(view),

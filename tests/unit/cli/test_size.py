@@ -86,7 +86,7 @@ def test_a_file_of_shapes_is_tried(run, uneven, tmp_path):
     )
     document = sized(run, uneven, "--shapes", "r740", "--shapes-file", own)
     shape = next(one for one in document["options"] if one["option_id"] == "009-brokers.r740")
-    assert shape["not_judged"] == ["network_in", "network_out", "disk_io"]
+    assert shape["not_judged"] == ["network_in", "network_out"]
     assert shape["usd_per_month"]["brokers"] == pytest.approx(9 * 0.5 * 730)
     assert shape["usd_per_month"]["total"] is None  # traffic between racks has no price in that file
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.capacity.judging import SLOWEST_DISK_BYTES_PER_SECOND
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import CONDITION_WORDS
@@ -156,11 +157,13 @@ def _named(names: list[str]) -> str:
 
 
 def _hardware(shape: Mapping[str, Any]) -> str:
-    def known(value: float | None, write: Any) -> str:
-        return "not known" if value is None else str(write(value))
+    def known(value: float | None, write: Any, unknown: str = "not known") -> str:
+        return unknown if value is None else str(write(value))
+
+    least = f"not known: at least what one hard disk takes, {format_rate(SLOWEST_DISK_BYTES_PER_SECOND)}"
 
     return (
         f"{shape['name']}: {known(shape['vcpu'], lambda value: f'{value:g}')} cores, network "
         f"{known(shape['network_bytes_per_second'], format_rate)}, disks "
-        f"{known(shape['disk_bytes_per_second'], format_rate)}."
+        f"{known(shape['disk_bytes_per_second'], format_rate, least)}."
     )

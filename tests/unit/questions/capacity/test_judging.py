@@ -8,7 +8,7 @@ import pytest
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import Condition, FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import DiskKind, Shape
-from kafka_capacity.questions.capacity.judging import judge
+from kafka_capacity.questions.capacity.judging import SLOWEST_DISK_BYTES_PER_SECOND, judge
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
 
@@ -126,11 +126,20 @@ def test_the_day_of_exhaustion_is_between_the_dates():
 
 def test_what_is_not_known_is_named_and_not_judged():
     found = judged(disk_bytes=2 * GIB)
-    assert found.not_judged == (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK_IO)
+    assert found.not_judged == (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU)
     assert [one.resource for one in found.exhaustion] == [Resource.DISK]
     nothing = judged()
     assert nothing.headroom_ratio is None
     assert nothing.tightest is None
+
+
+def test_disk_throughput_that_is_not_known_is_judged_only_within_what_the_slowest_disk_takes():
+    # 10 MiB/s in: 80 MB/s are allowed of the slowest disk's 100.
+    allowed = 0.8 * SLOWEST_DISK_BYTES_PER_SECOND / (10 * MIB)
+    assert Resource.DISK_IO not in judged(growth=(1.0, 0.999 * allowed)).not_judged
+    assert Resource.DISK_IO in judged(growth=(1.0, 1.001 * allowed)).not_judged
+    known = judged(growth=(1.0, 1.001 * allowed), disk_bytes_per_second=1e9)
+    assert Resource.DISK_IO not in known.not_judged
 
 
 def test_a_machine_that_can_do_nothing_is_no_division_by_zero():

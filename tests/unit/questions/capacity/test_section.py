@@ -292,9 +292,21 @@ def test_the_move_is_set_against_the_months_to_come(report):
     assert report["verdict"]["sizing"]["relation"].endswith("It goes to 7 brokers; today’s 6 last until 2027-01-22.")
 
 
-def test_what_is_not_judged_is_a_serious_caveat(report):
-    serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
-    assert "Not judged, since it is not known: disk throughput (give broker_disk_bytes_per_second)." in serious
+def test_what_may_bind_and_is_not_known_never_fits(report):
+    inputs = sized_inputs()
+    options = inputs.tables["sizing_options"]
+    place = options.schema.get_field_index("not_judged")
+    unknown = options.set_column(
+        place, options.schema.field(place), pa.array([["cpu"]] * len(options), options.schema[place].type)
+    )
+    assert (report["verdict"]["status"], report["verdict"]["badge"]["text"]) == ("fits", "✓ Fits")
+    verdict = build_report(dataclasses.replace(inputs, tables={**inputs.tables, "sizing_options": unknown}))["verdict"]
+    assert (verdict["status"], verdict["fits"], verdict["badge"]["text"]) == ("not_judged", False, "? Not judged")
+    assert verdict["because"] == ["CPU is not known"]
+    assert verdict["sizing"]["headline"].startswith("As far as is known, ")
+    assert "CPU" in verdict["unknown"]
+    serious = [one["text"] for one in verdict["caveats"] if one["severity"] == "serious"]
+    assert "Not judged, since it is not known: CPU (give broker_vcpu, or cpu_cores in the inventory)." in serious
 
 
 def test_topics_with_one_replica_are_a_serious_caveat_where_the_answer_keeps_their_factor():
