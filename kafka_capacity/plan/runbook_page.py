@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.questions.change.wave_runbook import wave_page
+from kafka_capacity.questions.change.wave_runbook import is_unsized, wave_amount, wave_page
 from kafka_capacity.text import format_bytes, format_duration, format_throttle, format_throttle_above, plural
 
 RUNBOOK = "runbook.md"
@@ -39,7 +39,7 @@ def runbook_markdown(
         warnings: the serious problems of the plan, as sentences.
     """
     lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
-    lines += _introduction(schedule, len(waves), is_growing=bool(added))
+    lines += _introduction(schedule, waves, is_growing=bool(added))
     lines += _warnings(warnings)
     lines += _left_out(schedule)
     lines += _more_partitions(added)
@@ -60,19 +60,22 @@ def time_band(low: float | None, expected: float | None, high: float | None) -> 
     return f"{times[1]}; {times[0]} if nobody writes, {times[2]} at peak rates"
 
 
-def _introduction(schedule: Mapping[str, Any], count: int, *, is_growing: bool) -> list[str]:
+def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]], *, is_growing: bool) -> list[str]:
+    count = len(waves)
     if not count:
         nothing = "No wave can be carried out." if schedule["refusals"] else "Nothing is moved."
         return [nothing, "", *(_BROKERS if is_growing else [])]
+    copied = f"{format_bytes(schedule['copied_bytes'])} to copy"
     total = time_band(*(schedule[f"total_{band}_seconds"] for band in BAND))
+    if not schedule["copied_bytes"] and any(map(is_unsized, waves)):
+        copied, total = "replicas of unknown size to copy, or empty ones,", "not known"
     throttle = (
         f"the largest throttle of each broker that leaves {schedule['headroom_ratio']:.0%} free at its peak"
         if schedule["is_throttle_automatic"]
         else f"{format_throttle(schedule['throttle_bytes_per_second'])} a broker and direction"
     )
     lines = [
-        f"{plural(count, 'wave')}, {format_bytes(schedule['copied_bytes'])} to copy at {throttle}, "
-        f"in the order {schedule['order']}. In all: {total}.",
+        f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. In all: {total}.",
         "",
     ]
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
@@ -143,7 +146,7 @@ def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
     lines = [
         f"## Wave {wave['wave']} of {count}: {wave['kind']}",
         "",
-        f"{begins}; {plural(wave['partitions'], 'partition')}, {format_bytes(wave['copied_bytes'])} to copy.",
+        f"{begins}; {wave_amount(wave)}.",
         "",
     ]
     for number, step in enumerate(page["steps"], start=1):

@@ -12,7 +12,7 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.placement.problem import BrokerLimits, PlacementProblem
+from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem
 from kafka_capacity.kafka.placement.proving import bound_of_plan
 from kafka_capacity.kafka.placement.registry import placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
@@ -24,6 +24,7 @@ from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.gap import gap_ratio
+from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
 from kafka_capacity.proposal.growing import factors_today, grown, made
 from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
@@ -42,18 +43,23 @@ def placement_problem(
     own = factors_today(snapshot)
     wanted = np.full(len(own), scenario.replication_factor) if scenario.replication_factor is not None else own
     dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
+    size_bytes = snapshot.partition_size_bytes()
+    balance, tolerance_ratio = scenario.balance, scenario.tolerance_ratio
+    if balance is Balance.BYTES and not size_bytes.any():
+        # Any placement is even where no replica is known to hold a byte, one that leaves new brokers empty as well.
+        balance, tolerance_ratio = Balance.REPLICAS, DEFAULT_TOLERANCE_RATIO[Balance.REPLICAS]
     return PlacementProblem(
         partitions=snapshot.partitions,
         before=snapshot.replicas,
         leader=snapshot.leader,
-        size_bytes=snapshot.partition_size_bytes(),
+        size_bytes=size_bytes,
         bytes_in_bytes_per_second=load.bytes_in_mean_bytes_per_second,
         target=scenario.target,
         replication_factor=wanted.astype(np.int32),
         seed=seed,
         rack_rule=scenario.rack_rule,
-        balance=scenario.balance,
-        tolerance_ratio=scenario.tolerance_ratio,
+        balance=balance,
+        tolerance_ratio=tolerance_ratio,
         allowed_brokers=pinned_brokers(scenario.pins, snapshot.partitions, scenario.target),
         broker_limits=broker_limits(scenario),
         tolerated_limits=_tolerated(snapshot, load, scenario),

@@ -197,4 +197,4 @@ def _took(row: Mapping[str, Any], *, is_said: bool) -> dict[str, Any]:
     """Return the time of an option, that in waves where it was scheduled, and perhaps which of the two it is."""
     in_waves = row.get("in_waves")
     how = "in waves" if in_waves else "all at once"
-    return {"took": in_waves or row["alone" if is_said else "duration"], "took_how": how if is_said else ""}
+    return {"took": in_waves or row.get("alone" if is_said else "duration"), "took_how": how if is_said else ""}

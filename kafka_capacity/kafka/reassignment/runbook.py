@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, wave_files
-from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
+from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave
 
 WAVES_FOLDER = "waves/"
 """Where the files of waves are, seen from the runbook."""
@@ -69,7 +69,8 @@ def runbook(schedule: Schedule) -> tuple[RunbookWave, ...]:
 
 def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:
     """Write the page of one wave, whose files are at hand."""
-    throttle = max(1, math.floor(wave.throttle_bytes_per_second)) if wave.copied_bytes else None
+    # Replicas whose size nobody knows are copied too.
+    throttle = max(1, math.floor(wave.throttle_bytes_per_second)) if wave.kind in COPIES else None
     limit = f" --throttle {throttle}" if throttle is not None else ""
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone = files.rollback_election

@@ -31,6 +31,10 @@ class WaveKind(StrEnum):
     """Replica lists change their order; nothing is copied."""
 
 
+COPIES = frozenset({WaveKind.COPY, WaveKind.DETOUR})
+"""Waves in which replicas are copied, be they empty or of unknown size."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wave:
     """One reassignment, n partitions.

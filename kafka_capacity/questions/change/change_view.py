@@ -54,8 +54,7 @@ class ChangeView:
     @property
     def has_no_sizes(self) -> bool:
         """Whether no partition's size is known, so that bytes and times are not known either."""
-        unknown = int(self.facts.get("unknown_size_partitions") or 0)
-        return unknown > 0 and unknown == int(self.facts["partition_count"])
+        return no_sizes_known(self.facts)
 
     @property
     def observed_broker_count(self) -> int:
@@ -96,6 +95,12 @@ class ChangeView:
         if option.standing:
             return Status.NO_WORSE
         return Status.NOT_JUDGED if self.unknown(option) else Status.FITS
+
+
+def no_sizes_known(facts: Mapping[str, Any]) -> bool:
+    """Return whether no partition of a cluster tells its size, by what is known of it (``facts.json``)."""
+    unknown = int(facts.get("unknown_size_partitions") or 0)
+    return unknown > 0 and unknown == int(facts["partition_count"])
 
 
 def _is_known(value: float | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.change.move_view import MoveView, Row
+from kafka_capacity.questions.change.wave_runbook import is_unsized
 from kafka_capacity.text import (
     format_duration,
     format_limit,
@@ -35,6 +36,8 @@ def summary(move: MoveView) -> str:
 def _how_long(move: MoveView) -> str:
     low, expected, high = move.total
     if not move.copied_bytes:
+        if any(map(is_unsized, move.waves)):
+            return "How long it takes is not known: no size is known of what is copied, or it is empty."
         return "Nothing is copied: each is over within seconds."
     if expected is None:
         return (
@@ -59,7 +62,9 @@ def line(move: MoveView) -> str:
         return "The move in waves: none of it can move as things are."
     never = " at this throttle" if move.never_ends else ""
     stop = "; one may stop after any of them" if count > 1 else ""
-    return f"The move in waves: {plural(count, 'wave')}, {format_time_band(move.total)}{never}{stop}."
+    unsized = not move.copied_bytes and any(map(is_unsized, move.waves))
+    time = "for how long is not known" if unsized else format_time_band(move.total)
+    return f"The move in waves: {plural(count, 'wave')}, {time}{never}{stop}."
 
 
 def throttle_sentence(move: MoveView) -> str | None:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from kafka_capacity.kafka.reassignment.schedule import COPIES
 from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.text import (
     format_bytes,
@@ -86,9 +87,20 @@ def _elects(wave: Row) -> str:
 def _gist(wave: Row) -> str:
     took = _took(wave, "expected")
     if not wave["copied_bytes"]:
-        return f"{plural(wave['partitions'], 'partition')}, nothing to copy"
+        return wave_amount(wave)
     ends = "never ends" if took is None else format_duration(took)
     return f"{plural(wave['partitions'], 'partition')}, {format_bytes(wave['copied_bytes'])}, {ends}"
+
+
+def wave_amount(wave: Row) -> str:
+    """Describe how much a wave moves."""
+    copied = f"{format_bytes(wave['copied_bytes'])} to copy" if wave["copied_bytes"] else "nothing to copy"
+    return f"{plural(wave['partitions'], 'partition')}, {'of unknown size, or empty' if is_unsized(wave) else copied}"
+
+
+def is_unsized(wave: Row) -> bool:
+    """Return whether a wave copies replicas, none of which is known to hold a byte."""
+    return not wave["copied_bytes"] and wave["kind"] in COPIES
 
 
 def _took(wave: Row, band: str) -> float | None:
@@ -98,7 +110,8 @@ def _took(wave: Row, band: str) -> float | None:
 
 def _watch(wave: Row) -> str:
     if not wave["copied_bytes"]:
-        return "It is over within seconds."
+        unsized = "How long it takes is not known: no size is known of what is copied, or it is empty."
+        return unsized if is_unsized(wave) else "It is over within seconds."
     low, expected, high = (_took(wave, band) for band in ("low", "expected", "high"))
     sure = format_throttle_above(wave["smallest_throttle_expected_bytes_per_second"])
     if expected is None:

@@ -61,6 +61,9 @@ def test_where_no_size_is_known_nothing_is_judged_and_no_bytes_or_times_are_show
         ("Time", "not known"),
     ]
     assert re.search(r": fewest-bytes moves \d+ replicas\.$", verdict["headline"])
+    sections = build_report(dataclasses.replace(inputs, snapshot_facts=facts))["sections"]
+    (row,) = next(one["data"]["table"]["rows"] for one in sections if one["name"] == "comparison")
+    assert {row.get(name) for name in ("moved_bytes", "lower_bound_bytes", "in_waves", "duration")} == {None}
 
 
 def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -252,6 +253,14 @@ def test_a_disk_that_cannot_hold_old_and_new_copies_together_is_an_excuse():
 
     assert ("disk_on_the_way" in constraints(tight)) == bool((tight.loads.move_in_bytes > held * 0.05).any())
     assert "disk_on_the_way" not in constraints(wide)
+
+
+def test_where_no_size_is_known_new_brokers_get_their_share_of_replicas():
+    snapshot, load = observed(brokers=3, partitions=12, rf=3, size_bytes=0)
+    result = evaluate_placement(snapshot, load, scenario(6))
+    counts = np.bincount(result.diff.after[result.diff.after > 0], minlength=7)[1:]
+    assert counts.tolist() == [6] * 6
+    assert result.metrics.balance_after == 0.0
 
 
 def test_sizes_that_are_not_known_break_no_limit():

@@ -137,6 +137,10 @@ def _lasts(view: ChangePage, option: Option) -> str | None:
     return f"By sizing it lasts until {decided['until']}." if decided["until"] else None
 
 
+_AMOUNTS = ("moved_bytes", "share", "lower_bound_bytes", "gap_ratio", "alone", "in_waves", "duration")
+"""What is not known of an option where no size is."""
+
+
 def _row(view: ChangePage, option: Option) -> dict[str, Any]:
     figures = option.figures
     return {
@@ -148,6 +152,7 @@ def _row(view: ChangePage, option: Option) -> dict[str, Any]:
         "alone": (figures["duration_seconds"],) * 2 if figures["moved_bytes"] else None,
         "in_waves": _in_waves(view.schedules.get(option.scenario_id)),
         "duration": (figures["duration_seconds"], figures["duration_peak_seconds"]) if figures["moved_bytes"] else None,
+        **(dict.fromkeys(_AMOUNTS) if view.has_no_sizes else {}),
         NOTE: " ".join(filter(None, (_note(option), _lasts(view, option)))) or None,
     }
 

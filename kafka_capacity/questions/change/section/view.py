@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_capacity.questions.change.change_view import no_sizes_known
 from kafka_capacity.questions.change.choice import Option, read_options
 from kafka_capacity.questions.change.move_view import MoveView, read_move, read_schedules
 from kafka_capacity.report.inputs import ReportInputs
@@ -38,6 +39,11 @@ class ChangePage:
     def rate_history_hours(self) -> int:
         """How many hours of traffic the plan rests on."""
         return int(self.inputs.snapshot_facts.get("rate_history_hours") or 0)
+
+    @property
+    def has_no_sizes(self) -> bool:
+        """Whether no partition's size is known."""
+        return no_sizes_known(self.inputs.snapshot_facts)
 
     def verdict(self, option: Option) -> Mapping[str, Any]:
         """Return what was decided about an option."""

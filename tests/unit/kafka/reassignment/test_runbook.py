@@ -67,3 +67,9 @@ def test_a_page_is_plain_data():
     (page,) = pages([[1, 2]], [[1, 3]])
 
     assert page.as_dict()["steps"][1]["does"] == "execute"
+
+
+def test_replicas_of_unknown_size_are_copied_under_a_throttle_too():
+    (page,) = pages([[1, 2]], [[1, 3]], size=0, throttle=1000)
+
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 1000"]
