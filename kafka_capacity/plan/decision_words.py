@@ -96,7 +96,11 @@ def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
     fitting, failing = counts_by_fit(view.options)
     tried = sorted([*fitting, *failing])
     shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
-    return f"the counts {'asked for' if request.get('broker_counts') else 'tried by default'} ({shown})"
+    if request.get("broker_counts"):
+        return f"the counts asked for ({shown})"
+    if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
+        return f"the brokers asked for ({shown})"
+    return f"the counts tried by default ({shown})"
 
 
 def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, Status
 from kafka_capacity.questions.capacity.key_figures import key_figures
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates
 from kafka_capacity.questions.capacity.sizing_words import (
+    CONDITION_WORDS,
     badge,
     cost_sentence,
     headline,
@@ -123,5 +124,14 @@ def count_sentence(view: SizingView, count: int) -> str:
         return f"{count:,} fit up to {view.horizon} as well"
     if row["fits_until"] is not None:
         return f"{count:,} last until {view.until(row) or row['fits_until']} only"
-    reason = f": {row['excuses'][0]['reason']}" if row["excuses"] else ""
-    return f"by sizing {count:,} do not do even today{reason}"
+    first = min(row["excuses"], key=lambda one: one.get("when") or "", default=None)
+    return f"by sizing {count:,} are not enough today{'' if first is None else f': {_todays(first)}'}"
+
+
+def _todays(excuse: Mapping[str, Any]) -> str:
+    """Return why a limit is passed today; the reason of a resource has the figures of the horizon."""
+    if excuse["constraint"] not in RESOURCES or not excuse.get("when"):
+        return str(excuse["reason"])
+    place, _, condition = str(excuse["where"]).partition(", ")
+    when = f" with {CONDITION_WORDS[condition]}" if condition in CONDITION_WORDS else ""
+    return f"{resource_name(excuse['constraint'])} of {place} is beyond its limit{when}"

@@ -121,7 +121,15 @@ def test_the_move_goes_to_the_count_that_is_needed_now_and_not_to_the_smallest_t
 def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
     inputs = sized_inputs()
     rows = inputs.tables["sizing_options"].to_pylist()
-    excuse = {"reason": "broker 1 is full", "constraint": "disk", "needed": 2.0, "available": 1.0, "unit": "bytes"}
+    excuse = {
+        "reason": "broker 1 would hold 2 bytes in a year, 1 is allowed",
+        "constraint": "disk",
+        "where": "broker 1",
+        "when": inputs.ds,
+        "needed": 2.0,
+        "available": 1.0,
+        "unit": "bytes",
+    }
     for row in rows:
         if row["broker_count"] == 6:
             row |= {"broker_count": 7, "fits": False, "fits_until": None, "excuses": json.dumps([excuse])}
@@ -131,7 +139,7 @@ def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
     )
     decision = decision_of(changed)
     assert (decision["status"], decision["fits"]) == ("does_not_fit", False)
-    assert decision["because"] == ["by sizing 7 do not do even today: broker 1 is full"]
+    assert decision["because"] == ["by sizing 7 are not enough today: disk space of broker 1 is beyond its limit"]
     (problem,) = [one for one in decision["problems"] if one["code"] == "other-count"]
     assert problem["severity"] == "serious"
     assert problem["remedy"] == "plan the move to 9 with broker_counts: [9]"
