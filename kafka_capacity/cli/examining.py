@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.console import print_lines, print_problem_rows
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.failing import failure_inputs
 from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
@@ -16,12 +16,6 @@ from kafka_capacity.questions.failures.question import ControllerQuestion
 
 SCHEMA_VERSION = 2
 DOCTOR = "doctor.json"
-_COLUMNS: tuple[tuple[str, Align], ...] = (
-    ("severity", "left"),
-    ("where", "left"),
-    ("what", "left"),
-    ("remedy", "left"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,6 +79,6 @@ def print_problems(examined: Examined) -> None:
     summary = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
     title = f"{snapshot.cluster} on {snapshot.ds}: {summary or 'nothing wrong was found'}"
     if len(found):
-        print_table(title, _COLUMNS, [[str(one.severity), one.where, one.message, one.remedy] for one in found])
+        print_problem_rows(title, found)
     else:
         print_lines([title])

@@ -16,9 +16,8 @@ from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.cli.size_files import read_size_files
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.plan.found_sizing import FoundSizing, find_sizing
-from kafka_capacity.plan.sizing_document import reconciled, sizing_document
-from kafka_capacity.questions.capacity.reconcile import Waterfall
-from kafka_capacity.questions.capacity.results import CapacityResult, PlacementKey
+from kafka_capacity.plan.sizing_document import sizing_document
+from kafka_capacity.questions.capacity.results import PlacementKey
 from kafka_capacity.questions.capacity.simulate import Sized, SizingInputs, placement_results, simulate_sizing
 
 SCHEMA_VERSION = 1
@@ -34,20 +33,12 @@ class SizedCluster:
     Attributes:
         found: what was sized, and what was asked.
         sized: what came of it.
-        waterfalls: from calculators' counts to ours.
         warnings: of the inventory, about what its sizes and rates lack.
     """
 
     found: FoundSizing
     sized: Sized
-    waterfalls: tuple[Waterfall, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def recommended(self) -> CapacityResult | None:
-        """The result of the recommended option."""
-        wanted = self.sized.advice.recommended
-        return next((result for result in self.sized.results if result.option_id == wanted), None)
 
 
 def size_cluster(
@@ -87,9 +78,7 @@ def size_cluster(
             yield placement_results(shared, key)
 
     sized = simulate_sizing(found.inputs, run)
-    return SizedCluster(
-        found=found, sized=sized, waterfalls=reconciled(found, sized), warnings=_warnings(read.findings)
-    )
+    return SizedCluster(found=found, sized=sized, warnings=_warnings(read.findings))
 
 
 def _warnings(findings: Problems) -> tuple[str, ...]:

@@ -62,35 +62,10 @@ def idle(
 def _print(
     title: str, sentences: list[str], topics: list[dict[str, Any]], brokers: list[dict[str, Any]], most_rows: int
 ) -> None:
-    from kafka_capacity.cli.console import Align, print_lines, print_table
-    from kafka_capacity.questions.idle.decide import known_bytes
-    from kafka_capacity.text import format_bytes, format_duration, format_ids, format_yes
+    from kafka_capacity.cli.console import print_data, print_lines
+    from kafka_capacity.questions.idle.section.idle import BROKERS, TOPICS, idle_table
 
     print_lines([f"{title}: {sentences[0]}", *sentences[1:]])
-    if not topics:
-        return
-    names = ("topic", "partitions", "replicas", "bytes", "brokers", "unused for at least", "groups", "compacted")
-    left = {"topic", "brokers", "compacted"}
-    columns: list[tuple[str, Align]] = [(name, "left" if name in left else "right") for name in names]
-    rows = [
-        [
-            row["topic"],
-            f"{row['partitions']:,}",
-            f"{row['replicas']:,}",
-            format_bytes(known_bytes(row)),
-            format_ids(row["broker_ids"]),
-            format_duration(row["known_hours"] * 3600),
-            f"{row['groups']:,}",
-            format_yes(row["is_compacted"]),
-        ]
-        for row in topics[:most_rows]
-    ]
-    more = f", the largest {most_rows:,} of {len(topics):,}" if len(topics) > most_rows else ""
-    print_table(f"idle topics{more}", columns, rows)
-    freed = [
-        [str(row["broker_id"]), f"{row['replicas']:,}", format_bytes(row["size_bytes"])] for row in brokers[:most_rows]
-    ]
-    more = f", the {most_rows:,} that gain most of {len(brokers):,}" if len(brokers) > most_rows else ""
-    print_table(
-        f"what removing them would free{more}", [("broker", "left"), ("replicas", "right"), ("freed", "right")], freed
-    )
+    if topics:
+        print_data(idle_table("Idle topics", TOPICS, topics, most=most_rows))
+        print_data(idle_table("What removing them would free", BROKERS, brokers, most=most_rows))

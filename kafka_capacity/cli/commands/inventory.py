@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, Application, app
-from kafka_capacity.cli.console import print_table, progress_bar, say
+from kafka_capacity.cli.console import print_problem_rows, progress_bar, say
 from kafka_capacity.cli.options import ClusterName, Day, Quiet, SnapshotFormat, day_or_today, takes_snapshot
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
@@ -200,9 +200,7 @@ def check(
     if is_json:
         typer.echo(json.dumps(findings.to_json(), ensure_ascii=False, indent=1))
     elif len(findings):
-        columns = [("severity", "left"), ("code", "left"), ("where", "left"), ("message", "left"), ("remedy", "left")]
-        rows = [[str(f.severity), f.code, f.where, f.message, f.remedy] for f in findings]
-        print_table(counted(len(findings), "finding"), columns, rows)  # type: ignore[arg-type]  # literals
+        print_problem_rows(counted(len(findings), "finding"), findings, has_codes=True)
     else:
         typer.echo("no findings")
     if findings.fatal:

@@ -66,13 +66,13 @@ def size(
 
     with progress_bar(is_quiet=is_quiet) as begin:
         done = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
-        document = size_document(done) if is_json or out is not None else {}
+        document = size_document(done)
         if out is not None:
             begin("writing")
             write_document(out, SIZE, document)
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:
-        print_size(done, is_everything=is_everything)
+        print_size(done, document, is_everything=is_everything)
     if has_to_fit and done.sized.advice.recommended is None:
         raise typer.Exit(EXIT_NOTHING_FITS)

@@ -23,6 +23,7 @@ from kafka_capacity.questions.consumers.columns import GROUPS
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.sentences import advice_of, known_of, risk_of, short
 from kafka_capacity.questions.consumers.tables import stored_rows
+from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural
 
 MAX_NAMED = 3
@@ -154,14 +155,14 @@ def _decide(choice: GroupChoice) -> GroupDecision:
         known=known_of(choice),
         figures=tuple(
             KeyFigure(
-                name=column.name,
-                label=column.label,
-                kind=column.kind,
-                definition=column.definition,
-                value=tuple(column.value(choice)),
+                name=one.key,
+                label=one.label,
+                kind=one.kind,
+                definition=one.definition,
+                value=tuple(cells((one,), choice)[one.key]),
             )
-            for column in GROUPS
-            if column.is_key
+            for one in GROUPS
+            if one.is_key
         ),
         choice=choice,
     )

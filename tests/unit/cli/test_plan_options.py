@@ -22,7 +22,7 @@ def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, s
     assert all_names(planned) == FILES - KAFKAS - {"runbook.md"}
     assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
     assert plan["excuses"][0]["constraint"] == "placement"
-    assert "refused" in done.stdout
+    assert "002-brokers.generate │ does not fit │ — │" in " ".join(done.stdout.split())
     assert "it does not fit" in done.stdout
 
 
