@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.hardware.plain import plain_number
-from kafka_capacity.kafka.controller.quorum import Failovers, FailureKind, Voter, majority
+from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.kafka.controller.quorum.voters import Voter, majority
 from kafka_capacity.objects.tables import Tables
 
 
@@ -70,18 +72,18 @@ RUNS = "failover_runs"
 """What executors give: one row a simulated failover, on the way to ``quorum_failovers``."""
 
 
-def run_table(failure: FailureKind, lost_before: int, first_run: int, found: Failovers) -> pa.Table:
+def run_table(loss: ControllerLoss, first_run: int, found: Sequence[Failover]) -> pa.Table:
     """Return one row a simulated failover."""
-    count = len(found.epochs)
+    count = len(found)
     return pa.table(
         {
-            "failure": pa.array([str(failure)] * count, pa.string()),
-            "lost_before": pa.array([lost_before] * count, pa.int32()),
+            "failure": pa.array([str(loss.failure)] * count, pa.string()),
+            "lost_before": pa.array([loss.lost_before] * count, pa.int32()),
             "run": pa.array(range(first_run, first_run + count), pa.int64()),
-            "leaderless_seconds": found.leaderless_seconds,
-            "inactive_seconds": found.inactive_seconds,
-            "epochs": found.epochs,
-            "rpcs": np.sum([counts for counts in found.rpcs.values()], axis=0),
+            "leaderless_seconds": pa.array([one.leaderless_seconds for one in found], pa.float64()),
+            "inactive_seconds": pa.array([one.inactive_seconds for one in found], pa.float64()),
+            "epochs": pa.array([one.epochs for one in found], pa.int64()),
+            "rpcs": pa.array([sum(one.rpcs.values()) for one in found], pa.int64()),
         }
     )
 
