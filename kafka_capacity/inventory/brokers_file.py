@@ -17,8 +17,6 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.health.problem import Problems
-from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.cruise_control import CapacityFile, is_capacity_file, parse_capacity_file
 from kafka_capacity.inventory.tables import TABLES
@@ -120,19 +118,6 @@ def listed_brokers_table(content: BrokersFile, file: str, other_ids: Sequence[in
         msg = f"{file}: has only the default capacity, so it names no broker; list each broker with its brokerId"
         raise InventoryError(msg)
     return content.capacities.merge_into(brokers_table([BrokerEntry(id=broker_id) for broker_id in sorted(ids)]))
-
-
-def read_target_brokers(text: str, file: str) -> Brokers:
-    """Read the brokers that a plan is to use.
-
-    Raises:
-        InventoryError: the file is wrong, or the list is (no broker, one twice, a capacity that is not positive).
-    """
-    table = listed_brokers_table(parse_brokers_file(text, file), file)
-    fatal = Problems.of(check_brokers(table)).fatal
-    if fatal:
-        raise InventoryError("\n".join(f"{file}: {finding.message}" for finding in fatal))
-    return brokers_of(table)
 
 
 def brokers_of(table: pa.Table) -> Brokers:

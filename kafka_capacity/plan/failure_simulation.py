@@ -15,7 +15,7 @@ from kafka_capacity.hardware.plain import plain_fields
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.controller.quorum import (
+from kafka_capacity.kafka.controller.quorum.voters import (
     Voter,
     down_minutes_per_year,
     majority,

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kafka_capacity import MODEL_VERSION, __version__
-from kafka_capacity.errors import InventoryError, StorageError
+from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
 from kafka_capacity.kafka.cluster.assignment import Partitions
@@ -270,16 +270,3 @@ def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
     for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):
         store.delete(key)
     return len(keys)
-
-
-def read_published(store: ObjectStore, pinned: PinnedPlan, name: str) -> bytes:
-    """Read one document of a published report.
-
-    Raises:
-        StorageError: the report or the document is not there.
-    """
-    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-    if name not in manifest.documents:
-        msg = f"the report has no {name!r}; it has {', '.join(sorted(manifest.documents))}"
-        raise StorageError(msg)
-    return read_document(store, manifest, name)

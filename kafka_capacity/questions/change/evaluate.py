@@ -43,11 +43,6 @@ def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScena
     return len(scenarios) <= MOVES_FOR_ALL_UP_TO or scenario.placer == "fewest-bytes"
 
 
-def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, has_moves: bool) -> dict[str, pa.Table]:
-    """Evaluate one scenario and give its tables; where its moves are listed, in what waves they are done as well."""
-    return placement_tables(inputs, PlacementPiece(scenarios=(scenario,), has_moves=has_moves))
-
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlacementPiece:
     """A piece of work: scenarios that share a placement, and whether their moves are listed."""

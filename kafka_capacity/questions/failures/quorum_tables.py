@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.hardware.plain import plain_number
-from kafka_capacity.kafka.controller.quorum import Failovers, FailureKind, Voter, majority
+from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.kafka.controller.quorum.voters import Voter, majority
 from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_rows
 
 _TIMES = ("leaderless", "inactive")
@@ -40,7 +42,7 @@ class VotersLost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failover:
+class FailoverRow:
     """One row a way to lose the active controller and number of other voters that are gone already.
 
     Seconds are those without a leader, and those until the next one can act; null for never.
@@ -62,7 +64,7 @@ class Failover:
     rpcs_most: int
 
 
-QUORUM, QUORUM_FAILOVERS = schema_of(VotersLost), schema_of(Failover)
+QUORUM, QUORUM_FAILOVERS = schema_of(VotersLost), schema_of(FailoverRow)
 
 QUORUM_TABLES: Tables = {
     "quorum": (QUORUM, ("position",)),
@@ -78,18 +80,18 @@ RUNS = "failover_runs"
 """What executors give: one row a simulated failover, on the way to ``quorum_failovers``."""
 
 
-def run_table(failure: FailureKind, lost_before: int, first_run: int, found: Failovers) -> pa.Table:
+def run_table(loss: ControllerLoss, first_run: int, found: Sequence[Failover]) -> pa.Table:
     """Return one row a simulated failover."""
-    count = len(found.epochs)
+    count = len(found)
     return pa.table(
         {
-            "failure": pa.array([str(failure)] * count, pa.string()),
-            "lost_before": pa.array([lost_before] * count, pa.int32()),
+            "failure": pa.array([str(loss.failure)] * count, pa.string()),
+            "lost_before": pa.array([loss.lost_before] * count, pa.int32()),
             "run": pa.array(range(first_run, first_run + count), pa.int64()),
-            "leaderless_seconds": found.leaderless_seconds,
-            "inactive_seconds": found.inactive_seconds,
-            "epochs": found.epochs,
-            "rpcs": np.sum([counts for counts in found.rpcs.values()], axis=0),
+            "leaderless_seconds": pa.array([one.leaderless_seconds for one in found], pa.float64()),
+            "inactive_seconds": pa.array([one.inactive_seconds for one in found], pa.float64()),
+            "epochs": pa.array([one.epochs for one in found], pa.int64()),
+            "rpcs": pa.array([sum(one.rpcs.values()) for one in found], pa.int64()),
         }
     )
 

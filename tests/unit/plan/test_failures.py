@@ -9,7 +9,7 @@ import pytest
 from kafka_capacity.demand.workload import PeakBasis, Traffic
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.kafka.controller.quorum import FailureKind, failovers
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.plan.failure_simulation import find_failures
 from kafka_capacity.plan.pinned import pin_plan
 from kafka_capacity.plan.plan_dataset import FAILURES_DOCUMENT
@@ -21,6 +21,7 @@ from kafka_capacity.questions.failures.simulate import failure_pieces, merged_ta
 from kafka_capacity.questions.failures.standing import Standing, shared_traffic
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
 from tests.builders import cluster, topic
+from tests.failovers import fail_leader
 from tests.sized_plans import every_placement, pinned_inventory, read_share, write_failures_share
 
 REQUEST = {
@@ -160,7 +161,7 @@ def test_every_set_of_controllers_is_lost_and_the_times_are_those_of_the_simulat
         ([2, 3], ["z"], False),
         ([1, 2, 3], ["a", "z"], False),
     ]
-    expected = failovers(3, FailureKind.VANISHED, runs=10, seed=0)
+    expected = fail_leader(3, FailureKind.VANISHED, runs=10, seed=0)
     assert found[0]["leaderless_p50_seconds"] == expected.quantile(0.5)
     assert found[0]["leaderless_p99_seconds"] == expected.quantile(0.99)
     assert found[0]["active_lost_ratio"] == pytest.approx(1 / 3)

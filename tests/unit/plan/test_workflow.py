@@ -20,7 +20,7 @@ from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.simulation import simulation_inputs
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
-from kafka_capacity.questions.change.evaluate import evaluate_tables
+from kafka_capacity.questions.change.evaluate import PlacementPiece, placement_tables
 from kafka_capacity.questions.change.stored_target import stored_target
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from tests.builders import DS, cluster, rows_of, topic, with_rows
@@ -221,8 +221,9 @@ def test_what_kafka_would_refuse_is_stored_as_such(store):
 def test_tables_travel_as_arrow_streams(store):
     stage(inventory(), store)
     inputs = read_plan_inputs(store, pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key)
-    tables = evaluate_tables(
-        simulation_inputs(inputs, read_basis(store, inputs.pinned)), inputs.scenarios[0], has_moves=True
+    tables = placement_tables(
+        simulation_inputs(inputs, read_basis(store, inputs.pinned)),
+        PlacementPiece(scenarios=(inputs.scenarios[0],), has_moves=True),
     )
 
     for name, data in pack_tables(tables).items():

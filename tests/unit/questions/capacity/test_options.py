@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.questions.capacity.choice import advise_size, pareto_front
@@ -30,6 +29,7 @@ from kafka_capacity.questions.capacity.results import (
     PlacementKey,
 )
 from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing, sizing_inputs
+from tests.shapes import read_shapes
 from tests.unit.proposal.snapshots import observed
 from tests.unit.questions.capacity.workloads import MIB, brokers, workload
 

@@ -7,7 +7,6 @@ from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.hardware.cpu import STATED
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.questions.capacity.calculators import Totals, msk_answer, plain_answer
 from kafka_capacity.questions.capacity.even import EvenLoad, even_count, fits_evenly
@@ -15,6 +14,7 @@ from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules, advise_partitions
 from kafka_capacity.questions.capacity.reconcile import even_load, waterfalls
 from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing, sizing_inputs
+from tests.shapes import read_shapes
 from tests.unit.proposal.snapshots import observed
 from tests.unit.questions.capacity.workloads import GIB, MIB, workload
 

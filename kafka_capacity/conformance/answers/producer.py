@@ -1,9 +1,11 @@
-"""Answers of :mod:`kafka_capacity.kafka.producer` to the recorded cases of sticky partitions."""
+"""Answers of :mod:`kafka_capacity.kafka.producer` to the recorded cases of keys, going round, and sticky partitions."""
 
 from __future__ import annotations
 
 from kafka_capacity.conformance.registry import Case, answers_to
 from kafka_capacity.kafka.producer.builtin import BuiltInPartitioner, load_stats
+from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_keys
+from kafka_capacity.kafka.producer.roundrobin import RoundRobinPartitioner
 from kafka_capacity.kafka.producer.sticky_cache import StickyPartitionCache
 from kafka_capacity.kafka.producer.thread_random import ThreadRandom
 from kafka_capacity.kafka.producer.topic import TopicMetadata
@@ -50,3 +52,21 @@ def builtin_partitioner(given: Case) -> Case:
         else:
             partitioner.topic = TopicMetadata.of(partitions, operation["available"] or ())
     return {"partitions": chosen, "draws_used": len(given["draws"]) - sum(1 for _ in draws)}
+
+
+@answers_to("murmur2")
+def murmur2(given: Case) -> Case:
+    """Hash keys, and give their partitions."""
+    keys = Keys.of(map(bytes.fromhex, given["keys_hex"]))
+    return {
+        "murmur2": murmur2_of_keys(keys).tolist(),
+        "partition": partitions_of_keys(keys, given["num_partitions"]).tolist(),
+    }
+
+
+@answers_to("roundrobin_partitioner")
+def roundrobin_partitioner(given: Case) -> Case:
+    """Send records to topics."""
+    topics = {t["name"]: TopicMetadata.of(t["partitions"], t.get("available") or ()) for t in given["topics"]}
+    partitioner = RoundRobinPartitioner()
+    return {"partitions": [partitioner.partition(name, topics[name]) for name in given["sends"]]}

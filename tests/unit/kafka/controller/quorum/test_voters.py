@@ -8,12 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.quorum import (
-    LossKind,
+from kafka_capacity.kafka.controller.quorum.voters import (
     Voter,
     down_minutes_per_year,
-    parse_voters,
-    quorum_losses,
     quorum_unavailability,
     rack_correlated_unavailability,
     tolerated_losses,
@@ -85,41 +82,14 @@ def test_a_quorum_survives_what_it_tolerates():
         assert tolerated_losses(count) == max(survived)
 
 
-def test_each_voter_pair_and_rack_is_lost_once():
-    losses = quorum_losses(voters_in("a", "a", "b"))
-
-    assert [(loss.kind, loss.lost, loss.living, loss.has_majority) for loss in losses] == [
-        (LossKind.VOTER, (1,), 2, True),
-        (LossKind.VOTER, (2,), 2, True),
-        (LossKind.VOTER, (3,), 2, True),
-        (LossKind.PAIR, (1, 2), 1, False),
-        (LossKind.PAIR, (1, 3), 1, False),
-        (LossKind.PAIR, (2, 3), 1, False),
-        (LossKind.RACK, (1, 2), 1, False),
-        (LossKind.RACK, (3,), 2, True),
-    ]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: quorum_unavailability([]), "at least one voter"),
         (lambda: quorum_unavailability([0.9, 1.5]), r"not 1\.5"),
         (lambda: rack_correlated_unavailability(voters_in("a"), 0.9, -1), "not -1"),
-        (lambda: quorum_losses(()), "1 to 9 voters, not 0"),
-        (lambda: parse_voters("1@a:1,1@b:1"), "node.id 1 stands there twice"),
-        (lambda: parse_voters("1@a"), "'1@a' is not"),
-        (lambda: parse_voters("1@a:99999"), "is not"),
-        (lambda: parse_voters(",".join(f"{i}@a:1" for i in range(10))), "1 to 9 voters, not 10"),
     ],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(RequestError, match=message):
         call()
-
-
-def test_voters_are_read_with_their_racks():
-    assert parse_voters(" 3@c3:9093, 4@[fe80::1]:9093 ", {3: "a"}) == (
-        Voter(node_id=3, host="c3", port=9093, rack="a"),
-        Voter(node_id=4, host="fe80::1", port=9093),
-    )
