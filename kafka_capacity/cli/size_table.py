@@ -9,7 +9,7 @@ from kafka_capacity.cli.console import Align, print_lines, print_table
 from kafka_capacity.cli.sizing import SizedCluster
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCE_NAMES
-from kafka_capacity.plan.sizing_document import single_replicas_of, wanting_topics
+from kafka_capacity.questions.capacity.document import single_replicas_of, wanting_topics
 from kafka_capacity.questions.capacity.reconcile import Waterfall
 from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityResult, OptionKind
 from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_percent
