@@ -14,7 +14,7 @@ from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan.decision_file import DECISION
-from kafka_capacity.plan.pinned import check_groups
+from kafka_capacity.plan.pinned import check_failures, check_groups
 from kafka_capacity.plan.results import plan_results
 from kafka_capacity.plan.runner import simulate_questions
 from kafka_capacity.proposal.grid import scenario_to_json
@@ -52,6 +52,7 @@ def simulate_report(asked: Asked, files: SizeFiles, run: RunPieces, *, snapshot:
     basis = asked.basis
     known = basis.raw.table("groups").column("group_id").to_pylist()
     check_groups(asked.parameters.groups, known, cluster=basis.snapshot.cluster)
+    check_failures(asked.parameters, basis.snapshot.brokers, asked.scenarios)
     shares = {name: done.result() for name, done in simulate_questions(asked, run).items()}
     sha256 = snapshot_sha256(snapshot)
     plan_id = asked.parameters.plan_id(
