@@ -22,6 +22,7 @@ from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of
+from kafka_capacity.questions.consumers.decide import decided_groups
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 
 SCHEMA_VERSION = 2
@@ -32,8 +33,8 @@ TableFormat = Literal["parquet", "csv"]
 
 def groups_document(planned: PlannedGroups) -> dict[str, Any]:
     """Return ``groups.json``: null where there is no figure, or none that ends."""
-    choices = {group.group_id: group.choice for group in planned.decision.groups}
-    decided = planned.decision.as_dict()
+    choices = {group.group_id: group.choice for group in planned.groups}
+    decided = decided_groups(planned.answer)
     return {
         **document_head(SCHEMA_VERSION, cluster=planned.cluster, ds=planned.ds),
         "request": dataclasses.asdict(planned.request),

@@ -29,7 +29,7 @@ _VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_J
 
 def print_groups(planned: PlannedGroups) -> None:
     """Print one row a group, then what to do about those that need something."""
-    found = planned.decision.groups
+    found = planned.groups
     title = f"{planned.cluster} on {planned.ds}: {counted(len(found), 'consumer group')}"
     choices = [group.choice for group in found]
     columns = columns_for(choices)
@@ -81,7 +81,7 @@ def _advice(found: Sequence[GroupDecision]) -> list[str]:
 
 def _facts(planned: PlannedGroups) -> list[str]:
     """Return what the figures do not show: rates not known, partitions that nobody reads, a doubtful snapshot."""
-    facts = [group.choice.facts for group in planned.decision.groups if group.choice.facts is not None]
+    facts = [group.choice.facts for group in planned.groups if group.choice.facts is not None]
     silent = sorted(row["group_id"] for row in facts if not row["peak_bytes_per_second"])
     lines = []
     if silent:
@@ -99,7 +99,7 @@ def _facts(planned: PlannedGroups) -> list[str]:
 
 
 def _skipped(planned: PlannedGroups) -> list[str]:
-    tried = {group.group_id for group in planned.decision.groups}
+    tried = {group.group_id for group in planned.groups}
     return [
         f"{'remark' if each['group_id'] in tried else 'not simulated'}: {each['group_id']}: {each['reason']}"
         for each in planned.skipped

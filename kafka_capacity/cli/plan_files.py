@@ -109,7 +109,7 @@ def scenario_files(
 
 def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
     """Return the document to print, and all files by folder (``""`` is the top), without their timings."""
-    snapshot = planned.found.snapshot
+    snapshot = planned.asked.basis.snapshot
     caveats, decided = plan_caveats(decision), {DECISION: canonical_json(decision.as_dict())}
     made: list[dict[str, bytes]] = []
     documents: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import print_explanation
-from kafka_capacity.cli.planning import Judged, Planned, requested
+from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.plan.decision import Decision
@@ -39,14 +39,14 @@ def print_plan(planned: Planned, decision: Decision, *, out: str | None = None, 
         out: where their files are, if anywhere.
         is_explained: say of each option why it moves what it moves, and how wave by wave.
     """
-    snapshot, findings = planned.found.snapshot, planned.found.findings
+    snapshot, findings = planned.asked.basis.snapshot, planned.asked.basis.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
     view = decision.view
     decided = {one["scenario_id"]: one for one in decision.as_dict()["options"]}
     schedules = read_schedules(view.tables)
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
     chosen = None if view.recommended is None else view.recommended.scenario_id
-    asked = asked_sentence(requested(planned))
+    asked = asked_sentence(planned.asked.request)
     *reasons, answer = verdict_lines(planned.results, decision)
     print_lines([answer, *reasons, *([asked] if asked else [])])
     columns = terminal_columns(schedules.values())

@@ -8,10 +8,10 @@ from typing import Any
 from kafka_capacity.cli.console import print_data, print_lines, print_rows
 from kafka_capacity.cli.sizing import SizedCluster
 from kafka_capacity.demand.workload import PeakBasis
-from kafka_capacity.plan.sizing_simulation import sizing_tables
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
 from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
+from kafka_capacity.questions.capacity.share import sizing_tables
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, view_sizing
 from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
 from kafka_capacity.report.tables import cells

@@ -21,6 +21,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
 from kafka_capacity.text.validation_errors import describe_mistakes
 
+OWN_SHAPES = "kafka_capacity_shapes"
+"""Where a deployment keeps its own shapes and prices: an Airflow variable."""
 _SHIPPED = "shapes.json"
 _MBIT = 1e6 / 8
 

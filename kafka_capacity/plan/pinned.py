@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.errors import InventoryError, RequestError
-from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
+from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES, chosen_shapes, shapes_beside
 from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.staging import inventory_manifest, newest_complete
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -27,11 +27,6 @@ from kafka_capacity.proposal.growing import check_partition_counts
 from kafka_capacity.proposal.pins import check_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document
-from kafka_capacity.questions.change.move_schedule import MoveSettings
-from kafka_capacity.questions.consumers.grid import GroupGridRequest
-
-OWN_SHAPES = "kafka_capacity_shapes"
-"""Where a deployment keeps its own shapes and prices: an Airflow variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +208,6 @@ class PlanInputs:
         pinned: which plan.
         request: as it was parsed, plain data.
         scenarios: the placements that the request stands for on the pinned inventory.
-        move: how moves are carried out.
-        group_grid: what is tried with consumer groups.
         scores: those of earlier predictions, if any.
         own_shapes: the deployment's own shapes and prices.
         code_version: of the program that pinned it.
@@ -224,8 +217,6 @@ class PlanInputs:
     pinned: PinnedPlan
     request: dict[str, Any]
     scenarios: tuple[PlacementScenario, ...]
-    move: MoveSettings
-    group_grid: GroupGridRequest
     scores: dict[str, Any] | None
     own_shapes: str
     code_version: str
@@ -252,8 +243,6 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         pinned=pinned,
         request=document["request"],
         scenarios=placement_grid(brokers_of(read_table(store, manifest, "brokers")), request.grid()),
-        move=request.move_settings(),
-        group_grid=request.group_grid(seed=request.seed),
         scores=document.get("scores"),
         own_shapes=document.get("own_shapes", ""),
         code_version=versions[0],

@@ -151,7 +151,7 @@ def spark_conf() -> dict[str, str]:
 
 def own_shapes() -> str:
     """Return the deployment's own shapes and prices as JSON; empty when the variable is not set."""
-    from kafka_capacity.plan.pinned import OWN_SHAPES
+    from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES
 
     return str(Variable.get(OWN_SHAPES, default="") or "")
 

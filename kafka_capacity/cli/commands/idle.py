@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli.app import app
-from kafka_capacity.cli.options import OutFolder, takes_snapshot
-from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
 
 SCHEMA_VERSION = 1
-DOCUMENT = "idle.json"
 
 _HELP = """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
@@ -24,24 +22,23 @@ With --out it writes idle.json into DIR. Nothing is removed.
 """
 
 
-@app.command("idle", help=_HELP)
-@takes_snapshot()
+@asks("idle", "idle.json", text=_HELP)
 def idle(
     snapshot: str,
+    given: Mapping[str, Any],
+    begin: Steps,
     most_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
-    out: OutFolder = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print what idle.json holds instead of tables.")] = False,
-) -> None:
+) -> Found:
     """List idle topics; the text that users read is the help above."""
-    keep_pandas_out()
-    from kafka_capacity.cli.documents import document_head, write_document
-    from kafka_capacity.cli.plan_input import read_plan_input
-    from kafka_capacity.questions.idle import IDLE
-    from kafka_capacity.questions.idle.decide import largest_first
+    from kafka_capacity.cli.documents import document_head
+    from kafka_capacity.cli.plan_input import ask_snapshot
+    from kafka_capacity.questions.idle.decide import decide_idle, largest_first
+    from kafka_capacity.questions.idle.evaluate import evaluate_idle
 
-    found = read_plan_input(snapshot)
-    tables = IDLE.results(found)
-    answer = IDLE.decide(tables)
+    begin("reading the snapshot")
+    found = ask_snapshot(snapshot, given).basis
+    tables = evaluate_idle(found)
+    answer = decide_idle(tables)
     topics, brokers = largest_first(tables["idle_topics"]), largest_first(tables["idle_brokers"])
     sentences = [answer.headline, *answer.reasons]
     document = {
@@ -51,12 +48,8 @@ def idle(
         "idle_topics": topics,
         "brokers": brokers,
     }
-    if out is not None:
-        write_document(out, DOCUMENT, document)
-    if is_json:
-        typer.echo(canonical_json(document), nl=False)
-    else:
-        _print(f"{found.snapshot.cluster} on {found.snapshot.ds}", sentences, topics, brokers, most_rows)
+    title = f"{found.snapshot.cluster} on {found.snapshot.ds}"
+    return Found(document=lambda: document, show=lambda: _print(title, sentences, topics, brokers, most_rows))
 
 
 def _print(

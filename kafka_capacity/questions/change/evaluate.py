@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +33,6 @@ class SimulationInputs:
 
     snapshot: Snapshot
     load: PartitionLoad
-    facts: dict[str, Any]
     move: MoveSettings = dataclasses.field(default_factory=MoveSettings)
 
 

@@ -248,8 +248,3 @@ def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table
         "quorum_failovers": times,
         "quorum": quorum_table(voters, times),
     }
-
-
-def simulate_here(inputs: FailureInputs) -> dict[str, pa.Table]:
-    """Do the work in this process."""
-    return merged_tables(inputs, [piece_tables(inputs, piece) for piece in failure_pieces(inputs)])

@@ -7,7 +7,8 @@ import pytest
 
 from kafka_capacity.cli import planning
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.plan.simulation import inventory_facts
+from kafka_capacity.questions.change import share
+from kafka_capacity.questions.change.share import inventory_facts
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FEWEST_AS_NOW, FILES, KAFKAS, NINE, all_names, read
 
@@ -225,7 +226,8 @@ def doubtful(monkeypatch):
         more = {"unknown_size_partitions": 3, "brokers_with_several_log_dirs": 1, "brokers_with_unsized_log_dirs": 1}
         return {**found, "snapshot": {**found["snapshot"], **more}}
 
-    monkeypatch.setattr(planning, "inventory_facts", facts)
+    for module in (planning, share):
+        monkeypatch.setattr(module, "inventory_facts", facts)
 
 
 def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):

@@ -17,12 +17,13 @@ from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.simulation import simulation_inputs
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.questions.change.evaluate import PlacementPiece, placement_tables
+from kafka_capacity.questions.change.share import inventory_facts, simulation_inputs
 from kafka_capacity.questions.change.stored_target import stored_target
 from kafka_capacity.questions.change.tables import PLAN_TABLES
+from kafka_capacity.questions.question import Asked
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 from tests.sized_plans import write_shares
 
@@ -102,10 +103,14 @@ def test_the_order_of_the_rows_of_an_inventory_does_not_show(store, planned):
     assert run(store)[1] == manifest
 
 
+def asked_of(store, inputs):
+    return Asked(basis=read_basis(store, inputs.pinned), parameters=parse_plan_request(inputs.request))
+
+
 def test_the_tables_hold_what_was_evaluated(planned):
     store, pinned, *_ = planned
     inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = simulation_inputs(inputs, read_basis(store, inputs.pinned))
+    simulation = simulation_inputs(asked_of(store, inputs))
     manifest = read_manifest(store, pinned.plan_prefix, kind="plan")
     tables = {name: read_table(store, manifest, name) for name in PLAN_TABLES}
 
@@ -167,8 +172,9 @@ def test_what_a_request_stands_for_is_derived_from_it_when_it_is_read(store):
     inputs = read_plan_inputs(store, pinned.request_key)
     expected = placement_grid(observed, asked.grid())
     assert [scenario_to_json(one) for one in inputs.scenarios] == [scenario_to_json(one) for one in expected]
-    assert inputs.move == asked.move_settings()
-    assert inputs.group_grid == asked.group_grid(seed=7)
+    read = parse_plan_request(inputs.request)
+    assert read.move_settings() == asked.move_settings()
+    assert read.group_grid(seed=7) == asked.group_grid(seed=7)
     assert inputs.pinned == pinned
     assert not {"recipients", "is_approval_required", "ds"} & set(inputs.request)
     assert set(document) == {"pinned", "request", "own_shapes", "scores", "code_version", "model_version"}
@@ -222,8 +228,7 @@ def test_tables_travel_as_arrow_streams(store):
     stage(inventory(), store)
     inputs = read_plan_inputs(store, pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key)
     tables = placement_tables(
-        simulation_inputs(inputs, read_basis(store, inputs.pinned)),
-        PlacementPiece(scenarios=(inputs.scenarios[0],), has_moves=True),
+        simulation_inputs(asked_of(store, inputs)), PlacementPiece(scenarios=(inputs.scenarios[0],), has_moves=True)
     )
 
     for name, data in pack_tables(tables).items():
@@ -234,7 +239,7 @@ def test_facts_name_the_rack_traps_of_what_is_proposed(store):
     stage(inventory(), store)
     pinned = pin_plan(store, parse_plan_request({**REQUEST, "broker_counts": [6, 7]}), run_date=TODAY)
     inputs = read_plan_inputs(store, pinned.request_key)
-    facts = simulation_inputs(inputs, read_basis(store, pinned)).facts
+    facts = inventory_facts(read_basis(store, pinned), inputs.scenarios)
 
     assert facts["snapshot"]["partition_count"] == 13
     assert facts["snapshot"]["rate_history_hours"] == 24

@@ -8,7 +8,7 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.plan_dataset import read_plan, read_plan_tables
 from kafka_capacity.plan.publish import publish_report, read_decision
-from kafka_capacity.questions.idle import IDLE
+from kafka_capacity.questions.idle.share import IDLE
 from tests.builders import cluster, topic
 from tests.published import read_published
 from tests.sized_plans import simulated_plan

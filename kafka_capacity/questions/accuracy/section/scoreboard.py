@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.questions.accuracy.scores import TRAFFIC
+from kafka_capacity.demand.outlook import TRAFFIC
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import cells, column, table
 from kafka_capacity.report.view import ReportView

@@ -37,7 +37,7 @@ def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, An
         view: all groups.
         anchors: by group, the id of its own part of the page.
     """
-    groups = [group.choice for group in view.decision.groups]
+    groups = [group.choice for group in view.groups]
     listed = groups[:MAX_LISTED]
     allowed = {group.now["lag_slo_seconds"] for group in groups}
     notes = [f"The lag allowed is {format_duration(allowed.pop())}."] if len(allowed) == 1 else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.questions.idle import IDLE
 from kafka_capacity.questions.idle.decide import known_bytes, largest_first
+from kafka_capacity.questions.idle.share import IDLE
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import Column, cells, column, table
 from kafka_capacity.report.view import ReportView

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
 from kafka_capacity.hardware.plain import plain_fields, plain_number
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.plan.found_sizing import FoundSizing
-from kafka_capacity.questions.accuracy.scores import STORED, TRAFFIC
 from kafka_capacity.questions.capacity.added import added_replica_bytes, added_traffic
+from kafka_capacity.questions.capacity.found import FoundSizing
 from kafka_capacity.questions.capacity.partition_advice import PartitionAdvice, advise_partitions
 from kafka_capacity.questions.capacity.reconcile import Waterfall, waterfalls
 from kafka_capacity.questions.capacity.redundancy import SingleReplicas, single_replicas
 from kafka_capacity.questions.capacity.simulate import Sized
 
+SIZING_DOCUMENT = "sizing.json"
 OVERHEADS = "stored_per_produced"
 LARGEST_ADVICE = 50
 """So many topics are advised on at most, the ones that lack most partitions first."""
@@ -108,7 +109,7 @@ def wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas)
     advised = advise_partitions(
-        inputs.workload, factors, found.asked.partition_rules(), estimate=inputs.request.estimate
+        inputs.workload, factors, found.asked.parameters.partition_rules(), estimate=inputs.request.estimate
     )
     return sorted((one for one in advised if one.is_wanting), key=lambda one: (one.partitions - one.needed, one.topic))
 

@@ -1,51 +1,49 @@
-"""What the placements of a plan need of its inventory, and what is stored of them."""
+"""What moves with other brokers: the share of a plan, and what is decided from it."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_capacity.health.codes import CLUSTER_CODES
-from kafka_capacity.health.problem import Problem
 from kafka_capacity.health.topology import proposed_problems
-from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.objects.dataset import Manifest
-from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.plan.pinned import PlanInputs
-from kafka_capacity.plan.plan_dataset import FACTS_DOCUMENT, PLACEMENT, REQUEST_DOCUMENT, write_share
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.questions.change.evaluate import SimulationInputs
+from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.change.change_view import view_change
+from kafka_capacity.questions.change.decide import decide_change
+from kafka_capacity.questions.change.evaluate import (
+    SimulationInputs,
+    made_placements,
+    placement_pieces,
+    placement_tables,
+)
 from kafka_capacity.questions.change.tables import PLAN_TABLES
-from kafka_capacity.questions.question import Basis
+from kafka_capacity.questions.question import Asked, Basis, Handed, Question, RunPieces, Share
+from kafka_capacity.report.inputs import ReportInputs
+
+FACTS_DOCUMENT = "facts.json"
+REQUEST_DOCUMENT = "request.json"
 
 
-def simulation_inputs(inputs: PlanInputs, basis: Basis) -> SimulationInputs:
-    """Return the inventory as arrays, with what a report says about it."""
+def simulation_inputs(asked: Asked) -> SimulationInputs:
+    """Return what evaluating placements needs of the inventory."""
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(
-        snapshot=dataclasses.replace(basis.snapshot, groups=()),
-        load=basis.load,
-        facts=inventory_facts(basis.raw, basis.snapshot, basis.load, inputs.scenarios, basis.findings),
-        move=inputs.move,
+        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()),
+        load=asked.basis.load,
+        move=asked.parameters.move_settings(),
     )
 
 
-def inventory_facts(
-    raw: RawInventory,
-    snapshot: Snapshot,
-    traffic: PartitionLoad,
-    scenarios: Sequence[PlacementScenario],
-    findings: Iterable[Problem],
-) -> dict[str, Any]:
+def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dict[str, Any]:
     """Describe what the report needs to know about an inventory, as plain data."""
+    raw, snapshot, traffic = basis.raw, basis.snapshot, basis.load
     brokers = snapshot.brokers
 
     def known(value: float) -> float | None:
@@ -53,7 +51,7 @@ def inventory_facts(
 
     layouts = proposed_problems(brokers, replication_factors(snapshot.replicas), scenarios)
     # What is wrong with the cluster itself is judged with the plan's own limits and stands among its failures.
-    sound = [one for one in findings if one.code not in CLUSTER_CODES]
+    sound = [one for one in basis.findings if one.code not in CLUSTER_CODES]
     return {
         "snapshot": {
             "brokers": [
@@ -84,22 +82,30 @@ def inventory_facts(
     }
 
 
-def write_placement(
-    store: ObjectStore,
-    inputs: PlanInputs,
-    bundles: Iterable[Mapping[str, pa.Table]],
-    facts: dict[str, Any],
-) -> Manifest:
-    """Store the placement's share of a plan: the same names and bytes whatever the order the results came in."""
+def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
+    pieces = placement_pieces(asked.scenarios)
+    bundles = run(placement_tables, simulation_inputs(asked), pieces, what="placements")
     tables = merge_tables(bundles, PLAN_TABLES)
-    return write_share(
-        store,
-        inputs,
-        PLACEMENT,
+    return Share(
         tables=tables,
         documents={
-            FACTS_DOCUMENT: facts,
-            REQUEST_DOCUMENT: {"request": inputs.request, "model_version": inputs.model_version},
+            FACTS_DOCUMENT: inventory_facts(asked.basis, asked.scenarios),
+            REQUEST_DOCUMENT: {"request": asked.request, "model_version": asked.model_version},
         },
         scenario_count=len(tables["scenarios"]),
+        made=made_placements(bundles),
     )
+
+
+def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
+    view = view_change(
+        results.tables,
+        facts=results.snapshot_facts,
+        findings=results.findings,
+        ds=results.ds,
+        count_now=handed.count_now,
+    )
+    return dataclasses.replace(decide_change(view), details=view)
+
+
+CHANGE = Question(name="change", share="placement", tables=PLAN_TABLES, simulate=_simulate, decide=_decide)
