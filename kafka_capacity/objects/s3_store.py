@@ -38,7 +38,7 @@ class S3Store:
         for is_last in attempts():
             try:
                 return action()
-            except (ClientError, BotoCoreError, ResponseParserError) as error:
+            except (ClientError, BotoCoreError, ResponseParserError, ValueError, KeyError) as error:
                 if _code(error) in _NOT_THERE and doing == "read":
                     raise MissingObjectError(f"there is no object {self.uri(key)}") from error
                 if is_last or not _may_pass(error):
@@ -98,15 +98,19 @@ class S3Store:
     def _pages(self, prefix: str, **options: Any) -> list[Any]:
         paginator = self._client.get_paginator("list_objects_v2")
         full = self._prefix + prefix
-        return self._try("list", prefix, lambda: list(paginator.paginate(Bucket=self._bucket, Prefix=full, **options)))
+        return list(paginator.paginate(Bucket=self._bucket, Prefix=full, **options))
 
     def list_objects(self, prefix: str) -> dict[str, Listed]:
         """List the objects below the prefix, all pages of them."""
-        found = (item for page in self._pages(prefix) for item in page.get("Contents", []))
-        return {
-            item["Key"][len(self._prefix) :]: Listed(item["Size"], item["LastModified"].timestamp())
-            for item in sorted(found, key=lambda item: item["Key"])
-        }
+
+        def listed() -> dict[str, Listed]:
+            found = [item for page in self._pages(prefix) for item in page.get("Contents", [])]
+            return {
+                item["Key"][len(self._prefix) :]: Listed(item["Size"], item["LastModified"].timestamp())
+                for item in sorted(found, key=lambda item: item["Key"])
+            }
+
+        return self._try("list", prefix, listed)
 
     def list_keys(self, prefix: str) -> list[str]:
         """List the keys below the prefix."""
@@ -115,7 +119,7 @@ class S3Store:
     def list_folders(self, prefix: str) -> list[str]:
         """List the common prefixes directly below the prefix."""
         start = len(self._prefix) + len(prefix)
-        pages = self._pages(prefix, Delimiter="/")
+        pages = self._try("list", prefix, lambda: self._pages(prefix, Delimiter="/"))
         return sorted(item["Prefix"][start:].rstrip("/") for page in pages for item in page.get("CommonPrefixes", []))
 
     def exists(self, key: str) -> bool:
@@ -144,7 +148,8 @@ class S3Store:
 
 def _code(error: Exception) -> str:
     """Return the code of an answer of S3; empty where it is none."""
-    return str(getattr(error, "response", {}).get("Error", {}).get("Code", ""))
+    response = getattr(error, "response", None)  # errors of connections have one as well, of another kind or none
+    return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
 def _may_pass(error: Exception) -> bool:
@@ -159,4 +164,6 @@ def _may_pass(error: Exception) -> bool:
     if isinstance(error, ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         return status >= 500 or _code(error) in _PASSES
-    return isinstance(error, HTTPClientError | IncompleteReadError | FlexibleChecksumError | ResponseParserError)
+    # An answer that arrives damaged is no XML, or has no number or name where one belongs.
+    damaged = (HTTPClientError, IncompleteReadError, FlexibleChecksumError, ResponseParserError, ValueError, KeyError)
+    return isinstance(error, damaged)
