@@ -136,9 +136,9 @@ def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sh
     return manifest
 
 
-def load_findings(store: ObjectStore, cluster: str, ds: str) -> Problems:
-    """Return what was found when an inventory was staged."""
-    manifest = _manifest(store, cluster, ds)
+def load_findings(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Problems:
+    """Return what was found when an inventory was staged; the arguments and refusals are those of :func:`load`."""
+    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
     return Problems.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
 
 
