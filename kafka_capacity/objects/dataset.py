@@ -14,6 +14,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import pyarrow as pa
@@ -232,20 +233,36 @@ def _drop_orphans(store: ObjectStore, manifest: Manifest, kept_folders: tuple[st
             store.delete(key)
 
 
+def _part(raw: Mapping[str, Any]) -> Part:
+    """Read what a manifest says of one file.
+
+    Raises:
+        TypeError: a field is missing, or of another type.
+    """
+    part = Part(**raw)
+    is_part = isinstance(part.key, str) and isinstance(part.sha256, str)
+    if not is_part or type(part.bytes) is not int or type(part.rows) not in (int, NoneType):
+        msg = f"{raw!r:.200} is no file of a dataset"
+        raise TypeError(msg)
+    return part
+
+
 def _parse(prefix: str, body: bytes) -> Manifest:
     try:
         raw = json.loads(body)
+        if type(raw["schema_version"]) is not int:
+            raise TypeError("schema_version is no number")
         return Manifest(
             prefix=prefix,
             kind=raw["kind"],
             schema_version=raw["schema_version"],
             code_version=raw["code_version"],
-            tables={name: tuple(Part(**part) for part in parts) for name, parts in raw["tables"].items()},
-            documents={name: Part(**part) for name, part in raw["documents"].items()},
-            facts=raw["facts"],
+            tables={name: tuple(map(_part, parts)) for name, parts in raw["tables"].items()},
+            documents={name: _part(part) for name, part in raw["documents"].items()},
+            facts=dict(raw["facts"]),
             sha256=hashlib.sha256(body).hexdigest(),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         msg = f"the manifest below {prefix} cannot be read ({error!r}); write the dataset again"
         raise StorageError(msg) from error
 
@@ -316,8 +333,13 @@ def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:
     if name not in manifest.tables:
         msg = f"{store.uri(manifest.prefix)} has no table {name!r}; it has {sorted(manifest.tables)}"
         raise StorageError(msg)
-    parts = [pq.read_table(io.BytesIO(_checked(store, manifest, part))) for part in manifest.tables[name]]
-    return pa.concat_tables(parts)
+    try:
+        return pa.concat_tables(
+            [pq.read_table(io.BytesIO(_checked(store, manifest, part))) for part in manifest.tables[name]]
+        )
+    except pa.ArrowException as error:
+        msg = f"{store.uri(manifest.prefix)}: the parts of {name!r} are no table ({error!s:.200}); write it again"
+        raise StorageError(msg) from error
 
 
 def read_document(store: ObjectStore, manifest: Manifest, name: str) -> bytes:
