@@ -27,6 +27,8 @@ TRIES = 4
 FIRST_PAUSE_SECONDS = 0.5
 MAX_ANSWER_BYTES = 1 << 27
 """A longer answer is cut in halves of time, as one that the server refuses: parsed it takes six times as much."""
+MAX_SAMPLE = 1e30
+"""No counter of bytes, records or seconds is larger; one that is, NaN and the infinities are no samples."""
 
 _PASSING = {429, 500, 502, 503, 504}
 _TOO_MUCH = ("too many samples", "exceeded maximum resolution", "exceeds the limit", "limit exceeded", "timed out")
@@ -239,5 +241,5 @@ def _joined(labels: Labels, parts: list[tuple[NDArray[np.int64], NDArray[np.floa
     place = np.concatenate([part[0] for part in parts])
     value = np.concatenate([part[1] for part in parts])
     order = np.argsort(place, kind="stable")
-    is_number = np.isfinite(value[order])
+    is_number = np.abs(value[order]) <= MAX_SAMPLE
     return Series(labels=labels, place=place[order][is_number], value=value[order][is_number])
