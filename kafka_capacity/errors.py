@@ -3,6 +3,7 @@
     KafkaCapacityError
     ├── RequestError        a parameter is wrong; the message names the field and the remedy
     ├── InventoryError      an inventory or an input file is wrong or incomplete
+    │   ├── DamagedInputError   a file is not what it should be, or too large; the message names the place
     │   └── SourceError     a live source (Kafka, Prometheus) could not be read
     ├── PlacementError      Kafka itself would refuse this placement
     ├── AssignmentError     an assignor would throw, or a user's own gave no valid assignment
@@ -28,6 +29,10 @@ class RequestError(KafkaCapacityError):
 
 class InventoryError(KafkaCapacityError):
     """An inventory or an input file is wrong. The message names the file or the field."""
+
+
+class DamagedInputError(InventoryError):
+    """A file cannot be read as what it should be. The message names it, the place in it, the value and the remedy."""
 
 
 class SourceError(InventoryError):

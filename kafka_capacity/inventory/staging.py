@@ -114,6 +114,10 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
     document = parse_cluster_document(read_document(store, manifest, CLUSTER_DOCUMENT), place + CLUSTER_DOCUMENT)
     tables: dict[str, pa.Table] = {}
     mistakes: list[str] = []
+    needed = {name for name, spec in TABLES.items() if spec.is_required}
+    if odd := sorted((set(manifest.tables) - set(TABLES)) | (needed - set(manifest.tables))):
+        state = "has a table" if odd[0] in manifest.tables else "lacks the table"
+        raise InventoryError(f"{place} {state} {odd[0]!r}, so it is no inventory; stage it again")
     for name in manifest.tables:
         table, wrong = conform(read_table(store, manifest, name), name, place + name)
         mistakes += wrong

@@ -287,8 +287,13 @@ def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:
     if name not in manifest.tables:
         msg = f"{store.uri(manifest.prefix)} has no table {name!r}; it has {sorted(manifest.tables)}"
         raise StorageError(msg)
-    parts = [pq.read_table(io.BytesIO(read_part(store, manifest, part))) for part in manifest.tables[name]]
-    return pa.concat_tables(parts)
+    try:
+        return pa.concat_tables(
+            [pq.read_table(io.BytesIO(read_part(store, manifest, part))) for part in manifest.tables[name]]
+        )
+    except pa.ArrowException as error:
+        msg = f"{store.uri(manifest.prefix)}: the parts of {name!r} are no table ({error!s:.200}); write it again"
+        raise StorageError(msg) from error
 
 
 def read_document(store: ObjectStore, manifest: Manifest, name: str) -> bytes:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, TypeVar
 
 from kafka_capacity import __version__
@@ -122,7 +123,7 @@ def read_with_own_hash(store: ObjectStore, key: str, parse: Callable[[bytes], T]
             is_whole = with_own_hash({name: document[name] for name in document if name != OWN_HASH}) == body
             if is_whole or OWN_HASH not in document:
                 return parse(body)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass
         msg = f"{store.uri(key)} cannot be read: it is damaged (not what its own hash says); write it again"
         raise DamagedObjectError(msg)
@@ -141,6 +142,16 @@ def _read_checked(store: ObjectStore, key: str, check: Callable[[bytes], T]) -> 
     raise AssertionError("the last attempt returns or raises")
 
 
+def _part(raw: Mapping[str, Any]) -> Part:
+    """Read what a manifest says of one file; a ``TypeError`` for a field that is missing, or of another type."""
+    part = Part(**raw)
+    is_part = isinstance(part.key, str) and isinstance(part.sha256, str)
+    if not is_part or type(part.bytes) is not int or type(part.rows) not in (int, NoneType):
+        msg = f"{raw!r:.200} is no file of a dataset"
+        raise TypeError(msg)
+    return part
+
+
 def parse_manifest(prefix: str, body: bytes, *, share: str | None = None) -> Manifest:
     """Parse a manifest that is whole.
 
@@ -150,14 +161,16 @@ def parse_manifest(prefix: str, body: bytes, *, share: str | None = None) -> Man
     raw = json.loads(body)
     if OWN_HASH not in raw and set(raw) != _EARLIER_FIELDS:
         raise ValueError("a manifest of another form")
+    if type(raw["schema_version"]) is not int:
+        raise TypeError("schema_version is no number")
     return Manifest(
         prefix=prefix,
         kind=raw["kind"],
         schema_version=raw["schema_version"],
         code_version=raw["code_version"],
-        tables={name: tuple(Part(**part) for part in parts) for name, parts in raw["tables"].items()},
-        documents={name: Part(**part) for name, part in raw["documents"].items()},
-        facts=raw["facts"],
+        tables={name: tuple(map(_part, parts)) for name, parts in raw["tables"].items()},
+        documents={name: _part(part) for name, part in raw["documents"].items()},
+        facts=dict(raw["facts"]),
         sha256=hashlib.sha256(body).hexdigest(),
         share=share,
     )
