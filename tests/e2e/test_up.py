@@ -107,7 +107,7 @@ def airflow(tmp_path_factory):
             assert time.monotonic() < end, (state / "up.log").read_text()[-3000:]
             time.sleep(0.5)
         password = re.search(r"password (\S+)", (state / "up.log").read_text())[1]
-        ui = Ui(f"http://127.0.0.1:{port}", password, state / "airflow-standalone.log")
+        ui = Ui(f"http://127.0.0.1:{port}", password, state / "airflow" / "airflow.log")
         ui.wait_until_loaded()
         yield state, ui
     finally:
