@@ -22,8 +22,8 @@ from kafka_capacity.example.generator import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan
-from kafka_capacity.plan.plan_dataset import GROUPS
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.questions.consumers.share import CONSUMERS
 
 CLUSTER = "many-groups"
 ASSIGNORS = ("range", "roundrobin", "cooperative-sticky", "uniform")
@@ -60,7 +60,7 @@ def main(words: Sequence[str] | None = None) -> int:
             folder=Path(name),
             store=store,
             plan=plan,
-            share=GROUPS,
+            share=CONSUMERS.share,
             cores=chosen.cores,
         )
     return 0 if is_same else 1

@@ -12,7 +12,10 @@ import time
 
 import numpy as np
 
-from kafka_capacity.kafka.controller.quorum import FailureKind, Network, Rpc, failovers
+from kafka_capacity.kafka.controller.quorum.messages import Rpc
+from kafka_capacity.kafka.controller.quorum.settings import Spread
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from tests.failovers import fail_leader
 from tests.unit.kafka.controller.quorum.random_courses import random_course
 
 
@@ -27,12 +30,12 @@ def main() -> None:
     parser.add_argument("--most-delay-ms", type=float, default=1.0)
     given = parser.parse_args()
     _check(given.first_seed, given.courses)
-    network = Network(least_delay_seconds=given.least_delay_ms / 1000, most_delay_seconds=given.most_delay_ms / 1000)
+    delay = Spread(given.least_delay_ms / 1000, given.most_delay_ms / 1000)
     print("| voters | failure | leaderless, s: 5 % | 50 % | 95 % | 99 % | more than one election | requests, mean |")
     print("|---:|---|---:|---:|---:|---:|---:|---|")
     for voters in (3, 5):
         for failure in FailureKind:
-            found = failovers(voters, failure, runs=given.runs, seed=1, network=network)
+            found = fail_leader(voters, failure, runs=given.runs, seed=1, delay=delay)
             times = " | ".join(f"{found.quantile(share):.3f}" for share in (0.05, 0.5, 0.95, 0.99))
             counts = ", ".join(f"{rpc} {np.mean(found.rpcs[rpc]):.0f}" for rpc in Rpc if found.rpcs[rpc].any())
             print(f"| {voters} | {failure} | {times} | {found.split_vote_ratio:.0%} | {counts} |", flush=True)

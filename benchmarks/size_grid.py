@@ -17,12 +17,12 @@ from pathlib import Path
 
 from benchmarks.through_spark import add_cores, beside_one_process
 from kafka_capacity.example.generator import make_example
-from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan
-from kafka_capacity.plan.plan_dataset import SIZING
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.questions.capacity.share import CAPACITY
+from tests.shapes import read_shapes
 
 CLUSTER = "shop-eu"
 FEWEST_BROKERS = 6
@@ -55,7 +55,7 @@ def main(words: Sequence[str] | None = None) -> int:
             folder=Path(name),
             store=store,
             plan=plan,
-            share=SIZING,
+            share=CAPACITY.share,
             cores=chosen.cores,
         )
     return 0 if is_same else 1

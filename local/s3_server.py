@@ -112,25 +112,27 @@ class _Mirror:
         def start(*line_and_headers: Any) -> None:
             answer[:] = line_and_headers
 
-        body = list(self._app(environ, start))
-        if environ["REQUEST_METHOD"] in _CHANGES and answer[0].startswith("2"):
-            try:
-                self._follow(environ)
-            except OSError as error:
-                reason = error.strerror or str(error)
-                return _refused(start_response, HTTPStatus.INSUFFICIENT_STORAGE, "InsufficientStorage", reason)
+        # One after another: moto's objects do not bear being read while they are replaced, and its conditions are
+        # only held where nobody writes between the look and the write.
+        with self._lock:
+            body = list(self._app(environ, start))
+            if environ["REQUEST_METHOD"] in _CHANGES and answer[0].startswith("2"):
+                try:
+                    self._follow(environ)
+                except OSError as error:
+                    reason = error.strerror or str(error)
+                    return _refused(start_response, HTTPStatus.INSUFFICIENT_STORAGE, "InsufficientStorage", reason)
         start_response(*answer)
         return body
 
     def _follow(self, environ: dict[str, Any]) -> None:
         bucket, _, key = environ["PATH_INFO"].encode("latin-1").decode("utf-8").lstrip("/").partition("/")
-        with self._lock:
-            if key:
-                self._write(bucket, key)
-            elif environ["REQUEST_METHOD"] == "PUT":
-                (self._folder / bucket).mkdir(parents=True, exist_ok=True)
-            elif "delete" in environ.get("QUERY_STRING", ""):
-                self._drop_deleted(bucket)
+        if key:
+            self._write(bucket, key)
+        elif environ["REQUEST_METHOD"] == "PUT":
+            (self._folder / bucket).mkdir(parents=True, exist_ok=True)
+        elif "delete" in environ.get("QUERY_STRING", ""):
+            self._drop_deleted(bucket)
 
     def _write(self, bucket: str, key: str) -> None:
         keys = _backend().buckets[bucket].keys

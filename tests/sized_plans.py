@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import Manifest, manifest_name, read_document, read_table
 from kafka_capacity.objects.store import LocalStore, ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import FAILURES, PLACEMENT, SIZING, seal_plan
+from kafka_capacity.plan.plan_dataset import seal_plan
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.runner import run_here, simulate_plan
-from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.questions.failures.simulate import ProposedPlacement, distinct_placements
+from kafka_capacity.plan.runner import simulate_plan
+from kafka_capacity.questions.capacity.share import CAPACITY
+from kafka_capacity.questions.change.share import CHANGE
+from kafka_capacity.questions.failures.share import FAILURES
+from kafka_capacity.questions.question import run_here
 
 
 def pinned_inventory(raw: RawInventory, request: Mapping[str, Any], folder: Path) -> tuple[ObjectStore, PinnedPlan]:
@@ -50,17 +52,12 @@ def write_shares(store: ObjectStore, pinned: PinnedPlan, *shares: str, order: in
 
 def write_sizing_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1) -> Manifest:
     """Do what the job does of sizing."""
-    return write_shares(store, pinned, SIZING, order=order)[SIZING]
+    return write_shares(store, pinned, CAPACITY.share, order=order)[CAPACITY.share]
 
 
 def write_failures_share(store: ObjectStore, pinned: PinnedPlan, *, order: int = 1) -> Manifest:
     """Do what the job does of failures, and of the placements that these stand on."""
-    return write_shares(store, pinned, PLACEMENT, FAILURES, order=order)[FAILURES]
-
-
-def every_placement(scenarios: Sequence[PlacementScenario]) -> list[ProposedPlacement]:
-    """Return the placements of all scenarios, to stand on."""
-    return [ProposedPlacement(scenario=several[0]) for several in distinct_placements(scenarios).values()]
+    return write_shares(store, pinned, CHANGE.share, FAILURES.share, order=order)[FAILURES.share]
 
 
 def simulated_plan(store: ObjectStore, request: Mapping[str, Any]) -> tuple[PinnedPlan, Manifest]:

@@ -8,14 +8,19 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from kafka_capacity.health.problem import Problem
+from kafka_capacity.report.tables import NOTE, Column, column, verdict_badge
+from kafka_capacity.text import is_figure, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH_WITHOUT_TERMINAL = 200  # a file or a pipe has no edge to fold at
+HEADING_WIDTH = 14
 
 Align = Literal["left", "right"]
 
@@ -68,6 +73,41 @@ def print_table(title: str, columns: Sequence[tuple[str, Align]], rows: Sequence
     console.print(table)
 
 
+def print_rows(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print rows as the page shows them: the same columns, headings and formats."""
+    print_table(
+        title,
+        [(_heading(one.label), "right" if is_figure(one.kind) else "left") for one in columns],
+        [[_cell(row[one.key], one.kind) for one in columns] for row in rows],
+    )
+
+
+def print_problem_rows(title: str, problems: Iterable[Problem], *, has_codes: bool = False) -> None:
+    """Print a row a problem; with the codes, for who looks for one."""
+    names = [name for name in ("severity", "code", "where", "message", "remedy") if has_codes or name != "code"]
+    rows = [{name: str(getattr(one, name)) for name in names} for one in problems]
+    print_rows(title, [column(name, name.capitalize()) for name in names], rows)
+
+
+def print_data(made: Mapping[str, Any]) -> None:
+    """Print a table of the page, its caption above it and its note below; a note of a row is a line of its own."""
+    columns = [column(one["key"], one["label"], one["format"]) for one in made["columns"]]
+    print_rows(made["caption"], columns, made["rows"])
+    print_lines([f"{_cell(row[columns[0].key], columns[0].kind)}: {row[NOTE]}" for row in made["rows"] if row[NOTE]])
+    if made["note"]:
+        print_lines([made["note"]])
+
+
+def _heading(label: str) -> str:
+    """Break a heading between words, so that a narrow column breaks its values as late as it can."""
+    text = label if label[1:2].isupper() else label[:1].lower() + label[1:]
+    return "\n".join(textwrap.wrap(text, HEADING_WIDTH, break_long_words=False))
+
+
+def _cell(value: Any, kind: str) -> str:
+    return verdict_badge(value)[-1].lower() if kind == "verdict" else shown(value, kind)
+
+
 def column_widths(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
     """Return how wide the columns of a table are, ``None`` where their longest words do not fit side by side.
 
@@ -81,8 +121,8 @@ def column_widths(headings: Sequence[str], rows: Sequence[Sequence[str]], width:
     from rich.cells import cell_len
 
     columns = list(zip(headings, *rows, strict=True))
-    widths = [max(map(cell_len, column)) for column in columns]
-    least = [max(cell_len(word) for cell in column for word in (cell.split() or [""])) for column in columns]
+    widths = [max(cell_len(line) for cell in each for line in cell.split("\n")) for each in columns]
+    least = [max(cell_len(word) for cell in each for word in (cell.split() or [""])) for each in columns]
     room = width - 3 * len(columns) - 1
     if sum(least) > room:
         return None

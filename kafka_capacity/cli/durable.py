@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
-from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
+from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import plain_fields
 from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
@@ -20,9 +21,9 @@ from kafka_capacity.questions.failures.durability.plain import (
     topic_rows,
     worst_first,
 )
+from kafka_capacity.questions.question import Basis
 
 SCHEMA_VERSION = 1
-DURABILITY = "durability.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,29 +37,41 @@ class Durable:
         check: the closed form against failures at random, where that was asked for.
     """
 
-    found: PlanInput
+    found: Basis
     result: DurabilityResult
     explained: tuple[str, ...]
     check: FormulaCheck | None
 
 
 def find_durability(
-    snapshot: str, scenario: DurabilityScenario, explained: Sequence[str], begin: Steps, *, is_checked: bool
+    snapshot: str,
+    given: Mapping[str, Any],
+    explained: Sequence[str],
+    begin: Steps,
+    *,
+    most_failures: int,
+    is_checked: bool,
 ) -> Durable:
     """Read and evaluate.
 
     Args:
         snapshot: its folder or address.
-        scenario: what was typed.
+        given: fields of the request that were given.
         explained: topics.
         begin: told of each step.
+        most_failures: so many are tried together.
         is_checked: whether brokers are let fail at random.
 
     Raises:
         KafkaCapacityError: an option or the snapshot is wrong.
     """
     begin("reading the snapshot", steps=2 + is_checked)
-    found = read_plan_input(snapshot)
+    asked = ask_snapshot(snapshot, given)
+    found, request = asked.basis, asked.parameters
+    scenario: DurabilityScenario = request.durability_scenario(
+        rules=request.election_rules, throttle_bytes_per_second=request.throttle_bytes_per_second
+    )
+    scenario = dataclasses.replace(scenario, most_failures=most_failures)
     topics = found.snapshot.partitions.topics
     unknown = [name for name in explained if name not in topics]
     if unknown:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.console import print_lines, print_problem_rows
 from kafka_capacity.cli.documents import document_head
-from kafka_capacity.cli.failing import failure_inputs
-from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
+from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Problems, Severity
+from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.questions.failures.question import ControllerQuestion
+from kafka_capacity.questions.question import Basis
 
 SCHEMA_VERSION = 2
-DOCTOR = "doctor.json"
-_COLUMNS: tuple[tuple[str, Align], ...] = (
-    ("severity", "left"),
-    ("where", "left"),
-    ("what", "left"),
-    ("remedy", "left"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,24 +28,25 @@ class Examined:
         problems: the worst first.
     """
 
-    found: PlanInput
+    found: Basis
     problems: Problems
 
 
-def examine_snapshot(snapshot: str, controllers: str | None) -> Examined:
+def examine_snapshot(snapshot: str, given: Mapping[str, Any], controllers: str | None) -> Examined:
     """Read and examine.
 
     Args:
         snapshot: its folder or address.
+        given: fields of the request that were given.
         controllers: ``1:a,2:b,3``, ``None`` where they are not known.
 
     Raises:
         KafkaCapacityError: the controllers or the snapshot are wrong.
     """
     check_voters(controllers)
-    found = read_plan_input(snapshot)
-    inputs = failure_inputs(found, controllers=split_names(controllers or ""))
-    return Examined(found=found, problems=inputs.problems_today(found.findings))
+    asked = ask_snapshot(snapshot, {**given, "controllers": split_names(controllers or "")})
+    problems = failures_today(asked).problems_today(asked.basis.findings)
+    return Examined(found=asked.basis, problems=problems)
 
 
 def check_voters(text: str | None) -> None:
@@ -85,6 +81,6 @@ def print_problems(examined: Examined) -> None:
     summary = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
     title = f"{snapshot.cluster} on {snapshot.ds}: {summary or 'nothing wrong was found'}"
     if len(found):
-        print_table(title, _COLUMNS, [[str(one.severity), one.where, one.message, one.remedy] for one in found])
+        print_problem_rows(title, found)
     else:
         print_lines([title])

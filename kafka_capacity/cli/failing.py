@@ -2,51 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
-from kafka_capacity.cli.plan_input import PlanInput, read_plan_input
-from kafka_capacity.cli.plan_options import named_as_options, request_of, split_names
+from kafka_capacity.cli.plan_input import ask_snapshot
+from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import plain_fields, plain_number
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.failing import ElectionRules
-from kafka_capacity.plan.failure_simulation import find_failures
+from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind
 from kafka_capacity.questions.failures.given import lost_together
 from kafka_capacity.questions.failures.plain import set_row, survivor_rows, topic_rows
 from kafka_capacity.questions.failures.sets import rack_members
-from kafka_capacity.questions.failures.simulate import FailureInputs
+from kafka_capacity.questions.question import Basis
 
 SCHEMA_VERSION = 2
-FAILURES = "failures.json"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureOptions:
-    """What was typed.
-
-    Attributes:
-        brokers: sets of brokers and racks, ``1,2,rack:a`` each.
-        racks: sets of racks, ``a,b`` each.
-        kinds: of sets that are looked at beside those.
-        rules: of the controller.
-        most_sets: at most so many of a kind.
-        throttle_bytes_per_second: of the copies.
-        seed: of draws.
-    """
-
-    brokers: Sequence[str]
-    racks: Sequence[str]
-    kinds: tuple[SetKind, ...]
-    rules: ElectionRules
-    most_sets: int
-    throttle_bytes_per_second: float
-    seed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,55 +33,58 @@ class Failed:
         result: of every set.
     """
 
-    found: PlanInput
+    found: Basis
     result: FailureResult
 
 
-def lose_brokers(snapshot: str, options: FailureOptions, begin: Steps) -> Failed:
+def lose_brokers(
+    snapshot: str, given: Mapping[str, Any], racks: Sequence[str], begin: Steps, *, has_pairs: bool
+) -> Failed:
     """Read and lose.
 
     Args:
         snapshot: its folder or address.
-        options: what was typed.
+        given: fields of the request that were given.
+        racks: sets of racks, ``a,b`` each.
         begin: told of each step.
+        has_pairs: whether every pair is lost beside given sets.
 
     Raises:
         KafkaCapacityError: an option or the snapshot is wrong.
     """
     begin("reading the snapshot", steps=3)
-    found = read_plan_input(snapshot)
-    scenario = _scenario(found.snapshot.brokers, options)
+    # Sets are read where the brokers are known.
+    asked = ask_snapshot(snapshot, {name: value for name, value in given.items() if name != "failure_sets"})
+    request = asked.parameters
+    sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks)
+    names = ("pair",) * has_pairs if sets and "failure_kinds" not in given else request.failure_kinds
+    scenario = FailureScenario(
+        scenario_id="given" if sets else "every-loss",
+        kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
+        given=sets,
+        rules=request.election_rules,
+        most_sets=request.max_failure_sets,
+        throttle_bytes_per_second=request.throttle_bytes_per_second,
+        seed=request.seed,
+    )
     begin("adding up the hours")
-    inputs = failure_inputs(found)
+    inputs = failures_today(asked)
     begin("losing brokers")
     with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)
-    return Failed(found=found, result=result)
+    return Failed(found=asked.basis, result=result)
 
 
-def failure_inputs(found: PlanInput, **given: Any) -> FailureInputs:
-    """Put together what a plan with the defaults, and some given parameters, would evaluate failures on."""
-    request = request_of(found.snapshot.cluster, found.snapshot.ds, given)
-    return find_failures(found.raw, found.snapshot, found.load, request, (), placements=())
-
-
-def _scenario(brokers: Brokers, options: FailureOptions) -> FailureScenario:
+def _given_sets(brokers: Brokers, sets: Sequence[str], racks: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Return sets of brokers and racks, ``1,2,rack:a`` each, and sets of racks, ``a,b`` each."""
     with named_as_options({"racks": "--lost-together"}):  # where a rack may stand among brokers
-        given = [_given_set(brokers, text) for text in options.brokers]
+        given = [_given_set(brokers, text) for text in sets]
     with named_as_options({"racks": "--racks"}):
         given += [
             _given_set(brokers, ",".join(f"{RACK_PREFIX}{rack}" for rack in split_names(text)), option="--racks")
-            for text in options.racks
+            for text in racks
         ]
-    return FailureScenario(
-        scenario_id="given" if given else "every-loss",
-        kinds=options.kinds,
-        given=tuple(given),
-        rules=options.rules,
-        most_sets=options.most_sets,
-        throttle_bytes_per_second=options.throttle_bytes_per_second,
-        seed=options.seed,
-    )
+    return tuple(given)
 
 
 def _given_set(brokers: Brokers, text: str, *, option: str = "--lost-together") -> tuple[int, ...]:

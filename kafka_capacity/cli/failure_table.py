@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
-from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.failing import Failed
 from kafka_capacity.demand.workload import PeakBasis
-from kafka_capacity.hardware.limits import RESOURCE_NAMES, Resource, shown_amount
+from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.failures import SetKind
 from kafka_capacity.questions.failures.capacity import SURVIVOR_RESOURCES
-from kafka_capacity.questions.failures.plain import affected_groups, overloads, topic_rows
-from kafka_capacity.text import NOTHING, format_bytes, format_duration, format_rate
+from kafka_capacity.questions.failures.plain import affected_groups, topic_rows
+from kafka_capacity.questions.failures.section.details import COORDINATORS
+from kafka_capacity.questions.failures.section.matrix import LOSSES
+from kafka_capacity.questions.failures.tables import failure_tables
+from kafka_capacity.report.tables import cells, column
 
-_COLUMNS: tuple[tuple[str, Align], ...] = (
-    ("lost", "left"),
-    ("offline", "right"),
-    ("topics", "right"),
-    ("under min ISR", "right"),
-    ("at min ISR", "right"),
-    ("new leaders", "right"),
-    ("unclean", "right"),
-    ("traffic stopped", "right"),
-    ("over capacity", "left"),
-    ("groups affected", "right"),
-    ("re-replication", "right"),
-    ("time", "right"),
+_TOPICS = (
+    column("topic", "Topic", "name"),
+    column("partitions", "Partitions", "count"),
+    column("offline", "Partitions offline", "count"),
+    column("under_min_isr", "Under min ISR", "count"),
 )
-_TOPICS: tuple[tuple[str, Align], ...] = (
-    ("topic", "left"),
-    ("partitions", "right"),
-    ("offline", "right"),
-    ("under min ISR", "right"),
-)
-_GROUPS: tuple[tuple[str, Align], ...] = (
-    ("group", "left"),
-    ("partitions", "right"),
-    ("offline", "right"),
-    ("coordinator", "left"),
+_GROUPS = (
+    column("group_id", "Consumer group", "name"),
+    column("partitions", "Partitions", "count"),
+    column("offline_partitions", "Partitions offline", "count"),
+    column("coordinator", "Coordinator", "text", lambda row: COORDINATORS.get(row["coordinator"], row["coordinator"])),
 )
 _TITLES = {
     SetKind.GIVEN: "lost together",
@@ -61,7 +47,7 @@ def print_failures(failed: Failed, *, most_rows: int) -> None:
         most_rows: of each table.
     """
     result, snapshot = failed.result, failed.found.snapshot
-    order = result.worst_first().tolist()
+    order, rows = result.worst_first().tolist(), failure_tables(result)["failures"].to_pylist()
     print_lines(
         [
             f"{snapshot.cluster} on {snapshot.ds}: {counted(len(result.brokers), 'broker')}, "
@@ -73,65 +59,23 @@ def print_failures(failed: Failed, *, most_rows: int) -> None:
         mine = [number for number in order if result.sets[number].kind is kind]
         if not mine:
             continue
-        rows = [_row(failed, number) for number in mine[:most_rows]]
+        shown = [cells(LOSSES, rows[number]) for number in mine[:most_rows]]
         more = f", the worst {most_rows:,} of {len(mine):,}" if len(mine) > most_rows else ""
-        print_table(f"{title}{more}", _COLUMNS, rows)
+        print_rows(f"{title}{more}", LOSSES, shown)
     for number in order:
         if result.sets[number].kind is SetKind.GIVEN:
             _print_details(failed, number)
     print_lines(_notes(failed))
 
 
-def _row(failed: Failed, number: int) -> list[str]:
-    result = failed.result
-    over = overloads(result, number)
-    worst = over[0] if over else None
-    seconds = float(result.rebuild_seconds[number])
-    return [
-        result.sets[number].name,
-        f"{result.offline[number]:,}",
-        f"{result.offline_topics[number]:,}",
-        f"{result.under_min_isr[number]:,}",
-        f"{result.at_min_isr[number]:,}",
-        f"{result.new_leaders[number]:,}",
-        f"{result.unclean_leaders[number]:,}",
-        format_rate(float(result.stopped_bytes_per_second[number])),
-        NOTHING if worst is None else _over(worst, len({row["broker"] for row in over})),
-        f"{result.groups_hurt()[number]:,}",
-        format_bytes(float(result.rebuild_bytes[number])),
-        "never at this throttle" if math.isinf(seconds) else format_duration(seconds),
-    ]
-
-
-def _over(worst: dict[str, Any], count: int) -> str:
-    resource = Resource(worst["resource"])
-    return (
-        f"{counted(count, 'broker')}: {worst['broker']} {RESOURCE_NAMES[resource]} "
-        f"{shown_amount(resource, worst['peak'])} of {shown_amount(resource, worst['capacity'])}"
-    )
-
-
 def _print_details(failed: Failed, number: int) -> None:
     one = failed.result.sets[number]
     topics = topic_rows(failed.found.snapshot, one, failed.result.scenario.rules)
     groups = affected_groups(failed.result, number)
-    if topics:
-        rows = [
-            [row["topic"], f"{row['partitions']:,}", f"{row['offline']:,}", f"{row['under_min_isr']:,}"]
-            for row in topics[:_MAX_DETAILS]
-        ]
-        print_table(f"without {one.name}: {counted(len(topics), 'topic')}{_shown(len(topics))}", _TOPICS, rows)
-    if groups:
-        rows = [
-            [
-                row["group_id"],
-                f"{row['partitions']:,}",
-                f"{row['offline_partitions']:,}",
-                "refuses commits" if row["coordinator"] == "refuses" else row["coordinator"],
-            ]
-            for row in groups[:_MAX_DETAILS]
-        ]
-        print_table(f"without {one.name}: {counted(len(groups), 'group')} affected{_shown(len(groups))}", _GROUPS, rows)
+    for columns, what, found in ((_TOPICS, "topic", topics), (_GROUPS, "group", groups)):
+        if found:
+            title = f"without {one.name}: {counted(len(found), what)} affected{_shown(len(found))}"
+            print_rows(title, columns, [cells(columns, row) for row in found[:_MAX_DETAILS]])
 
 
 def _shown(count: int) -> str:

@@ -2,62 +2,38 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from kafka_capacity.cli.console import print_lines, print_table
+from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.consumers.choice import Row
 from kafka_capacity.questions.consumers.columns import (
     EVENTS,
     MEMBERS,
-    STATUS_WORDS,
     VARIANTS,
-    Column,
-    cells,
     columns_for,
-    definitions,
 )
 from kafka_capacity.questions.consumers.decide import GroupDecision
 from kafka_capacity.questions.consumers.names import variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.text import format_rate, is_figure, shown
+from kafka_capacity.report.tables import cells, definitions
+from kafka_capacity.text import format_rate
 
 MAX_REASONS = 10
 """Of groups that could be better, so many are explained; those at risk all are."""
 MAX_MEMBERS = 60
 """So many rows has the table of members."""
-HEADING_WIDTH = 14
-
 _VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
-
-
-def _print(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> None:
-    print_table(
-        title,
-        [(_heading(column), "right" if is_figure(column.kind) else "left") for column in columns],
-        [[_cell(row[column.name], column.kind) for column in columns] for row in rows],
-    )
-
-
-def _heading(column: Column) -> str:
-    """Break a heading between words, so that a narrow column breaks its values as late as it can."""
-    return "\n".join(textwrap.wrap(column.label.lower(), HEADING_WIDTH, break_long_words=False))
-
-
-def _cell(value: Any, kind: str) -> str:
-    return STATUS_WORDS[value] if kind == "verdict" else shown(value, kind)
 
 
 def print_groups(planned: PlannedGroups) -> None:
     """Print one row a group, then what to do about those that need something."""
-    found = planned.decision.groups
+    found = planned.groups
     title = f"{planned.cluster} on {planned.ds}: {counted(len(found), 'consumer group')}"
     choices = [group.choice for group in found]
     columns = columns_for(choices)
-    _print(title, columns, [cells(columns, choice) for choice in choices])
+    print_rows(title, columns, [cells(columns, choice) for choice in choices])
     print_lines([*_advice(found), *_facts(planned), *_skipped(planned)])
 
 
@@ -70,11 +46,11 @@ def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
         f"{counted(facts['partition_count'], 'partition')}, {format_rate(facts['peak_bytes_per_second'])} at peak, "
         f"{_capacity(choice.focus)}"
     )
-    _print(title, VARIANTS, [cells(VARIANTS, choice, row) for row in choice.scenarios])
+    print_rows(title, VARIANTS, [cells(VARIANTS, choice, row) for row in choice.scenarios])
     events = [cells(EVENTS, choice, row, outcome) for row in choice.shown for outcome in choice.outcomes(row)]
-    _print(" and ".join(f"{choice.name_of(row)}: {_named(row)}" for row in choice.shown), EVENTS, events)
+    print_rows(" and ".join(f"{choice.name_of(row)}: {_named(row)}" for row in choice.shown), EVENTS, events)
     members = planned.members(choice.focus["scenario_id"])
-    _print(
+    print_rows(
         f"who reads what, now and with {_named(choice.focus)}",
         MEMBERS,
         [cells(MEMBERS, member, True) for member in members[:MAX_MEMBERS]],
@@ -105,7 +81,7 @@ def _advice(found: Sequence[GroupDecision]) -> list[str]:
 
 def _facts(planned: PlannedGroups) -> list[str]:
     """Return what the figures do not show: rates not known, partitions that nobody reads, a doubtful snapshot."""
-    facts = [group.choice.facts for group in planned.decision.groups if group.choice.facts is not None]
+    facts = [group.choice.facts for group in planned.groups if group.choice.facts is not None]
     silent = sorted(row["group_id"] for row in facts if not row["peak_bytes_per_second"])
     lines = []
     if silent:
@@ -123,7 +99,7 @@ def _facts(planned: PlannedGroups) -> list[str]:
 
 
 def _skipped(planned: PlannedGroups) -> list[str]:
-    tried = {group.group_id for group in planned.decision.groups}
+    tried = {group.group_id for group in planned.groups}
     return [
         f"{'remark' if each['group_id'] in tried else 'not simulated'}: {each['group_id']}: {each['reason']}"
         for each in planned.skipped

@@ -103,7 +103,7 @@ _NAMED = Annotated[str | None, typer.Option("--snapshot", metavar="DIR", help="T
 
 
 def with_parameters(
-    command: Callable[..., None], place: str, added: Sequence[inspect.Parameter], called: Callable[..., None]
+    command: Callable[..., object], place: str, added: Sequence[inspect.Parameter], called: Callable[..., None]
 ) -> Callable[..., None]:
     """Return ``called`` as a command: with the parameters of another, but some in the place of one of them."""
     signature = inspect.signature(command, eval_str=True)

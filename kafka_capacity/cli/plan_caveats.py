@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_capacity.cli.planning import Planned, requested
+from kafka_capacity.cli.planning import Planned
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.plan.decision import Decision, decide
+from kafka_capacity.plan.results import plan_results
 from kafka_capacity.questions.change.move_view import read_move
 from kafka_capacity.questions.change.problems import cluster_problems, move_problems
+from kafka_capacity.questions.change.share import FACTS_DOCUMENT
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
-from kafka_capacity.report.inputs import ReportInputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,22 +30,14 @@ class PlanCaveats:
 
 def plan_decision(planned: Planned) -> Decision:
     """Return the decision of a plan that answers nothing but the question of a change."""
-    snapshot = planned.found.snapshot
-    return decide(
-        ReportInputs(
-            tables=merge_tables(
-                ({**result_tables(one.result, snapshot, has_moves=False), **one.wave_tables} for one in planned.judged),
-                PLAN_TABLES,
-            ),
-            cluster=snapshot.cluster,
-            ds=snapshot.ds,
-            plan_id="",
-            request=requested(planned),
-            snapshot_facts=planned.facts["snapshot"],
-            findings=planned.facts["findings"],
-            generated_at="",
-        )
+    snapshot = planned.asked.basis.snapshot
+    tables = merge_tables(
+        ({**result_tables(one.result, snapshot, has_moves=False), **one.wave_tables} for one in planned.judged),
+        PLAN_TABLES,
     )
+    documents = {FACTS_DOCUMENT: planned.facts}
+    request = planned.asked.request
+    return decide(plan_results(tables, documents, snapshot.cluster, snapshot.ds, request=request))
 
 
 def plan_caveats(decision: Decision) -> PlanCaveats:

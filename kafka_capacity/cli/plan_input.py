@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.plan_options import request_of
+from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.checks.brokers import check_brokers
@@ -14,19 +19,55 @@ from kafka_capacity.inventory.files import read_snapshot_files
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.question import Basis
+from kafka_capacity.questions.question import Asked, Basis, Piece, RunPieces, Shared
 from kafka_capacity.text.files import read_text_file
 
 _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
-class PlanInput(Basis):
-    """A snapshot that can be planned on."""
+def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> Asked:
+    """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read.
 
-    __slots__ = ()
+    Args:
+        place: its folder or address.
+        given: fields of the request that were given.
+        **more: what else :class:`Asked` has.
+
+    Raises:
+        KafkaCapacityError: an option or the snapshot is wrong.
+    """
+    request_of("not read yet", "2000-01-01", given)
+    basis = read_plan_input(place)
+    return Asked(basis=basis, parameters=request_of(basis.snapshot.cluster, basis.snapshot.ds, given), **more)
 
 
-def read_plan_input(place: str) -> PlanInput:
+def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
+    """Return what does pieces of work here, one after another, and shows each.
+
+    Args:
+        begin: told of each.
+        begun: how many steps there were before; one more follows.
+    """
+
+    def run(
+        function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
+        shared: Shared,
+        pieces: Sequence[Piece],
+        *,
+        what: str,
+    ) -> Sequence[Mapping[str, pa.Table]]:
+        nonlocal begun
+        before, begun = begun, begun + len(pieces)
+        done = []
+        for number, piece in enumerate(pieces, start=1):
+            begin(f"{what}: {number:,} of {len(pieces):,}", steps=before + len(pieces) + 1)
+            done.append(function(shared, piece))
+        return done
+
+    return run
+
+
+def read_plan_input(place: str) -> Basis:
     """Read a snapshot whole.
 
     Raises:
@@ -36,7 +77,7 @@ def read_plan_input(place: str) -> PlanInput:
     findings = validate(raw)
     findings.raise_if_fatal()
     snapshot = build_snapshot(raw)
-    return PlanInput(raw=raw, findings=findings, snapshot=snapshot, load=partition_load(raw, snapshot))
+    return Basis(raw=raw, findings=findings, snapshot=snapshot, load=partition_load(raw, snapshot))
 
 
 def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:
@@ -46,13 +87,13 @@ def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:
     median capacities of the observed ones, as far as its own are not given.
 
     Raises:
-        InventoryError: the file is wrong, or the list is.
+        DamagedInputError: the file is wrong, or the list is.
     """
     content = parse_brokers_file(read_text_file(file), str(file))
     table = listed_brokers_table(content, str(file), observed.ids.tolist())
     fatal = Problems.of(check_brokers(table)).fatal
     if fatal:
-        raise InventoryError("\n".join(f"{file}: {finding.message}" for finding in fatal))
+        raise DamagedInputError("\n".join(f"{file}: {finding.message}" for finding in fatal))
     has_own_rack = {entry.id for entry in content.entries if "rack" in entry.model_fields_set}
     return completed(brokers_of(table), observed, has_own_rack=has_own_rack)
 

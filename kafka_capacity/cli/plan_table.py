@@ -5,42 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from kafka_capacity.cli.console import Align, print_lines, print_table
+from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.plan_caveats import plan_caveats
-from kafka_capacity.cli.plan_explain import band, explanation_lines
-from kafka_capacity.cli.planning import Judged, Planned, requested
+from kafka_capacity.cli.plan_explain import print_explanation
+from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.findings import counted
-from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.proposal.constraints.registry import standing_sentence
-from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
+from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.questions.answer import Status
+from kafka_capacity.questions.change.move_view import read_schedules
 from kafka_capacity.questions.change.request_summary import asked_sentence
-from kafka_capacity.text import format_bytes, format_duration, format_gap, format_percent_change, listed
-
-_FITS = {
-    Status.FITS: "yes",
-    Status.NO_WORSE: "no worse",
-    Status.DOES_NOT_FIT: "no",
-    Status.NOT_JUDGED: "not judged",
-}
-
-_COLUMNS: tuple[tuple[str, Align], ...] = (
-    ("brokers", "right"),
-    ("placer", "left"),
-    ("fits", "left"),
-    ("replicas moved", "right"),
-    ("copied", "right"),
-    ("at least", "right"),
-    ("gap", "right"),
-    ("imbalance now → then", "right"),
-    ("time at mean – peak", "right"),
-    ("waves", "right"),
-    ("in waves: quiet – mean – peak", "right"),
+from kafka_capacity.questions.change.section.comparison import (
+    draws_note,
+    option_cells,
+    option_verdict,
+    terminal_columns,
 )
+from kafka_capacity.text import listed
 
 _BEST = "the fewest brokers that fit and the fewest bytes"
 
@@ -54,18 +39,31 @@ def print_plan(planned: Planned, decision: Decision, *, out: str | None = None, 
         out: where their files are, if anywhere.
         is_explained: say of each option why it moves what it moves, and how wave by wave.
     """
-    snapshot, findings = planned.found.snapshot, planned.found.findings
+    snapshot, findings = planned.asked.basis.snapshot, planned.asked.basis.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
     view = decision.view
-    words = {option.scenario_id: _FITS[view.status(option)] for option in view.options}
+    decided = {one["scenario_id"]: one for one in decision.as_dict()["options"]}
+    schedules = read_schedules(view.tables)
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
     chosen = None if view.recommended is None else view.recommended.scenario_id
-    asked = asked_sentence(requested(planned))
+    asked = asked_sentence(planned.asked.request)
     *reasons, answer = verdict_lines(planned.results, decision)
     print_lines([answer, *reasons, *([asked] if asked else [])])
-    print_table(title, _COLUMNS, [_row(one, words[one.result.scenario.scenario_id]) for one in planned.judged])
+    columns = terminal_columns(schedules.values())
+    rows = [
+        option_cells(
+            columns,
+            option,
+            option_verdict(decided[option.scenario_id], is_recommended=option is view.recommended),
+            schedules.get(option.scenario_id),
+            has_no_sizes=view.has_no_sizes,
+        )
+        for option in view.options
+    ]
+    print_rows(title, columns, rows)
+    print_lines([f"{option.scenario_id}: {note}" for option in view.options if (note := draws_note(option))])
     if is_explained:
-        print_lines([*explanation_lines(planned), ""])
+        print_explanation(planned, view.tables)
     caveats = plan_caveats(decision)
     lines = [f"warning: {text}" for text in caveats.cluster]
     lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
@@ -82,46 +80,6 @@ def print_plan(planned: Planned, decision: Decision, *, out: str | None = None, 
     if out is not None:
         lines += execution_lines(planned.judged, chosen)
     print_lines(lines)
-
-
-def _row(one: Judged, fits: str) -> list[str]:
-    result = one.result
-    scenario, metrics = result.scenario, result.metrics
-    head = [f"{len(scenario.target):,}", scenario.placer, fits]
-    if metrics is None:
-        return [*head, "refused", *[""] * (len(_COLUMNS) - len(head) - 1)]
-    return [
-        *head,
-        f"{metrics.moved_replicas:,} of {metrics.total_replicas:,}",
-        _copied(metrics),
-        format_bytes(metrics.lower_bound_bytes),
-        format_gap(metrics.gap_ratio),
-        format_percent_change((metrics.balance_before, metrics.balance_after)),
-        _time(metrics),
-        *(["", "not planned"] if one.schedule is None else _waves(one.schedule)),
-    ]
-
-
-def _waves(schedule: Schedule) -> list[str]:
-    stay = sum(len(refusal.rows) for refusal in schedule.refusals)
-    left = f"{counted(stay, 'partition')} in none"
-    if stay and not schedule.copied_bytes:
-        return [f"{len(schedule.waves):,}", left]
-    return [f"{len(schedule.waves):,}", f"{band(schedule.total_seconds)}{f', {left}' if stay else ''}"]
-
-
-def _time(metrics: PlacementMetrics) -> str:
-    mean, peak = format_duration(metrics.duration_seconds), format_duration(metrics.duration_peak_seconds)
-    if mean == peak:
-        return mean
-    return f"{mean}, never at peak" if metrics.duration_peak_seconds is None else f"{mean} – {peak}"
-
-
-def _copied(metrics: PlacementMetrics) -> str:
-    if metrics.moved_bytes_low == metrics.moved_bytes_high:
-        return format_bytes(metrics.moved_bytes)
-    low, high = format_bytes(metrics.moved_bytes_low), format_bytes(metrics.moved_bytes_high)
-    return f"{format_bytes(metrics.moved_bytes)} ({low} to {high})"
 
 
 def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> list[str]:

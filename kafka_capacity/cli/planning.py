@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,21 +13,21 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
-from kafka_capacity.cli.plan_input import PlanInput, read_plan_input, read_wanted_brokers
-from kafka_capacity.cli.plan_options import request_of
+from kafka_capacity.cli.plan_input import ask_snapshot, read_wanted_brokers
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.topology import rack_problems
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.pinned import check_brokers, check_changes
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest
-from kafka_capacity.plan.simulation import inventory_facts
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, placement_key, target_scenarios
 from kafka_capacity.proposal.growing import partition_counts
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.move_tables import schedule_tables
+from kafka_capacity.questions.change.share import inventory_facts
+from kafka_capacity.questions.question import Asked, Basis
 
 BROKER_FIELDS = ("broker_counts", "new_broker_racks", "removed_brokers", "replaced_brokers", "rack_names")
 """Parameters that a list of all brokers stands instead of."""
@@ -51,10 +52,8 @@ class Judged:
 class Planned:
     """All that a plan found out; ``facts`` is what a report says about the inventory."""
 
-    request: PlanRequest
-    found: PlanInput
+    asked: Asked
     facts: Mapping[str, Any]
-    has_broker_list: bool
     judged: tuple[Judged, ...]
     read_seconds: float
 
@@ -65,67 +64,55 @@ class Planned:
 
 
 def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, begin: Steps) -> Planned:
-    """Read, plan and judge.
+    """Read, plan and judge; see :func:`ask_plan`.
+
+    Raises:
+        KafkaCapacityError: an option, the snapshot or the list is wrong.
+    """
+    began = time.perf_counter()
+    begin("reading the snapshot")
+    asked = ask_plan(snapshot, given, brokers_file)
+    read_seconds = time.perf_counter() - began
+    judged, placed = [], dict[str, PlacementResult]()
+    for scenario in asked.scenarios:
+        begin(f"planning {scenario.scenario_id}", steps=len(asked.scenarios) + 2)
+        judged.append(_judge(asked.basis, scenario, asked.parameters.move_settings(), placed))
+    facts = inventory_facts(asked.basis, asked.scenarios)
+    return Planned(asked=asked, facts=facts, judged=tuple(judged), read_seconds=read_seconds)
+
+
+def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, **more: Any) -> Asked:
+    """Read a snapshot and what is asked of it.
 
     Args:
         snapshot: its folder or address.
         given: fields of the request that were given.
         brokers_file: the list of brokers wanted, in place of counts.
-        begin: told of each step.
+        **more: what else :class:`Asked` has.
 
     Raises:
         KafkaCapacityError: an option, the snapshot or the list is wrong.
     """
-    # Wrong options are told before a large snapshot is read.
     instead = [name for name in BROKER_FIELDS if given.get(name)]
     if brokers_file is not None and instead:
         raise RequestError(f"--brokers: lists every broker already; leave out {' and '.join(instead)}")
-    request_of("not read yet", "2000-01-01", given)
-    began = time.perf_counter()
-    begin("reading the snapshot")
-    found = read_plan_input(snapshot)
-    request = request_of(found.snapshot.cluster, found.snapshot.ds, given)
-    scenarios = _scenarios(request, found, brokers_file)
-    read_seconds = time.perf_counter() - began
-    judged, placed = [], dict[str, PlacementResult]()
-    for scenario in scenarios:
-        begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
-        judged.append(_judge(found, scenario, request.move_settings(), placed))
-    facts = inventory_facts(found.raw, found.snapshot, found.load, scenarios, found.findings)
-    return Planned(
-        request=request,
-        found=found,
-        facts=facts,
-        has_broker_list=brokers_file is not None,
-        judged=tuple(judged),
-        read_seconds=read_seconds,
-    )
-
-
-def requested(planned: Planned) -> dict[str, Any]:
-    """Return the request as plain data, the list of brokers in place of what it stands for."""
-    request = planned.request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
-    if planned.has_broker_list:
-        request = {name: value for name, value in request.items() if name not in BROKER_FIELDS}
-        request["brokers"] = planned.results[0].scenario.target.ids.tolist()
-    return request
-
-
-def _scenarios(request: PlanRequest, found: PlanInput, brokers_file: Path | None) -> tuple[PlacementScenario, ...]:
-    observed, grid = found.snapshot.brokers, request.grid()
+    asked = ask_snapshot(snapshot, given, **more)
+    request: PlanRequest = asked.parameters
+    observed, grid = asked.basis.snapshot.brokers, request.grid()
+    plain = request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"})
     if brokers_file is not None:
         target = read_wanted_brokers(brokers_file, observed)
         scenarios = target_scenarios(grid, observed, target)
+        plain = {name: value for name, value in plain.items() if name not in BROKER_FIELDS}
+        plain["brokers"] = target.ids.tolist()
     else:
         check_brokers(request, observed)
         scenarios = placement_grid(observed, grid)
-    check_changes(request, partition_counts(found.snapshot.partitions), scenarios)
-    return scenarios
+    check_changes(request, partition_counts(asked.basis.snapshot.partitions), scenarios)
+    return dataclasses.replace(asked, scenarios=scenarios, request=plain)
 
 
-def _judge(
-    found: PlanInput, scenario: PlacementScenario, move: MoveSettings, placed: dict[str, PlacementResult]
-) -> Judged:
+def _judge(found: Basis, scenario: PlacementScenario, move: MoveSettings, placed: dict[str, PlacementResult]) -> Judged:
     """Judge one scenario; placements that it can share with others are taken from ``placed``, and added to it."""
     began = time.perf_counter()
     key = placement_key(scenario)

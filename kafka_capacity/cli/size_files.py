@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.cpu_samples import read_cpu_samples
@@ -28,6 +29,11 @@ class SizeFiles:
     own_shapes_name: str
     cpu: CpuCalibration | None
     cpu_samples_sha256: str
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What :class:`kafka_capacity.questions.question.Asked` has of them."""
+        return {"own_shapes": self.own_shapes, "own_shapes_name": self.own_shapes_name, "cpu": self.cpu}
 
 
 def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, asked: PlanRequest) -> SizeFiles:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
-from kafka_capacity.cli.plan_input import read_plan_input
+from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.cli.size_files import read_size_files
 from kafka_capacity.health.problem import Problems
-from kafka_capacity.plan.found_sizing import FoundSizing, find_sizing
-from kafka_capacity.plan.sizing_document import reconciled, sizing_document
-from kafka_capacity.questions.capacity.reconcile import Waterfall
-from kafka_capacity.questions.capacity.results import CapacityResult, PlacementKey
-from kafka_capacity.questions.capacity.simulate import Sized, SizingInputs, placement_results, simulate_sizing
+from kafka_capacity.questions.capacity.document import sizing_document
+from kafka_capacity.questions.capacity.found import FoundSizing, find_sizing
+from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
 
 SCHEMA_VERSION = 1
-SIZE = "size.json"
 
 _SIZED_FROM = ("metrics", "history")
 
@@ -34,20 +30,12 @@ class SizedCluster:
     Attributes:
         found: what was sized, and what was asked.
         sized: what came of it.
-        waterfalls: from calculators' counts to ours.
         warnings: of the inventory, about what its sizes and rates lack.
     """
 
     found: FoundSizing
     sized: Sized
-    waterfalls: tuple[Waterfall, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def recommended(self) -> CapacityResult | None:
-        """The result of the recommended option."""
-        wanted = self.sized.advice.recommended
-        return next((result for result in self.sized.results if result.option_id == wanted), None)
 
 
 def size_cluster(
@@ -65,31 +53,15 @@ def size_cluster(
     Raises:
         KafkaCapacityError: an option, the snapshot or the file is wrong.
     """
-    # Wrong options and files are told before a large snapshot is read.
+    # Wrong files, too, are told before a large snapshot is read.
     files = read_size_files(shapes_file, cpu_samples, request_of("not read yet", "2000-01-01", given))
     begin("reading the snapshot")
-    read = read_plan_input(snapshot)
-    request = request_of(read.snapshot.cluster, read.snapshot.ds, given)
+    asked = ask_snapshot(snapshot, given, **files.given)
     begin("looking ahead")
-    found = find_sizing(
-        read.raw,
-        read.snapshot,
-        read.load,
-        request,
-        own_shapes=files.own_shapes,
-        own_shapes_name=files.own_shapes_name,
-        cpu=files.cpu,
-    )
-
-    def run(shared: SizingInputs, keys: Sequence[PlacementKey]) -> Iterable[dict[str, pa.Table]]:
-        for key in keys:
-            begin(f"sizing {key.broker_count} brokers", steps=len(keys) + 3)
-            yield placement_results(shared, key)
-
+    found = find_sizing(asked)
+    run = functools.partial(run_step_by_step(begin, begun=2), placement_results, what="sizes")
     sized = simulate_sizing(found.inputs, run)
-    return SizedCluster(
-        found=found, sized=sized, waterfalls=reconciled(found, sized), warnings=_warnings(read.findings)
-    )
+    return SizedCluster(found=found, sized=sized, warnings=_warnings(asked.basis.findings))
 
 
 def _warnings(findings: Problems) -> tuple[str, ...]:
@@ -106,7 +78,7 @@ def size_document(done: SizedCluster) -> dict[str, Any]:
     snapshot = done.found.inputs.snapshot
     return {
         **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
-        "request": done.found.asked.model_dump(mode="json"),
+        "request": done.found.asked.parameters.model_dump(mode="json"),
         **sizing_document(done.found, done.sized),
         "warnings": list(done.warnings),
         "options": [result.as_dict() for result in done.sized.results],

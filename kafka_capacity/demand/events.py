@@ -12,11 +12,10 @@ launch has had a part only; the mean of a day is what it will be on every furthe
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.outlook import AddedTopic
@@ -113,28 +112,3 @@ def full_log_date(change: RetentionChange, before_seconds: float) -> str:
 
 
 PlannedEvent: TypeAlias = Launch | RetentionChange | AddedTopic
-
-EVENT_KINDS: dict[str, type[PlannedEvent]] = {
-    "launch": Launch,
-    "retention": RetentionChange,
-    "new-topic": AddedTopic,
-}
-"""Every kind of event by the name that users type."""
-
-
-def event_to_json(event: PlannedEvent) -> dict[str, Any]:
-    """Return plain data; no limit of the retention is ``None``."""
-    kind = next(name for name, made in EVENT_KINDS.items() if isinstance(event, made))
-    fields = dataclasses.asdict(event)
-    if fields.get("retention_seconds") == math.inf:
-        fields["retention_seconds"] = None
-    return {"kind": kind, **fields}
-
-
-def event_from_json(data: Mapping[str, Any]) -> PlannedEvent:
-    """Undo :func:`event_to_json`."""
-    fields = dict(data)
-    kind = fields.pop("kind")
-    if "retention_seconds" in fields and fields["retention_seconds"] is None:
-        fields["retention_seconds"] = math.inf
-    return EVENT_KINDS[kind](**fields)

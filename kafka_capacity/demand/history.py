@@ -56,11 +56,6 @@ class DailySeries:
         """The last day; empty where nothing is known."""
         return days_later(self.first_day, self.days - 1) if self.first_day else ""
 
-    @property
-    def unknown_days(self) -> int:
-        """How many days between the first and the last are not known."""
-        return int(np.isnan(self.rate_bytes_per_second).sum())
-
 
 def total_of(history: TopicHistory, rows: Sequence[int], living: frozenset[str]) -> DailySeries:
     """Add up topics.

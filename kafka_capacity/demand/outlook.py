@@ -23,6 +23,10 @@ class Basis(StrEnum):
     """A yearly growth rate that was asked for, since the history is too short for a forecast."""
 
 
+TRAFFIC, STORED = "traffic", "stored"
+"""Names of what is predicted: what is produced to the cluster at peak, and what all replicas take on disk."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassBasis:
     """What the expectation for one class of topics rests on.

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from kafka_capacity.demand.events import PlannedEvent, event_from_json, event_to_json
+from kafka_capacity.demand.events import PlannedEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,19 +42,3 @@ class DemandSettings:
     is_forecast: bool = True
     topic_classes: tuple[ClassPattern, ...] = ()
     events: tuple[PlannedEvent, ...] = ()
-
-
-def demand_settings_to_json(settings: DemandSettings) -> dict[str, Any]:
-    """Return plain data."""
-    return {**dataclasses.asdict(settings), "events": [event_to_json(event) for event in settings.events]}
-
-
-def demand_settings_from_json(data: Mapping[str, Any]) -> DemandSettings:
-    """Undo :func:`demand_settings_to_json`."""
-    return DemandSettings(
-        **{
-            **data,
-            "topic_classes": tuple(ClassPattern(**item) for item in data["topic_classes"]),
-            "events": tuple(event_from_json(item) for item in data["events"]),
-        }
-    )

@@ -13,16 +13,16 @@ import datetime
 import importlib.resources
 import math
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
-from kafka_capacity.text.files import read_text_file
 from kafka_capacity.text.validation_errors import describe_mistakes
 
+OWN_SHAPES = "kafka_capacity_shapes"
+"""Where a deployment keeps its own shapes and prices: an Airflow variable."""
 _SHIPPED = "shapes.json"
 _MBIT = 1e6 / 8
 
@@ -149,16 +149,6 @@ class _Catalogue(_Entry):
 
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-def read_shapes(own_file: Path | None = None) -> dict[str, Shape]:
-    """Return every shape by its name: the shipped ones, and those of a user's file in their place or beside them.
-
-    Raises:
-        RequestError: the file is wrong, with a line for each mistake.
-        InventoryError: the file cannot be read.
-    """
-    return shapes_beside("", "") if own_file is None else shapes_beside(read_text_file(own_file), str(own_file))
 
 
 def shapes_beside(own: str, name: str) -> dict[str, Shape]:

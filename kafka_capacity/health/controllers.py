@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from kafka_capacity.health.cluster_view import some_names
 from kafka_capacity.health.codes import Code
 from kafka_capacity.health.problem import Problem, Severity
-from kafka_capacity.kafka.controller.quorum import Voter, majority, tolerated_losses
+from kafka_capacity.kafka.controller.quorum.voters import Voter, majority, tolerated_losses
 
 
 def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:

@@ -112,11 +112,6 @@ def list_plans(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     return sorted(_days_and_plans(store, "plans", cluster))
 
 
-def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
-    """List ``(ds, plan id)`` of the reports of a cluster, newest day first."""
-    return sorted(_days_and_plans(store, "reports", cluster), reverse=True)
-
-
 def _days_and_plans(store: ObjectStore, kind: str, cluster: str) -> list[tuple[str, str]]:
     root = f"{kind}/cluster={encode_value(cluster)}/"
     found = []

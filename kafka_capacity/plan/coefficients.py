@@ -17,9 +17,8 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_document, read_manifest
 from kafka_capacity.objects.keys import list_plans, plan_prefix
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.plan_dataset import SIZING_DOCUMENT
-from kafka_capacity.plan.sizing_document import OVERHEADS
 from kafka_capacity.questions.accuracy.scores import LEAST_AGE_DAYS
+from kafka_capacity.questions.capacity.document import OVERHEADS, SIZING_DOCUMENT
 
 COSTS = ("base_cores", "leader_in_seconds_per_mib", "follower_in_seconds_per_mib", "out_seconds_per_mib", "source")
 

@@ -12,21 +12,25 @@ the other.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.health.codes import Code
 from kafka_capacity.health.listing import ListedProblem, list_problems
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.plan.decision_words import relation, subject, verdict
 from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status
-from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, decide_capacity
-from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
-from kafka_capacity.questions.change.change_view import ChangeView, view_change
-from kafka_capacity.questions.change.decide import decide_change
-from kafka_capacity.questions.consumers.decide import decide_tables
-from kafka_capacity.questions.failures.section.view import read_failures
+from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS
+from kafka_capacity.questions.capacity.share import CAPACITY
+from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.share import CHANGE
+from kafka_capacity.questions.consumers.share import CONSUMERS
+from kafka_capacity.questions.failures.section.view import FailuresView
+from kafka_capacity.questions.failures.share import FAILURES
+from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.report.inputs import ReportInputs
 
@@ -45,11 +49,9 @@ class Decision:
         plan_id: the plan's name.
         status: the verdict.
         because: why it is not ``fits``, as sentences; empty for that.
-        change: the answer about the move.
-        capacity: the answer about sizing; ``None`` where the plan has none.
         view: the options of the move and the choice between them.
         sizing: what the plan says of sizing; ``None`` where it says nothing.
-        answers: those of the questions that are answered in one go, by name, of which the plan says something.
+        answers: of the questions of which the plan says something, by name.
         relation: how the two answers stand to each other, in sentences; empty without sizing.
         problems: all of them by question, the worst first.
         actions: what to do, in order.
@@ -61,8 +63,6 @@ class Decision:
     plan_id: str
     status: Status
     because: tuple[str, ...]
-    change: Answer
-    capacity: Answer | None
     view: ChangeView
     sizing: SizingView | None
     answers: Mapping[str, Answer]
@@ -71,10 +71,20 @@ class Decision:
     actions: tuple[Action, ...]
     subject: str
 
+    @property
+    def change(self) -> Answer:
+        """The answer about the move."""
+        return self.answers[CHANGE.name]
+
+    @property
+    def capacity(self) -> Answer | None:
+        """The answer about sizing; ``None`` where the plan has none."""
+        return self.answers.get(CAPACITY.name)
+
     def as_dict(self) -> dict[str, Any]:
         """Return ``decision.json`` as plain data."""
         recommended, capacity = self.view.recommended, self.capacity
-        every = [self.change, *([] if capacity is None else [capacity]), *self.answers.values()]
+        every = [self.change, *(answer for name, answer in self.answers.items() if name != CHANGE.name)]
         return {
             "kind": DECISION_KIND,
             "version": DECISION_VERSION,
@@ -103,6 +113,7 @@ class Decision:
             "answers": {
                 name: {"headline": answer.headline, "reasons": list(answer.reasons)}
                 for name, answer in self.answers.items()
+                if name not in _TOLD_APART
             },
         }
 
@@ -116,17 +127,19 @@ def decide(results: ReportInputs) -> Decision:
     Raises:
         RenderError: the plan has no scenarios.
     """
-    sizing = read_sizing(results.tables, results.sizing, results.request)
-    view = view_change(
-        results.tables,
-        facts=results.snapshot_facts,
-        findings=results.findings,
-        ds=results.ds,
-        count_now=None if sizing is None else sizing.count_now,
-    )
-    change, capacity = decide_change(view), decide_capacity(sizing, results.sizing)
-    found = {question.name: question.answer(results.tables) for question in QUESTIONS}
-    answers = {name: answer for name, answer in found.items() if answer is not None}
+    answers: dict[str, Answer] = {}
+    handed = Handed()
+    for question in QUESTIONS:
+        answer = question.decide(results, handed)
+        if answer is not None:
+            answers[question.name] = answer
+        if question is CAPACITY and answer is not None and answer.details is not None:
+            handed = dataclasses.replace(handed, count_now=answer.details.count_now)
+        if question is CHANGE and answer is not None:
+            handed = dataclasses.replace(handed, focus=answer.details.nearest.scenario_id)
+    change, capacity = answers[CHANGE.name], answers.get(CAPACITY.name)
+    view: ChangeView = change.details
+    sizing: SizingView | None = None if capacity is None else capacity.details
     said, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
     status, reasons = verdict(view, sizing, change)
     return Decision(
@@ -135,17 +148,15 @@ def decide(results: ReportInputs) -> Decision:
         plan_id=results.plan_id,
         status=status,
         because=reasons,
-        change=change,
-        capacity=capacity,
         view=view,
         sizing=sizing,
         answers=answers,
         relation=said,
-        problems=_problems(results, view, change, capacity, answers, other),
+        problems=_problems(results, answers, other),
         actions=(
             *change.actions,
             *_steps_to_take(view, capacity, other),
-            *(action for answer in answers.values() for action in answer.actions),
+            *(one for name, answer in answers.items() if name not in _TOLD_APART for one in answer.actions),
         ),
         subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
     )
@@ -164,21 +175,17 @@ CLUSTER = "cluster"
 """What problems are of that the one check of the cluster's health finds, whatever is asked."""
 
 
+_TOLD_APART = frozenset({CHANGE.name, CAPACITY.name, CONSUMERS.name, FAILURES.name})
+"""Questions whose answers have places of their own in ``decision.json`` or on the page."""
+
+
 def _problems(
-    results: ReportInputs,
-    view: ChangeView,
-    change: Answer,
-    capacity: Answer | None,
-    answers: Mapping[str, Answer],
-    other: Problem | None,
+    results: ReportInputs, answers: Mapping[str, Answer], other: Problem | None
 ) -> tuple[tuple[str, ListedProblem], ...]:
-    found = [] if other is None else [("capacity", other)]
-    found += [("capacity", problem) for problem in (capacity.problems if capacity is not None else ())]
-    found += [("consumers", problem) for problem in _groups(results)]
-    found += [("change", problem) for problem in change.problems]
+    found = [] if other is None else [(CAPACITY.name, other)]
     found += [(name, problem) for name, answer in answers.items() for problem in answer.problems]
     listed = [(question, ListedProblem(problem)) for question, problem in found]
-    listed += [(CLUSTER, one) for one in _of_cluster(results, view.nearest.scenario_id)]
+    listed += [(CLUSTER, one) for one in _of_cluster(results, answers.get(FAILURES.name))]
     repeated = _repeated([one.problem for _, one in listed])
     kept = [one for one in listed if one[1].problem.code not in repeated]
     return tuple(sorted(kept, key=lambda one: one[1].problem.severity.rank))
@@ -203,19 +210,11 @@ def _repeated(problems: Sequence[Problem]) -> set[str]:
     return found
 
 
-def _of_cluster(results: ReportInputs, scenario_id: str) -> list[ListedProblem]:
-    failures = read_failures(results, scenario_id)
+def _of_cluster(results: ReportInputs, failures: Answer | None) -> list[ListedProblem]:
     if failures is None:
         return list_problems(map(Problem.from_dict, results.findings), None)
-    return failures.problems(results.findings)
-
-
-def _groups(results: ReportInputs) -> list[Problem]:
-    line = decide_tables(results.tables).at_risk
-    if line is None:
-        return []
-    message = line.removesuffix(".")
-    return [Problem(severity=Severity.SERIOUS, code="groups-at-risk", where="consumer groups", message=message)]
+    view: FailuresView = failures.details
+    return view.problems(results.findings)
 
 
 def _badge(badge: tuple[str, str]) -> dict[str, str]:

@@ -13,12 +13,13 @@ import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.errors import InventoryError, RequestError
-from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
+from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES, chosen_shapes, shapes_beside
 from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.staging import inventory_manifest, newest_complete
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.objects.dataset import canonical_json, read_table
+from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
+from kafka_capacity.objects.manifest import OWN_HASH, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest, parse_plan_request
@@ -27,11 +28,6 @@ from kafka_capacity.proposal.growing import check_partition_counts
 from kafka_capacity.proposal.pins import check_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document
-from kafka_capacity.questions.change.move_schedule import MoveSettings
-from kafka_capacity.questions.consumers.grid import GroupGridRequest
-
-OWN_SHAPES = "kafka_capacity_shapes"
-"""Where a deployment keeps its own shapes and prices: an Airflow variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +123,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "code_version": __version__,
         "model_version": MODEL_VERSION,
     }
-    store.write_bytes(pinned.request_key, canonical_json(document), content_type="application/json")
+    store.write_bytes(pinned.request_key, with_own_hash(document), content_type="application/json")
     return pinned
 
 
@@ -213,8 +209,6 @@ class PlanInputs:
         pinned: which plan.
         request: as it was parsed, plain data.
         scenarios: the placements that the request stands for on the pinned inventory.
-        move: how moves are carried out.
-        group_grid: what is tried with consumer groups.
         scores: those of earlier predictions, if any.
         own_shapes: the deployment's own shapes and prices.
         code_version: of the program that pinned it.
@@ -224,8 +218,6 @@ class PlanInputs:
     pinned: PinnedPlan
     request: dict[str, Any]
     scenarios: tuple[PlacementScenario, ...]
-    move: MoveSettings
-    group_grid: GroupGridRequest
     scores: dict[str, Any] | None
     own_shapes: str
     code_version: str
@@ -239,9 +231,11 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
 
     Raises:
         InventoryError: it cannot be understood, or the inventory is not the one that was pinned.
+        DamagedObjectError: it is not what was written down.
     """
+    document = read_with_own_hash(store, key, json.loads)
     try:
-        document = json.loads(store.read_bytes(key))
+        document[OWN_HASH]
         pinned, versions = PinnedPlan(**document["pinned"]), (document["code_version"], document["model_version"])
         request = parse_plan_request(document["request"])
     except (RequestError, ValueError, KeyError, TypeError) as error:
@@ -252,8 +246,6 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         pinned=pinned,
         request=document["request"],
         scenarios=placement_grid(brokers_of(read_table(store, manifest, "brokers")), request.grid()),
-        move=request.move_settings(),
-        group_grid=request.group_grid(seed=request.seed),
         scores=document.get("scores"),
         own_shapes=document.get("own_shapes", ""),
         code_version=versions[0],

@@ -2,18 +2,16 @@
 
 {plan}/{scenarios,moves,waves,…}/…, facts-….json, request-….json         listed in placement.manifest.json
 {plan}/{group_facts,group_scenarios,…}/…, groups-….json                  listed in groups.manifest.json
-{plan}/{sizing_options,sizing_exhaustion,sizing_use}/…, sizing-….json    listed in sizing.manifest.json
-{plan}/{failures,failure_kinds,…,quorum}/…, failures-….json              listed in failures.manifest.json
-{plan}/…/…                                                               listed in {question}.manifest.json
+{plan}/{table}/…, {document}-….json                                      listed in {share}.manifest.json
 {plan}/manifest.json                                                     lists all, written last by seal_plan
 
-``{question}`` stands for each that is answered in one go, see :mod:`kafka_capacity.questions.registry`.
+Tables, documents and names of shares are those of :mod:`kafka_capacity.questions.registry`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
@@ -34,60 +32,43 @@ from kafka_capacity.objects.dataset import (
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION, Tables
 from kafka_capacity.plan.pinned import PinnedPlan, PlanInputs
-from kafka_capacity.questions.capacity.tables import SIZING_TABLES
-from kafka_capacity.questions.change.tables import PLAN_TABLES, RESULT_TABLES
-from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.questions.failures.tables import FAILURE_TABLES
+from kafka_capacity.questions.change.share import CHANGE
+from kafka_capacity.questions.change.tables import RESULT_TABLES
+from kafka_capacity.questions.question import Share
 from kafka_capacity.questions.registry import QUESTIONS
 
 KIND = "plan"
-PLACEMENT, GROUPS, SIZING, FAILURES = "placement", "groups", "sizing", "failures"
-SIMULATED_SHARES = (PLACEMENT, GROUPS, SIZING, FAILURES)
-"""Those of the questions that have work for executors."""
-SHARES = (*SIMULATED_SHARES, *(question.name for question in QUESTIONS))
-TABLES: Tables = {
-    **PLAN_TABLES,
-    **GROUP_TABLES,
-    **SIZING_TABLES,
-    **FAILURE_TABLES,
-    **{name: table for question in QUESTIONS for name, table in question.tables.items()},
-}
+SHARES = tuple(question.share for question in QUESTIONS)
+TABLES: Tables = {name: table for question in QUESTIONS for name, table in question.tables.items()}
 """Of all shares."""
-FACTS_DOCUMENT = "facts.json"
-REQUEST_DOCUMENT = "request.json"
-GROUPS_DOCUMENT = "groups.json"
-SIZING_DOCUMENT = "sizing.json"
-FAILURES_DOCUMENT = "failures.json"
 
 
-def write_share(
-    store: ObjectStore,
-    inputs: PlanInputs,
-    share: str,
-    *,
-    tables: Mapping[str, pa.Table],
-    documents: Mapping[str, Any],
-    scenario_count: int,
-) -> Manifest:
+def write_share(store: ObjectStore, inputs: PlanInputs, name: str, share: Share) -> Manifest:
     """Store one share of a plan; the same content gives the same keys and bytes.
 
     Args:
         store: where to.
         inputs: which plan.
-        share: one of :data:`SHARES`.
-        tables: sorted.
-        documents: plain data by name.
-        scenario_count: how many scenarios the tables tell of.
+        name: one of :data:`SHARES`.
+        share: its content.
     """
     return write_dataset(
         store,
         inputs.pinned.plan_prefix,
-        kind=_kind_of(share),
+        kind=_kind_of(name),
         schema_version=PLAN_SCHEMA_VERSION,
-        tables=tables,
-        documents={name: canonical_json(content) for name, content in documents.items()},
-        facts={**_facts_of(inputs), "scenarios": scenario_count},
-        share=share,
+        tables=share.tables,
+        documents={document: canonical_json(content) for document, content in share.documents.items()},
+        facts={**_facts_of(inputs), "scenarios": share.scenario_count},
+        share=name,
+    )
+
+
+def read_share(store: ObjectStore, manifest: Manifest, tables: Collection[str]) -> Share:
+    """Read some tables of a stored share, and its documents."""
+    return Share(
+        tables={name: read_table(store, manifest, name) for name in sorted({*manifest.tables} & {*tables})},
+        documents={name: read_plan_document(store, manifest, name) for name in manifest.documents},
     )
 
 
@@ -128,7 +109,7 @@ def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
         schema_version=PLAN_SCHEMA_VERSION,
         facts={
             **pinned.as_dict(),
-            "model_version": shares[PLACEMENT].facts["model_version"],
+            "model_version": shares[CHANGE.share].facts["model_version"],
             "scenarios": {share: manifest.facts["scenarios"] for share, manifest in shares.items()},
         },
     )

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kafka_capacity import MODEL_VERSION, __version__
-from kafka_capacity.errors import InventoryError, StorageError
+from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
 from kafka_capacity.kafka.cluster.assignment import Partitions
@@ -33,16 +32,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, serious_texts
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.plan_dataset import (
-    FACTS_DOCUMENT,
-    FAILURES_DOCUMENT,
-    GROUPS_DOCUMENT,
-    REQUEST_DOCUMENT,
-    SIZING_DOCUMENT,
-    read_plan,
-    read_plan_document,
-    read_plan_tables,
-)
+from kafka_capacity.plan.plan_dataset import read_plan, read_plan_document, read_plan_tables
 from kafka_capacity.plan.released_files import REASSIGNMENT, TARGET, option_files
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.plan.wave_documents import NEW_PARTITIONS_TABLE, RELEASED_TABLES
@@ -129,35 +119,24 @@ def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
 
 def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
     """Gather what a report is made of from a stored plan."""
-    from kafka_capacity.report.inputs import ReportInputs
+    from kafka_capacity.plan.results import plan_results
+    from kafka_capacity.questions.change.share import REQUEST_DOCUMENT
 
-    facts = read_plan_document(store, manifest, FACTS_DOCUMENT)
-    request = read_plan_document(store, manifest, REQUEST_DOCUMENT)["request"]
-    skipped = read_plan_document(store, manifest, GROUPS_DOCUMENT).get("skipped", [])
-    return ReportInputs(
-        tables=read_plan_tables(store, manifest),
-        cluster=pinned.cluster,
-        ds=pinned.ds,
+    documents = {name: read_plan_document(store, manifest, name) for name in manifest.documents}
+    return plan_results(
+        read_plan_tables(store, manifest),
+        documents,
+        pinned.cluster,
+        pinned.ds,
         plan_id=pinned.plan_id,
-        request=request,
-        snapshot_facts={
-            **facts["snapshot"],
-            "skipped_groups": skipped,
-            "manifest_sha256": pinned.inventory_sha256,
-        },
-        findings=facts["findings"],
-        provenance={
-            "code_version": __version__,
-            "model_version": MODEL_VERSION,
+        request=documents[REQUEST_DOCUMENT]["request"],
+        rests_on={
             "inventory_manifest_sha256": pinned.inventory_sha256,
             "plan_manifest_sha256": manifest.sha256,
             "plan_id": pinned.plan_id,
         },
-        sizing=read_plan_document(store, manifest, SIZING_DOCUMENT),
-        failures=read_plan_document(store, manifest, FAILURES_DOCUMENT),
-        links={"report_uri": store.uri(pinned.report_prefix + "index.html")},
-        # The day of the inventory, not of the run: a report says nothing that is newer, and the bytes stay the same.
-        generated_at=f"{pinned.ds}T00:00:00+00:00",
+        report_uri=store.uri(pinned.report_prefix + "index.html"),
+        more_facts={"manifest_sha256": pinned.inventory_sha256},
     )
 
 
@@ -270,16 +249,3 @@ def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
     for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):
         store.delete(key)
     return len(keys)
-
-
-def read_published(store: ObjectStore, pinned: PinnedPlan, name: str) -> bytes:
-    """Read one document of a published report.
-
-    Raises:
-        StorageError: the report or the document is not there.
-    """
-    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-    if name not in manifest.documents:
-        msg = f"the report has no {name!r}; it has {', '.join(sorted(manifest.documents))}"
-        raise StorageError(msg)
-    return read_document(store, manifest, name)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
@@ -23,10 +24,10 @@ from kafka_capacity.objects.dataset import Manifest, canonical_json, read_docume
 from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import score_coefficients
-from kafka_capacity.plan.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
-from kafka_capacity.questions.accuracy.scores import STORED, TRAFFIC, Prediction, Score, score, summarise
+from kafka_capacity.questions.accuracy.scores import Prediction, Score, score, summarise
 from kafka_capacity.questions.accuracy.stored_scores import DOCUMENT, KIND, SCHEMA_VERSION, SCORES, TABLE, read_scores
+from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 
 SHOWN_DAYS = 12
 """So many scored days count, the last ones."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,13 +171,6 @@ def evaluate_placement(
         grown=more,
     )
     return with_looser_racks(result, problem, lambda other: evaluate_placement(snapshot, load, other))
-
-
-def evaluate_all(
-    snapshot: Snapshot, load: PartitionLoad, scenarios: Iterable[PlacementScenario]
-) -> list[PlacementResult]:
-    """Evaluate scenarios one after another, in the order given."""
-    return [evaluate_placement(snapshot, load, scenario) for scenario in scenarios]
 
 
 def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:

@@ -6,7 +6,7 @@ An answer is decided once, from the results of a plan. Page, mail, command line 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -101,6 +101,7 @@ class Answer:
         figures: of the first screen.
         actions: what to do, in order.
         unknown: what is not known and so was not judged, in a few words each.
+        details: what the answer was read from, for who shows more of it; no part of the plain data.
     """
 
     status: Status | None = None
@@ -111,3 +112,4 @@ class Answer:
     figures: Sequence[KeyFigure] = ()
     actions: Sequence[Action] = ()
     unknown: Sequence[str] = ()
+    details: Any = field(default=None, repr=False, compare=False)

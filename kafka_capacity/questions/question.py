@@ -1,21 +1,70 @@
-"""A question that is answered in one go, from the inventory and its traffic, without work for executors.
+"""What a plan asks, and how: the one shape that all questions have.
 
-A folder of ``questions/`` with such a question and its name in :mod:`kafka_capacity.questions.registry` are all that a
-plan needs: it stores the tables as a share of their own, reads them, decides, and hands them to the report.
+A question computes its share of a plan (:attr:`Question.simulate`): tables and documents, from the inventory and the
+parameters. What is worth spreading over executors it cuts into pieces, and hands these to whoever runs them. What the
+stored share says is decided once (:attr:`Question.decide`). A folder of ``questions/`` with a question in ``share.py``
+and a name in :mod:`kafka_capacity.questions.registry` are all that a plan needs: it simulates, stores, decides, and
+hands the tables to the report.
+
+No question knows another one. What one needs of others the plan hands over (:class:`Handed`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from kafka_capacity import MODEL_VERSION
+from kafka_capacity.hardware.cpu import CpuCalibration
+from kafka_capacity.hardware.given import GivenHardware
+from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.objects.tables import Tables, merge_tables
+from kafka_capacity.objects.tables import Tables
+from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
+from kafka_capacity.report.inputs import ReportInputs
+
+Shared = TypeVar("Shared")
+Piece = TypeVar("Piece")
+
+
+class RunPieces(Protocol):
+    """Does pieces of work, anywhere and in any order, and returns the tables of each in the order of the pieces."""
+
+    def __call__(
+        self,
+        function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
+        shared: Shared,
+        pieces: Sequence[Piece],
+        *,
+        what: str,
+    ) -> Sequence[Mapping[str, pa.Table]]:
+        """Run.
+
+        Args:
+            function: of a module that executors have: what is shared and a piece in, tables out.
+            shared: what all pieces need.
+            pieces: large ones first.
+            what: what the pieces are called where their progress is shown.
+        """
+
+
+def run_here(
+    function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
+    shared: Shared,
+    pieces: Sequence[Piece],
+    *,
+    what: str,
+) -> Sequence[Mapping[str, pa.Table]]:
+    """Do the pieces in this process, one after another."""
+    return [function(shared, piece) for piece in pieces]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,31 +88,90 @@ class Basis:
     profile_days: pa.Table | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Asked:
+    """What is asked of every question of a plan.
+
+    Attributes:
+        basis: the inventory.
+        parameters: of the plan: one model that has the fields of every question's ``parameters.py``.
+        scenarios: the placements that are tried.
+        request: the parameters as they were written down, plain data.
+        own_shapes: shapes and prices of one's own, JSON in the form of the shipped catalogue; empty for none.
+        own_shapes_name: of where they are from, for messages.
+        cpu: what came of samples of processors that were given; else the inventory's own count, where it has any.
+        scores: those of earlier predictions, if any.
+        model_version: that the plan was pinned with.
+    """
+
+    basis: Basis
+    parameters: Any
+    scenarios: Sequence[PlacementScenario] = ()
+    request: Mapping[str, Any] = field(default_factory=dict)
+    own_shapes: str = ""
+    own_shapes_name: str = OWN_SHAPES
+    cpu: CpuCalibration | None = None
+    scores: Mapping[str, Any] | None = None
+    model_version: str = MODEL_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Handed:
+    """What a plan hands from one question to another.
+
+    Attributes:
+        count_now: how many brokers are needed now; ``None`` where sizing does not say.
+        focus: the scenario that the plan's answer is about: the recommended one, else the nearest to fitting.
+        made: replica lists of placements that were made already, by the first scenario of each.
+        hardware: what brokers run on, as sizing takes it.
+    """
+
+    count_now: int | None = None
+    focus: str | None = None
+    made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    hardware: GivenHardware | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Share:
+    """What a question says in a plan.
+
+    Attributes:
+        tables: sorted.
+        documents: plain data by name.
+        scenario_count: how many scenarios the tables tell of.
+        made: see :class:`Handed`; not stored.
+    """
+
+    tables: Mapping[str, pa.Table]
+    documents: Mapping[str, Any] = field(default_factory=dict)
+    scenario_count: int = 1
+    made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One question.
 
     Attributes:
-        name: of its share of a plan, and of its problems and its answer in ``decision.json``.
+        name: of its problems and its answer in ``decision.json``.
+        share: the name of its share of a plan.
         tables: that it stores.
-        evaluate: computes them, with a row at least in one of them; their rows may have any order.
-        decide: returns the answer that the stored tables hold.
+        simulate: computes its share; the same whatever the order in which pieces of work are done.
+        decide: returns the answer that the stored results hold; ``None`` where they hold none, as those of a plan from
+            before there was this question.
+        has_pieces: whether there is work for executors.
+        is_handed: whether it stands on what other questions found, so that a plan simulates it after them.
     """
 
     name: str
+    share: str
     tables: Tables
-    evaluate: Callable[[Basis], Mapping[str, pa.Table]]
-    decide: Callable[[Mapping[str, pa.Table]], Answer]
+    simulate: Callable[[Asked, Handed, RunPieces], Share]
+    decide: Callable[[ReportInputs, Handed], Answer | None]
+    has_pieces: bool = True
+    is_handed: bool = False
 
-    def results(self, basis: Basis) -> dict[str, pa.Table]:
-        """Return the tables as they are stored."""
-        return merge_tables([self.evaluate(basis)], self.tables)
-
-    def answer(self, tables: Mapping[str, pa.Table]) -> Answer | None:
-        """Return the answer of a plan; ``None`` for one from before there was this question.
-
-        Args:
-            tables: of the plan, whatever they are about.
-        """
-        own = {name: tables[name] for name in self.tables if name in tables}
-        return self.decide(own) if any(map(len, own.values())) else None
+    def has_results(self, tables: Mapping[str, pa.Table]) -> bool:
+        """Return whether the tables of a plan, whatever they are about, say something of this question."""
+        return any(len(tables[name]) for name in self.tables if name in tables)

@@ -1,8 +1,12 @@
-"""Tables and charts of a report as plain data; templates and the chart engine draw them."""
+"""Tables and charts of a report as plain data; templates, the terminal and the chart engine draw them.
+
+A figure that is new is a column here and there: its key, heading, format, where it comes from, and its definition.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.text import FORMATS
@@ -13,34 +17,108 @@ ANCHOR = "anchor"
 """A row may carry an id of the page under this key; its first cell then leads there."""
 
 
-def column(key: str, label: str, kind: str = "text") -> dict[str, str]:
-    """Describe a column: the key of its values, its heading, and the name of its format."""
+VERDICTS: Mapping[str, tuple[str, str, str]] = {
+    "recommended": ("good recommended", "✓", "Recommended"),
+    "recommended_now": ("good recommended", "✓", "Recommended now"),
+    "recommended_later": ("note", "↑", "Recommended later"),
+    "fits": ("good", "✓", "Fits"),
+    "no_worse": ("note", "○", "No worse than today"),
+    "fits_today": ("warn", "✓", "Fits today’s sizes"),
+    "lasts": ("warn", "!", "Fits for now"),
+    "not_judged": ("warn", "?", "Not judged"),
+    "at_risk": ("bad", "✕", "At risk"),
+    "at_risk_no_fit": ("bad", "✕", "At risk, nothing fits"),
+    "better": ("good", "↑", "Fits, can be better"),
+    "empty": ("note", "○", "Not tried as it is"),
+    "unsound": ("bad", "!", "Inventory unsound"),
+    "does_not_fit": ("bad", "✕", "Does not fit"),
+}
+"""Every verdict: the kind of its badge, its mark, and its words. What is none of them does not fit."""
+
+
+def verdict_badge(name: str) -> tuple[str, str, str]:
+    """Return the kind of a verdict's badge, its mark, and its words."""
+    return VERDICTS.get(name, VERDICTS["does_not_fit"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a table, on the page and in the terminal alike.
+
+    Attributes:
+        key: of its values in a row.
+        label: its heading.
+        kind: the name of its format, of :data:`~kafka_capacity.text.FORMATS`, or ``verdict``.
+        value: of a row, from what the table's rows are made of; without it the field of the column's key.
+        definition: a sentence, which stands under the table; empty where the heading says it all.
+        is_key: whether it is among the key figures, which shorter tables and the mail show.
+    """
+
+    key: str
+    label: str
+    kind: str
+    value: Callable[..., Any] | None
+    definition: str
+    is_key: bool
+
+
+def column(
+    key: str,
+    label: str,
+    kind: str = "text",
+    value: Callable[..., Any] | None = None,
+    definition: str = "",
+    *,
+    is_key: bool = False,
+) -> Column:
+    """Describe a column; what the arguments are stands at :class:`Column`."""
     if kind != "verdict" and kind not in FORMATS:
         msg = f"column {key!r}: {kind!r} is no format; choose one of {', '.join(sorted(FORMATS))}"
         raise ValueError(msg)
-    return {"key": key, "label": label, "format": kind}
+    return Column(key=key, label=label, kind=kind, value=value, definition=definition, is_key=is_key)
+
+
+def chosen(columns: Iterable[Column], *keys: str) -> list[Column]:
+    """Return some of the columns, in the order of the keys."""
+    by_key = {one.key: one for one in columns}
+    return [by_key[key] for key in keys]
+
+
+def cells(columns: Iterable[Column], *made_of: Any) -> dict[str, Any]:
+    """Return the values of one row by the columns' keys."""
+    return {one.key: made_of[0][one.key] if one.value is None else one.value(*made_of) for one in columns}
+
+
+def definitions(columns: Iterable[Column]) -> str:
+    """Return what the columns mean, in sentences."""
+    return " ".join(dict.fromkeys(one.definition for one in columns if one.definition))
 
 
 def table(
-    caption: str, columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]], *, note: str | None = None
+    caption: str, columns: Iterable[Column], rows: Sequence[Mapping[str, Any]], *, note: str | None = None
 ) -> dict[str, Any]:
     """Describe a table; the first column names its rows.
 
     Args:
         caption: what the table shows.
-        columns: made by :func:`column`.
+        columns: made by :func:`column`; their definitions stand under the table.
         rows: values by the columns' keys, and perhaps a :data:`NOTE`; other values are left out.
         note: stands under the table, such as what was left out.
     """
-    keys = [one["key"] for one in columns]
+    kept = list(columns)
+    notes = " ".join(text for text in (definitions(kept), note) if text)
     return {
         "caption": caption,
-        "columns": [dict(one) for one in columns],
+        "columns": [{"key": one.key, "label": one.label, "format": one.kind} for one in kept],
         "rows": [
-            {**{key: row[key] for key in keys}, NOTE: row.get(NOTE), **({ANCHOR: row[ANCHOR]} if ANCHOR in row else {})}
+            {
+                **{one.key: row[one.key] for one in kept},
+                NOTE: row.get(NOTE),
+                **({ANCHOR: row[ANCHOR]} if ANCHOR in row else {}),
+            }
             for row in rows
         ],
-        "note": note,
+        "note": notes or None,
     }
 
 

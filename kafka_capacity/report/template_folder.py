@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
+from kafka_capacity.report.tables import verdict_badge
 from kafka_capacity.text import FORMATS, is_figure, shown
 from kafka_capacity.text.names import prose, slug, visible
 
@@ -54,7 +55,7 @@ def environment(folder: Path) -> Environment:
         finalize=_finished,
     )
     made.filters.update({f"as_{name}": write for name, write in FORMATS.items()})
-    made.filters.update(prose=prose, shown=shown, slug=slug)
+    made.filters.update(badge=verdict_badge, prose=prose, shown=shown, slug=slug)
     made.tests["figure"] = is_figure
     return made
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import re
 import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,37 +23,14 @@ if TYPE_CHECKING:
 progress = logging.getLogger("kafka_capacity.progress")
 
 AWS_CONN_ID = "aws_default"
-PACKAGES = ("kafka_capacity", "spark_jobs")
-STAYS_HERE = frozenset({"kafka_capacity/cli", "kafka_capacity/conformance", "kafka_capacity/example"})
-"""What no job imports."""
 _COUNT = re.compile(r"[\d,]+ of [\d,]+ .+ are done")
-_FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the same files give the same zip
-
-
-def _package_folder(name: str) -> Path:
-    spec = importlib.util.find_spec(name)
-    if spec is None or not spec.submodule_search_locations:
-        msg = f"the package {name} is not on the path of this Airflow worker; add the project to PYTHONPATH"
-        raise ModuleNotFoundError(msg)
-    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def job_file(job: str) -> Path:
     """Return the file of a job in ``spark_jobs``."""
-    return _package_folder("spark_jobs") / f"{job}.py"
+    from kafka_capacity.plan.package_zip import package_folder
 
-
-def build_zip(target: Path) -> Path:
-    """Pack the pure Python that executors need; the same sources give the same bytes."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in PACKAGES:
-            folder = _package_folder(package)
-            for path in sorted(folder.rglob("*")):
-                name = f"{package}/{path.relative_to(folder).as_posix()}"
-                is_left_out = "__pycache__" in path.parts or "/".join(name.split("/")[:2]) in STAYS_HERE
-                if path.is_file() and not is_left_out:
-                    archive.writestr(zipfile.ZipInfo(name, _FIXED_TIME), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return target
+    return package_folder("spark_jobs") / f"{job}.py"
 
 
 def _counted(lines: Iterable[str]) -> Iterator[str]:
@@ -94,6 +69,8 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
 
     def execute(self, context: Context) -> None:
         """Pack, submit, wait."""
+        from kafka_capacity.plan.package_zip import build_zip
+
         self.application = str(job_file(self.job))
         self.conf = {**spark_conf(), **(self.conf or {})}
         with tempfile.TemporaryDirectory(prefix="kafka-capacity-") as folder:
@@ -108,7 +85,7 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         from airflow.sdk.exceptions import AirflowSkipException
 
         from kafka_capacity.plan.pinned import PinnedPlan
-        from kafka_capacity.plan.plan_dataset import SHARES, SIMULATED_SHARES
+        from kafka_capacity.questions.registry import QUESTIONS
 
         if self.pinned is not None:
             own = ["--request-key", PinnedPlan(**self.pinned).request_key]
@@ -116,8 +93,9 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
             if not is_split:
                 return [own]
             # What is answered in one go is not worth an application of its own.
-            first, *others = SIMULATED_SHARES
-            in_one_go = [share for share in SHARES if share not in SIMULATED_SHARES]
+            in_order = sorted(QUESTIONS, key=lambda question: question.is_handed)
+            first, *others = [question.share for question in in_order if question.has_pieces]
+            in_one_go = [question.share for question in in_order if not question.has_pieces]
             return [[*own, "--shares", first, *in_one_go], *([*own, "--shares", share] for share in others)]
         if not self.arguments:
             raise AirflowSkipException(f"there is nothing for {self.job} to do")

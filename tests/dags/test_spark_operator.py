@@ -14,7 +14,7 @@ from kafka_capacity.questions.registry import QUESTIONS
 pytestmark = pytest.mark.airflow
 
 PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 32, "plan_id": "1234"}
-IN_ONE_GO = [question.name for question in QUESTIONS]
+IN_ONE_GO = [question.share for question in QUESTIONS if not question.has_pieces]
 REQUEST_KEY = "requests/cluster=payments/ds=2026-11-20/plan=1234/request.json"
 
 
@@ -22,7 +22,7 @@ REQUEST_KEY = "requests/cluster=payments/ds=2026-11-20/plan=1234/request.json"
     ("is_split", "expected"),
     [
         (False, [[]]),
-        (True, [["--shares", *shares] for shares in (["placement", *IN_ONE_GO], ["groups"], ["sizing"], ["failures"])]),
+        (True, [["--shares", *shares] for shares in (["sizing", *IN_ONE_GO], ["groups"], ["placement"], ["failures"])]),
     ],
 )
 def test_a_plan_is_one_application_unless_a_split_is_asked_for(services, is_split, expected):
@@ -61,7 +61,7 @@ def test_a_line_is_printed_for_each_task_with_what_it_did(services):
 
 
 def test_what_travels_is_what_jobs_import_and_no_commands_or_recorded_answers(services, tmp_path):
-    from kafka_capacity_airflow.spark import build_zip
+    from kafka_capacity.plan.package_zip import build_zip
 
     archive = build_zip(tmp_path / "kafka_capacity.zip")
     with zipfile.ZipFile(archive) as packed:

@@ -27,7 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from kafka_capacity.kafka.controller.quorum import Failovers, FailureKind, Network, Storage, failovers
+from kafka_capacity.kafka.controller.quorum.settings import Spread
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from tests.failovers import Failovers, fail_leader
 from tests.live.quorum_kills import Kill, kill_leaders, running_quorum
 from tests.live.quorum_probe import measure_network, measure_storage
 
@@ -40,27 +42,27 @@ RUNS = 400
 class Surroundings:
     """What was measured beforehand."""
 
-    network: Network
-    storage: Storage
+    delay: Spread
+    flush: Spread
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Surroundings:
         """Take them from what :meth:`plain` gave."""
         return cls(
-            network=Network(measured_delays_seconds=tuple(row["measured_delays_seconds"])),
-            storage=Storage(measured_flushes_seconds=tuple(row["measured_flushes_seconds"])),
+            delay=Spread.measured(tuple(row["measured_delays_seconds"])),
+            flush=Spread.measured(tuple(row["measured_flushes_seconds"])),
         )
 
     def plain(self) -> dict[str, tuple[float, ...]]:
         """Return them for a file."""
         return {
-            "measured_delays_seconds": self.network.measured_delays_seconds,
-            "measured_flushes_seconds": self.storage.measured_flushes_seconds,
+            "measured_delays_seconds": self.delay.measured_seconds,
+            "measured_flushes_seconds": self.flush.measured_seconds,
         }
 
     def predict(self, voters: int, runs: int, seed: int) -> Failovers:
         """Simulate kills."""
-        return failovers(voters, FailureKind.KILLED, runs=runs, seed=seed, network=self.network, storage=self.storage)
+        return fail_leader(voters, FailureKind.KILLED, runs=runs, seed=seed, delay=self.delay, flush=self.flush)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,12 +99,11 @@ def measure(voters: int, kills: int, runs: int, seed: int) -> Measured:
     """Start a quorum, look how fast it is, kill its leaders, simulate the same."""
     done: list[Kill] = []
     with running_quorum(voters) as cluster:
-        storage, network = measure_storage(cluster.workdir), measure_network(cluster)
+        surroundings = Surroundings(delay=measure_network(cluster), flush=measure_storage(cluster.workdir))
         for kill in kill_leaders(cluster, kills, random.Random(seed)):
             done.append(kill)
             sys.stdout.write(f"{voters} voters: {kill}\n")
             sys.stdout.flush()
-    surroundings = Surroundings(network=network, storage=storage)
     predicted = surroundings.predict(voters, runs, seed)
     return Measured(voters=voters, surroundings=surroundings, kills=done, predicted=predicted)
 

@@ -8,13 +8,13 @@ import struct
 import time
 from pathlib import Path
 
-from kafka_capacity.kafka.controller.quorum import Network, Storage
+from kafka_capacity.kafka.controller.quorum.settings import Spread
 from tests.live.cluster import KafkaCluster
 
 _API_VERSIONS, _RECORD = 18, b"x" * 120
 
 
-def measure_storage(folder: Path, times: int = 200) -> Storage:
+def measure_storage(folder: Path, times: int = 200) -> Spread:
     """Write as a controller does: to the end of a log, and epoch and vote to a file of their own, in turns."""
     took = []
     with (folder / "probe.log").open("ab", buffering=0) as log:
@@ -27,7 +27,7 @@ def measure_storage(folder: Path, times: int = 200) -> Storage:
                 _replace(folder / "probe-state")
             took.append(time.perf_counter() - start)
             time.sleep(0.01)
-    return Storage(measured_flushes_seconds=tuple(took))
+    return Spread.measured(tuple(took))
 
 
 def _replace(path: Path) -> None:
@@ -44,7 +44,7 @@ def _replace(path: Path) -> None:
         os.close(folder)
 
 
-def measure_network(cluster: KafkaCluster, times: int = 200) -> Network:
+def measure_network(cluster: KafkaCluster, times: int = 200) -> Spread:
     """Ask controllers something small; half of the time until the answer is there is taken for one way."""
     took = []
     for node in cluster.nodes.values():
@@ -55,7 +55,7 @@ def measure_network(cluster: KafkaCluster, times: int = 200) -> Network:
                 _ask(connection, number)
                 took.append((time.perf_counter() - start) / 2)
                 time.sleep(0.005)
-    return Network(measured_delays_seconds=tuple(took))
+    return Spread.measured(tuple(took))
 
 
 def _ask(connection: socket.socket, correlation: int) -> None:

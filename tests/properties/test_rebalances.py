@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
 from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario, with_fresh_assignment
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
+from tests.plain_groups import plain_group, plain_scenario, with_fresh_assignment
 
 KINDS = [(p, a) for p in (GroupProtocol.CLASSIC, GroupProtocol.CONSUMER) for a in assignor_names(p)]
 

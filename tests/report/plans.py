@@ -16,7 +16,7 @@ from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapsh
 from kafka_capacity.kafka.placement import Balance, PlacementProblem, RackRule, placer
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.proposal import evaluate_all
+from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import GridRequest, placement_grid
 from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, schedule_of
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
@@ -157,7 +157,7 @@ def make_inputs(
         disk_limit_ratio=0.85,
         seed=0,
     )
-    results = evaluate_all(snapshot, load, placement_grid(snapshot.brokers, grid))
+    results = [evaluate_placement(snapshot, load, one) for one in placement_grid(snapshot.brokers, grid)]
     given: dict[str, Any] = {
         "tables": {
             **merge_tables(

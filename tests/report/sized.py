@@ -7,19 +7,16 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.plan.failure_simulation import failures_document, find_failures
-from kafka_capacity.plan.found_sizing import find_sizing
-from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.sizing_document import sizing_document
-from kafka_capacity.plan.sizing_simulation import sizing_tables
+from kafka_capacity.plan.handing import given_hardware
 from kafka_capacity.proposal.grid import placement_grid
-from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
-from kafka_capacity.questions.failures.simulate import simulate_here
+from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
+from kafka_capacity.questions.capacity.share import CAPACITY
+from kafka_capacity.questions.failures.share import FAILURES, FAILURES_DOCUMENT
+from kafka_capacity.questions.question import Handed, run_here
 from kafka_capacity.report.inputs import ReportInputs
+from tests.asking import ask
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.report.plans import make_inputs
-from tests.sized_plans import every_placement
 
 TOPICS = ("orders", "payments")
 WEEK_SECONDS = 604_800
@@ -70,19 +67,16 @@ def _sized(_: str, given: _Hidden) -> ReportInputs:
         {**row, "rack": given.racks[place % len(given.racks)]} for place, row in enumerate(rows_of(raw, "brokers"))
     ]
     raw = with_rows(raw, "brokers", brokers)
-    snapshot = build_snapshot(raw)
-    load = partition_load(raw, snapshot)
-    request = parse_plan_request(given.asked)
-    found = find_sizing(raw, snapshot, load, request)
-    sized = simulate_sizing(found.inputs, run_here)
-    scenarios = placement_grid(snapshot.brokers, request.grid())
-    losses = find_failures(raw, snapshot, load, request, scenarios, placements=every_placement(scenarios))
-    failed = simulate_here(losses)
+    asked = ask(raw, {**given.asked, "failure_placements": "all"})
+    snapshot, load = asked.basis.snapshot, asked.basis.load
+    asked = dataclasses.replace(asked, scenarios=placement_grid(snapshot.brokers, asked.parameters.grid()))
+    sized = CAPACITY.simulate(asked, Handed(), run_here)
+    failed = FAILURES.simulate(asked, Handed(hardware=given_hardware(asked)), run_here)
     placed = make_inputs(observed=(snapshot, load), placers=("fewest-bytes",), broker_counts=(7,))
     return dataclasses.replace(
         placed,
-        tables={**placed.tables, **sizing_tables(found, sized), **failed},
+        tables={**placed.tables, **sized.tables, **failed.tables},
         request={**placed.request, **given.asked},
-        sizing=sizing_document(found, sized),
-        failures=failures_document(losses, scenarios, failed),
+        sizing=sized.documents[SIZING_DOCUMENT],
+        failures=failed.documents[FAILURES_DOCUMENT],
     )

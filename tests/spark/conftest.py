@@ -11,11 +11,11 @@ import sysconfig
 import time
 import urllib.request
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
 from kafka_capacity.objects.store import open_store
+from kafka_capacity.plan.package_zip import build_zip
 from local.environment import QUICK_JVM
 from local.java_home import java_home
 from tests.ports import free_ports
@@ -123,21 +123,11 @@ def master(environment, tmp_path_factory):
         yield address
 
 
-def zip_of_the_package(folder):
-    target = folder / "kafka_capacity.zip"
-    with ZipFile(target, "w") as archive:
-        for package in ("kafka_capacity", "spark_jobs"):
-            for path in sorted((ROOT / package).rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts:
-                    archive.write(path, path.relative_to(ROOT).as_posix())
-    return target
-
-
 def run_job(job, environment, master, folder, plan, bare_python, *extra, store_uri=None, settings=(), **options):
     """Run one of our jobs by spark-submit; the store is the folder, unless ``store_uri`` says another place."""
     command = [
         "spark-submit",
-        *("--master", master, "--py-files", str(zip_of_the_package(folder))),
+        *("--master", master, "--py-files", str(build_zip(folder / "kafka_capacity.zip"))),
         *("--conf", f"spark.pyspark.python={bare_python}"),
         *("--conf", f"spark.pyspark.driver.python={bare_python}"),
         *("--conf", f"spark.driver.extraJavaOptions={QUICK_JVM}"),

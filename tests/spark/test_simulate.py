@@ -16,10 +16,12 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import GROUPS, PLACEMENT, SHARES, TABLES, seal_plan
+from kafka_capacity.plan.plan_dataset import SHARES, TABLES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.runner import simulate_plan
+from kafka_capacity.questions.change.share import CHANGE
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
+from kafka_capacity.questions.consumers.share import CONSUMERS
 from tests.spark.conftest import JOB_SECONDS
 
 pytestmark = pytest.mark.spark
@@ -48,8 +50,8 @@ def pinned(tmp_path_factory):
     stage(make_example("metrics-uneven"), store)
     plan = pin_plan(store, parse_plan_request(REQUEST), run_date=datetime.date(2026, 12, 1))
     expected = simulate_plan(store, read_plan_inputs(store, plan.request_key))
-    assert len(read_table(store, expected[GROUPS], "group_scenarios")) > group_evaluation.DETAILS_FOR_ALL_UP_TO
-    assert expected[PLACEMENT].tables["waves"][0].rows > 0
+    assert len(read_table(store, expected[CONSUMERS.share], "group_scenarios")) > group_evaluation.DETAILS_FOR_ALL_UP_TO
+    assert expected[CHANGE.share].tables["waves"][0].rows > 0
     for key in store.list_keys(plan.plan_prefix):
         store.delete(key)
     return folder, store, plan, expected
@@ -90,7 +92,7 @@ def test_a_job_killed_after_its_first_file_leaves_nothing_that_a_reader_takes(en
     assert len(left) == 1
     assert left[0].endswith(".parquet")
     with pytest.raises(StorageError, match=r"has no placement\.manifest\.json, so it is not complete"):
-        read_manifest(store, plan.plan_prefix, share=PLACEMENT)
+        read_manifest(store, plan.plan_prefix, share=CHANGE.share)
 
 
 def test_a_cluster_stores_what_one_process_does_whatever_the_number_of_tasks(master, pinned, submit):
@@ -103,12 +105,14 @@ def test_a_cluster_stores_what_one_process_does_whatever_the_number_of_tasks(mas
 
 def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, submit):
     folder, store, plan, expected = pinned
-    store.delete(f"{plan.plan_prefix}{GROUPS}.manifest.json")
+    store.delete(f"{plan.plan_prefix}{CONSUMERS.share}.manifest.json")
     done = submit("simulate", "local[2]", folder, plan)
     assert done.returncode == 0, done.stderr[-4000:]
     assert stored(store, plan) == expected
     said = done.stdout + done.stderr
-    assert [share for share in SHARES if f"{share}: stored already" in said] == [s for s in SHARES if s != GROUPS]
+    assert [share for share in SHARES if f"{share}: stored already" in said] == [
+        s for s in SHARES if s != CONSUMERS.share
+    ]
     assert "variants of groups are done" in said
     assert "placements are done" not in said
     sealed = seal_plan(store, plan)

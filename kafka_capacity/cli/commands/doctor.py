@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, app
-from kafka_capacity.cli.options import OutFolder, takes_snapshot
-from kafka_capacity.cli.startup import keep_pandas_out
+from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
 from kafka_capacity.health.problem import Severity
-from kafka_capacity.objects.dataset import canonical_json
 
 _HELP = """Describe what is wrong with a cluster before anything fails, with the figure at stake and the remedy.
 
@@ -25,10 +25,11 @@ docs/failures.md lists everything that is looked at.
 """
 
 
-@app.command("doctor", help=_HELP)
-@takes_snapshot()
+@asks("doctor", "doctor.json", text=_HELP)
 def doctor(
     snapshot: str,
+    given: Mapping[str, Any],
+    begin: Steps,
     controllers: Annotated[
         str | None,
         typer.Option(
@@ -40,21 +41,15 @@ def doctor(
     fail_on: Annotated[
         Severity | None, typer.Option("--fail-on", help="End with status 1 where this or worse was found.")
     ] = None,
-    out: OutFolder = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print what doctor.json holds instead of a table.")] = False,
-) -> None:
+) -> Found:
     """Examine; the text that users read is the help above."""
-    keep_pandas_out()
-    from kafka_capacity.cli.documents import write_document
-    from kafka_capacity.cli.examining import DOCTOR, doctor_document, examine_snapshot, print_problems
+    from kafka_capacity.cli.examining import doctor_document, examine_snapshot, print_problems
 
-    examined = examine_snapshot(snapshot, controllers)
-    document = doctor_document(examined)
-    if out is not None:
-        write_document(out, DOCTOR, document)
-    if is_json:
-        typer.echo(canonical_json(document), nl=False)
-    else:
-        print_problems(examined)
-    if fail_on is not None and any(one.severity.is_at_least(fail_on) for one in examined.problems):
-        raise typer.Exit(EXIT_FATAL_FINDINGS)
+    begin("reading the snapshot")
+    examined = examine_snapshot(snapshot, given, controllers)
+    is_bad = fail_on is not None and any(one.severity.is_at_least(fail_on) for one in examined.problems)
+    return Found(
+        document=lambda: doctor_document(examined),
+        show=lambda: print_problems(examined),
+        exit_status=EXIT_FATAL_FINDINGS if is_bad else 0,
+    )

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot
-from kafka_capacity.cli.plan_options import fields_of, request_of, takes
-from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 
 _HELP = """Work out what could be lost: after how many failures, in which steps, and how often in a year.
@@ -29,12 +25,18 @@ An inventory does not tell how producers are set: --acks and --idempotence are a
 """
 
 
-@app.command("durability", help=_HELP)
-@takes_snapshot()
-@takes(*fields_of(DurabilityParameters), "election_rules", "throttle_bytes_per_second")
+@asks(
+    "durability",
+    "durability.json",
+    *fields_of(DurabilityParameters),
+    "election_rules",
+    "throttle_bytes_per_second",
+    text=_HELP,
+)
 def durability(
     snapshot: str,
     given: Mapping[str, Any],
+    begin: Steps,
     most_failures: Annotated[
         int,
         typer.Option(
@@ -50,29 +52,10 @@ def durability(
         typer.Option("--check", help="Let brokers fail at random, too, and print how far the closed form is off."),
     ] = False,
     most_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
-    out: OutFolder = None,
-    is_json: Annotated[
-        bool, typer.Option("--json", help="Print what durability.json holds instead of tables.")
-    ] = False,
-    is_quiet: Quiet = False,
-) -> None:
+) -> Found:
     """Look at durability; the text that users read is the help above."""
-    keep_pandas_out()
-    from kafka_capacity.cli.documents import write_document
     from kafka_capacity.cli.durability_table import print_durability
-    from kafka_capacity.cli.durable import DURABILITY, durability_document, find_durability
+    from kafka_capacity.cli.durable import durability_document, find_durability
 
-    request = request_of("not read yet", "2000-01-01", given)
-    scenario = request.durability_scenario(
-        rules=request.election_rules, throttle_bytes_per_second=request.throttle_bytes_per_second
-    )
-    scenario = dataclasses.replace(scenario, most_failures=most_failures)
-    with progress_bar(is_quiet=is_quiet) as begin:
-        found = find_durability(snapshot, scenario, explain or (), begin, is_checked=is_checked)
-        document = durability_document(found) if is_json or out is not None else {}
-        if out is not None:
-            write_document(out, DURABILITY, document)
-    if is_json:
-        typer.echo(canonical_json(document), nl=False)
-    else:
-        print_durability(found, most_rows=most_rows)
+    found = find_durability(snapshot, given, explain or (), begin, most_failures=most_failures, is_checked=is_checked)
+    return Found(document=lambda: durability_document(found), show=lambda: print_durability(found, most_rows=most_rows))

@@ -7,12 +7,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
-from kafka_capacity.cli.console import progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot
-from kafka_capacity.cli.plan_options import fields_of, takes
-from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.cli.app import EXIT_NOTHING_FITS
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.consumers.parameters import GroupParameters
 
 _HELP = """Work out how many members consumer groups need, and what rebalances cost them.
@@ -37,39 +35,34 @@ Amounts are bytes, rates bytes per second, times seconds.
 """
 
 
-@app.command("groups", help=_HELP)
-@takes_snapshot()
-@takes(*fields_of(GroupParameters), "seed")
+@asks("groups", "groups.json", *fields_of(GroupParameters), "seed", text=_HELP)
 def groups(
     snapshot: str,
     given: Mapping[str, Any],
-    out: OutFolder = None,
+    begin: Steps,
     table_format: Annotated[
         Literal["parquet", "csv"], typer.Option("--format", help="Of the tables below DIR.")
     ] = "parquet",
-    is_json: Annotated[bool, typer.Option("--json", help="Print what groups.json holds instead of tables.")] = False,
     has_to_fit: Annotated[
         bool, typer.Option("--fail-if-unfit", help="End with status 3 when nothing fits for one of the groups.")
     ] = False,
-    is_quiet: Quiet = False,
-) -> None:
+) -> Found:
     """Simulate groups; the text that users read is the help above."""
-    keep_pandas_out()
     from kafka_capacity.cli.group_files import groups_document, write_groups
     from kafka_capacity.cli.group_planning import plan_groups
     from kafka_capacity.cli.group_table import print_group, print_groups
 
-    with progress_bar(is_quiet=is_quiet) as begin:
-        planned = plan_groups(snapshot, given, begin)
-        begin("writing")
-        document = groups_document(planned)
-        if out is not None:
-            write_groups(out, planned, document, table_format)
-    if is_json:
-        typer.echo(canonical_json(document), nl=False)
-    else:
-        for group in planned.decision.groups if "groups" in given else ():
+    planned = plan_groups(snapshot, given, begin)
+
+    def show() -> None:
+        for group in planned.groups if "groups" in given else ():
             print_group(planned, group)
         print_groups(planned)
-    if has_to_fit and any(group.recommended is None for group in planned.decision.groups):
-        raise typer.Exit(EXIT_NOTHING_FITS)
+
+    is_unfit = any(group.recommended is None for group in planned.groups)
+    return Found(
+        document=lambda: groups_document(planned),
+        show=show,
+        write=lambda out, document: write_groups(out, planned, document, table_format),
+        exit_status=EXIT_NOTHING_FITS if has_to_fit and is_unfit else 0,
+    )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli.app import app
-from kafka_capacity.cli.options import OutFolder, takes_snapshot
-from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
 
 SCHEMA_VERSION = 1
-DOCUMENT = "idle.json"
 
 _HELP = """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
@@ -24,24 +22,23 @@ With --out it writes idle.json into DIR. Nothing is removed.
 """
 
 
-@app.command("idle", help=_HELP)
-@takes_snapshot()
+@asks("idle", "idle.json", text=_HELP)
 def idle(
     snapshot: str,
+    given: Mapping[str, Any],
+    begin: Steps,
     most_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
-    out: OutFolder = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print what idle.json holds instead of tables.")] = False,
-) -> None:
+) -> Found:
     """List idle topics; the text that users read is the help above."""
-    keep_pandas_out()
-    from kafka_capacity.cli.documents import document_head, write_document
-    from kafka_capacity.cli.plan_input import read_plan_input
-    from kafka_capacity.questions.idle import IDLE
-    from kafka_capacity.questions.idle.decide import largest_first
+    from kafka_capacity.cli.documents import document_head
+    from kafka_capacity.cli.plan_input import ask_snapshot
+    from kafka_capacity.questions.idle.decide import decide_idle, largest_first
+    from kafka_capacity.questions.idle.evaluate import evaluate_idle
 
-    found = read_plan_input(snapshot)
-    tables = IDLE.results(found)
-    answer = IDLE.decide(tables)
+    begin("reading the snapshot")
+    found = ask_snapshot(snapshot, given).basis
+    tables = evaluate_idle(found)
+    answer = decide_idle(tables)
     topics, brokers = largest_first(tables["idle_topics"]), largest_first(tables["idle_brokers"])
     sentences = [answer.headline, *answer.reasons]
     document = {
@@ -51,46 +48,17 @@ def idle(
         "idle_topics": topics,
         "brokers": brokers,
     }
-    if out is not None:
-        write_document(out, DOCUMENT, document)
-    if is_json:
-        typer.echo(canonical_json(document), nl=False)
-    else:
-        _print(f"{found.snapshot.cluster} on {found.snapshot.ds}", sentences, topics, brokers, most_rows)
+    title = f"{found.snapshot.cluster} on {found.snapshot.ds}"
+    return Found(document=lambda: document, show=lambda: _print(title, sentences, topics, brokers, most_rows))
 
 
 def _print(
     title: str, sentences: list[str], topics: list[dict[str, Any]], brokers: list[dict[str, Any]], most_rows: int
 ) -> None:
-    from kafka_capacity.cli.console import Align, print_lines, print_table
-    from kafka_capacity.questions.idle.decide import known_bytes
-    from kafka_capacity.text import format_bytes, format_duration, format_ids, format_yes
+    from kafka_capacity.cli.console import print_data, print_lines
+    from kafka_capacity.questions.idle.section.idle import BROKERS, TOPICS, idle_table
 
     print_lines([f"{title}: {sentences[0]}", *sentences[1:]])
-    if not topics:
-        return
-    names = ("topic", "partitions", "replicas", "bytes", "brokers", "unused for at least", "groups", "compacted")
-    left = {"topic", "brokers", "compacted"}
-    columns: list[tuple[str, Align]] = [(name, "left" if name in left else "right") for name in names]
-    rows = [
-        [
-            row["topic"],
-            f"{row['partitions']:,}",
-            f"{row['replicas']:,}",
-            format_bytes(known_bytes(row)),
-            format_ids(row["broker_ids"]),
-            format_duration(row["known_hours"] * 3600),
-            f"{row['groups']:,}",
-            format_yes(row["is_compacted"]),
-        ]
-        for row in topics[:most_rows]
-    ]
-    more = f", the largest {most_rows:,} of {len(topics):,}" if len(topics) > most_rows else ""
-    print_table(f"idle topics{more}", columns, rows)
-    freed = [
-        [str(row["broker_id"]), f"{row['replicas']:,}", format_bytes(row["size_bytes"])] for row in brokers[:most_rows]
-    ]
-    more = f", the {most_rows:,} that gain most of {len(brokers):,}" if len(brokers) > most_rows else ""
-    print_table(
-        f"what removing them would free{more}", [("broker", "left"), ("replicas", "right"), ("freed", "right")], freed
-    )
+    if topics:
+        print_data(idle_table("Idle topics", TOPICS, topics, most=most_rows))
+        print_data(idle_table("What removing them would free", BROKERS, brokers, most=most_rows))

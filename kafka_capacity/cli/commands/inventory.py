@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, Application, app
-from kafka_capacity.cli.console import print_table, progress_bar, say
+from kafka_capacity.cli.console import print_problem_rows, progress_bar, say
 from kafka_capacity.cli.options import ClusterName, Day, Quiet, SnapshotFormat, day_or_today, takes_snapshot
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
@@ -46,7 +46,7 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
     if config is not None:
         try:
             settings = json.loads(config.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             # The text is not shown: it may hold secrets.
             raise RequestError(f"--config: {config} is not JSON; fix it") from None
         if not isinstance(settings, dict):
@@ -200,9 +200,7 @@ def check(
     if is_json:
         typer.echo(json.dumps(findings.to_json(), ensure_ascii=False, indent=1))
     elif len(findings):
-        columns = [("severity", "left"), ("code", "left"), ("where", "left"), ("message", "left"), ("remedy", "left")]
-        rows = [[str(f.severity), f.code, f.where, f.message, f.remedy] for f in findings]
-        print_table(counted(len(findings), "finding"), columns, rows)  # type: ignore[arg-type]  # literals
+        print_problem_rows(counted(len(findings), "finding"), findings, has_codes=True)
     else:
         typer.echo("no findings")
     if findings.fatal:

@@ -48,22 +48,13 @@ def report(
     if earlier is not None and (given or any(one is not None for one in (brokers, shapes_file, cpu_samples))):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
     with progress_bar(is_quiet=is_quiet) as begin:
-        from kafka_capacity.cli.failure_planning import fail_plan
-        from kafka_capacity.cli.group_planning import simulate_found_groups
-        from kafka_capacity.cli.planning import make_plan
-        from kafka_capacity.cli.report_files import (
-            planned_tables,
-            report_inputs,
-            serious_texts,
-            size_plan,
-            write_report,
-        )
+        from kafka_capacity.cli.plan_input import run_step_by_step
+        from kafka_capacity.cli.planning import ask_plan
+        from kafka_capacity.cli.report_files import serious_texts, simulate_report, write_report
         from kafka_capacity.cli.size_files import read_size_files
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
-        from kafka_capacity.plan.focus import focus_placement
         from kafka_capacity.plan.report import render_all
-        from kafka_capacity.questions.capacity.sizing_view import read_sizing
         from kafka_capacity.report.render import rerender
 
         store = open_store(out)
@@ -72,19 +63,12 @@ def report(
             decision = None
             rendered = rerender(earlier.read_bytes())
         else:
-            asked = request_of("not read yet", "2000-01-01", given)
-            files = read_size_files(shapes_file, cpu_samples, asked)
-            planned = make_plan(str(snapshot), given, brokers, begin)
-            groups = simulate_found_groups(planned.found, planned.request, begin, begun=1 + len(planned.judged))
-            begin("sizing")
-            sizing = size_plan(planned, files)
-            begin("losing brokers")
-            tables = planned_tables(planned)
-            sizes = read_sizing(sizing.tables, sizing.document, planned.request.model_dump(mode="json"))
-            count_now = None if sizes is None else sizes.count_now
-            failures = fail_plan(planned, focus_placement(tables["scenarios"], count_now=count_now), files)
+            files = read_size_files(shapes_file, cpu_samples, request_of("not read yet", "2000-01-01", given))
+            begin("reading the snapshot")
+            asked = ask_plan(str(snapshot), given, brokers, **files.given)
+            run = run_step_by_step(begin, begun=1)
+            results = simulate_report(asked, files, run, snapshot=str(snapshot), out=out)
             begin("drawing")
-            results = report_inputs(planned, tables, groups, sizing, failures, snapshot=str(snapshot), out=out)
             decision = decide(results).as_dict()
             rendered = render_all(results, decision)
         write_report(store, rendered, decision)

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
-from kafka_capacity.cli.console import progress_bar
-from kafka_capacity.cli.options import CpuSamples, OutFolder, Quiet, ShapesFile, takes_snapshot
-from kafka_capacity.cli.plan_options import fields_of, takes
-from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.cli.app import EXIT_NOTHING_FITS
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import CpuSamples, ShapesFile
+from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 
@@ -40,39 +39,31 @@ Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US do
 """
 
 
-@app.command("size", help=_HELP)
-@takes_snapshot()
-@takes(
+@asks(
+    "size",
+    "size.json",
     *fields_of(DemandParameters, SizingParameters),
     *_OF_OTHER_SECTIONS,
+    text=_HELP,
     also={"planned_events": "--events", "sizing_broker_counts": "--broker-counts"},
 )
 def size(
     snapshot: str,
     given: Mapping[str, Any],
+    begin: Steps,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
-    out: OutFolder = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print what size.json holds instead of tables.")] = False,
     is_everything: Annotated[bool, typer.Option("--all", help="List every option that was tried.")] = False,
     has_to_fit: Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")] = False,
-    is_quiet: Quiet = False,
-) -> None:
+) -> Found:
     """Size; the text that users read is the help above."""
-    keep_pandas_out()
-    from kafka_capacity.cli.documents import write_document
     from kafka_capacity.cli.size_table import print_size
-    from kafka_capacity.cli.sizing import SIZE, size_cluster, size_document
+    from kafka_capacity.cli.sizing import size_cluster, size_document
 
-    with progress_bar(is_quiet=is_quiet) as begin:
-        done = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
-        document = size_document(done) if is_json or out is not None else {}
-        if out is not None:
-            begin("writing")
-            write_document(out, SIZE, document)
-    if is_json:
-        typer.echo(canonical_json(document), nl=False)
-    else:
-        print_size(done, is_everything=is_everything)
-    if has_to_fit and done.sized.advice.recommended is None:
-        raise typer.Exit(EXIT_NOTHING_FITS)
+    done = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
+    document = size_document(done)
+    return Found(
+        document=lambda: document,
+        show=lambda: print_size(done, document, is_everything=is_everything),
+        exit_status=EXIT_NOTHING_FITS if has_to_fit and done.sized.advice.recommended is None else 0,
+    )

@@ -52,11 +52,6 @@ class AssignmentDiff:
         return int(self.added.sum())
 
     @property
-    def dropped_replicas(self) -> int:
-        """How many replicas go away."""
-        return int(self.removed.sum())
-
-    @property
     def changed_partitions(self) -> int:
         """How many replica lists differ."""
         return int(self.is_changed.sum())

@@ -11,8 +11,8 @@ Algorithm:
     Words are read at any byte by a view on the buffer that moves on by one byte, so nothing is copied but the words.
     Where numba is installed, very many keys are hashed one after another by compiled code instead.
 
->>> murmur2(b"kafka"), partition_of_key(b"kafka", 10)
-(-798503068, 0)
+>>> murmur2(b"kafka")
+-798503068
 >>> partitions_of_keys(Keys.of([b"21", b"foobar", b"kafka"]), 10).tolist()
 [0, 6, 0]
 """
@@ -82,15 +82,6 @@ def murmur2(key: bytes) -> int:
         state = (state ^ int.from_bytes(key[whole:], "little")) * MULTIPLIER & _MASK
     state = (state ^ state >> 13) * MULTIPLIER & _MASK
     return to_int(state ^ state >> 15)
-
-
-def partition_of_key(key: bytes, partitions: int) -> int:
-    """Return the partition of one key.
-
-    Raises:
-        RequestError: there is no partition.
-    """
-    return (murmur2(key) & POSITIVE) % checked_count(partitions)
 
 
 def murmur2_of_keys(keys: Keys) -> NDArray[np.int32]:

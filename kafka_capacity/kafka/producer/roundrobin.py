@@ -7,18 +7,14 @@ Algorithm:
     nothing of partitions: when one loses its leader the sequence jumps, and 2**31 records after the start it begins
     again at 0.
 
-    Before Kafka 2.4 records without key went the same way, from a random start: give it as ``first_count``.
-
->>> roundrobin_partitions(TopicMetadata.of(6, [0, 2, 5]), 4).tolist()
+>>> producer, topic = RoundRobinPartitioner(), TopicMetadata.of(6, [0, 2, 5])
+>>> [producer.partition("orders", topic) for _ in range(4)]
 [0, 2, 5, 0]
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.kafka.producer.key_hashing import POSITIVE
 from kafka_capacity.kafka.producer.topic import TopicMetadata
@@ -39,11 +35,3 @@ class RoundRobinPartitioner:
         count = self.counts.get(name, 0)
         self.counts[name] = count + 1
         return topic.pick(count & POSITIVE)
-
-
-def roundrobin_partitions(topic: TopicMetadata, records: int, *, first_count: int = 0) -> NDArray[np.int64]:
-    """Choose for many records to one topic: int64[records], counted from ``first_count``."""
-    counts = (np.arange(records, dtype=np.int64) + first_count) & POSITIVE
-    served = np.array(topic.available or range(topic.partitions), dtype=np.int64)
-    chosen: NDArray[np.int64] = served[counts % len(served)]
-    return chosen

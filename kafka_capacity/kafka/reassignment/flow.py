@@ -12,8 +12,8 @@ Algorithm
     Kafka's fetchers go round their partitions, so the copies at one gate share it evenly, and who is done leaves the
     rest to the others. With n copies at a gate, sorted by size s₁ ≤ s₂ ≤ …, and rate R, copy k is done after
     (s₁ + … + sₖ + (n − k)·sₖ) ÷ R; the last after the sum of all ÷ R. A copy is done when its slowest gate says so.
-    :func:`replay` plays the same copies event by event, max-min fair over all gates at once: equal to the above where
-    one gate binds, later by at most a factor of two where bottlenecks alternate, never earlier at the end.
+    Played event by event, max-min fair over all gates at once, it is the same where one gate binds, later by at most a
+    factor of two where bottlenecks alternate, and never earlier at the end: tests do that.
 
 Worked example:
     >>> import numpy as np
@@ -21,17 +21,12 @@ Worked example:
     >>> rates = np.array([10.0, 10.0, 10.0])
     >>> copy_seconds(gates, np.array([100.0, 200.0]), rates).tolist()
     [20.0, 30.0]
-    >>> replay(gates, np.array([100.0, 200.0]), rates).tolist()
-    [20.0, 30.0]
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-_NEGLIGIBLE = 1e-12
-"""Of a copy's size: what is left by rounding."""
 
 
 def closing_rates(
@@ -102,56 +97,6 @@ def run_starts(sorted_keys: NDArray[np.intp]) -> NDArray[np.intp]:
     if not len(sorted_keys):
         return np.zeros(0, dtype=np.intp)
     return np.concatenate([[0], np.flatnonzero(sorted_keys[1:] != sorted_keys[:-1]) + 1]).astype(np.intp)
-
-
-def replay(
-    gates: NDArray[np.intp], size_bytes: NDArray[np.float64], closing: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Play copies event by event, max-min fair: float64[C], when each is in sync, infinite for never.
-
-    Each event is a copy that is done. As many events as copies, and at each the shares are worked out again: for small
-    waves, and to check :func:`copy_seconds`.
-    """
-    done = np.full(len(size_bytes), np.inf)
-    done[size_bytes <= 0] = 0.0
-    left = size_bytes.astype(np.float64)
-    is_active = size_bytes > 0
-    now = 0.0
-    while is_active.any():
-        rate = fair_rates(gates, is_active, closing)
-        moves = is_active & (rate > 0)
-        if not moves.any():
-            break
-        step = float((left[moves] / rate[moves]).min())
-        now += step
-        left[moves] -= rate[moves] * step
-        ended = moves & (left <= _NEGLIGIBLE * size_bytes)
-        done[ended] = now
-        is_active &= ~ended
-    return done
-
-
-def fair_rates(
-    gates: NDArray[np.intp], is_active: NDArray[np.bool_], closing: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Share all gates among the active copies, max-min fair: float64[C].
-
-    The gate with the smallest even share fixes the rate of its copies; what they take elsewhere is gone there; and so
-    on, until every copy has a rate.
-    """
-    rate = np.zeros(len(is_active))
-    open_copies = is_active.copy()
-    left = np.maximum(closing, 0.0)
-    while open_copies.any():
-        count = np.bincount(gates[open_copies].ravel(), minlength=len(left))
-        share = np.where(count > 0, left / np.maximum(count, 1), np.inf)
-        tightest = int(np.argmin(share))
-        fixed = open_copies & (gates == tightest).any(axis=1)
-        rate[fixed] = share[tightest]
-        taken = np.bincount(gates[fixed].ravel(), minlength=len(left))
-        left = np.maximum(left - taken * share[tightest], 0.0)
-        open_copies &= ~fixed
-    return rate
 
 
 def disk_peaks(

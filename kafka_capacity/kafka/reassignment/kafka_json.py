@@ -48,16 +48,6 @@ def reassignment_json(
     return _written(LineNames.of(partitions, chosen), replicas, places, paths)
 
 
-def election_json(partitions: Partitions, rows: NDArray[np.intp]) -> bytes:
-    r"""Write the partitions whose preferred leaders are to be elected.
-
-    >>> one = np.zeros(1, dtype=np.int32)
-    >>> election_json(Partitions(topics=("orders",), topic=one, partition=one), np.array([0]))
-    b'{"partitions":[\n{"topic":"orders","partition":0}\n]}\n'
-    """
-    return _elected(LineNames.of(partitions, rows))
-
-
 def _elected(names: LineNames) -> bytes:
     lines = partition_lines(names)
     return b'{"partitions":[\n' + lines + b"\n]}\n" if lines else b'{"partitions":[]}\n'

@@ -15,14 +15,6 @@ A static member that returns within its session gets what it had, and no rebalan
 
 Worked example: a third member joins two eager ones, with every wait as long as it can be: all wait three seconds for
 heartbeats, half a second for a poll, and then stop; 0.2 seconds, a round trip, later they read again.
-
->>> from kafka_capacity.kafka.rebalance.model import Event
->>> from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
->>> from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
->>> group = plain_group({"orders": 6}, members=2, assignor="range")
->>> trace = GroupSimulation(group, plain_scenario(group, member_count=3)).trace(Event.SCALE, draw=None)
->>> trace.rebalances, trace.end_seconds, trace.interruptions.pause_seconds.round(3).tolist()
-(1, 3.7, [0.2, 0.2, 0.2, 0.2, 0.2, 0.2])
 """
 
 from __future__ import annotations

@@ -13,16 +13,7 @@ the client, Kafka 4.3.1):
 Nobody else stops. A static member that returns within its session gets what it had.
 
 Worked example: a third member joins two, with every wait as long as it can be. The two learn of it after five seconds
-and let go half a second later; the third is told at its own heartbeat, ten seconds after it joined:
-
->>> from kafka_capacity.kafka.rebalance.model import Event
->>> from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
->>> from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
->>> group = plain_group({"orders": 6}, members=2, assignor="uniform", protocol="consumer")
->>> trace = GroupSimulation(group, plain_scenario(group, member_count=3)).trace(Event.SCALE, draw=None)
->>> found = trace.interruptions
->>> trace.rebalances, found.stop_seconds.tolist(), found.start_seconds.round(3).tolist()
-(1, [5.5, 5.5], [10.2, 10.2])
+and let go half a second later; the third is told at its own heartbeat, ten seconds after it joined.
 """
 
 from __future__ import annotations

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
-TRAFFIC = "traffic"
-STORED = "stored"
+from kafka_capacity.demand.outlook import STORED, TRAFFIC
+
 UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes"}
-"""What is predicted: what is produced to the cluster at peak, and what all replicas take on disk."""
 
 _DAY_SECONDS = 86_400.0
 LEAST_AGE_DAYS = 7

@@ -32,7 +32,6 @@ from kafka_capacity.questions.capacity.results import CapacityUse
 
 _AT = {condition: place for place, condition in enumerate(CONDITIONS)}
 _OF = {resource: place for place, resource in enumerate(RESOURCES)}
-_LOST = (Condition.BROKER_LOST, Condition.RACK_LOST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.hardware.limits import Condition, Resource
+from kafka_capacity.hardware.plain import plain_fields, plain_number
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse
@@ -225,6 +226,21 @@ class CapacityResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, without the details; what is not known is null."""
-        from kafka_capacity.questions.capacity.plain_results import plain_result
-
-        return plain_result(self)
+        option = self.option
+        return {
+            "option_id": option.option_id,
+            "kind": str(option.kind),
+            **plain_fields(option.placement),
+            "idle_brokers": option.placement.idle_brokers,
+            "shape": option.shape.name,
+            "priced_on": option.shape.priced_on or None,
+            "fits": self.fits,
+            "fits_until": self.fits_until,
+            "excuses": [excuse.as_dict() for excuse in self.excuses],
+            "not_judged": [str(resource) for resource in self.not_judged],
+            "headroom_ratio": plain_number(self.headroom_ratio),
+            "tightest": None if self.tightest is None else plain_fields(self.tightest),
+            "exhaustion": [plain_fields(one) for one in self.exhaustion],
+            "usd_per_month": {**plain_fields(self.cost), "total": plain_number(self.cost.total)},
+            "change": plain_fields(self.change),
+        }

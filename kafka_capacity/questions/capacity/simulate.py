@@ -111,11 +111,6 @@ def simulate_sizing(
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)
 
 
-def run_here(inputs: SizingInputs, keys: Sequence[PlacementKey]) -> Iterable[dict[str, pa.Table]]:
-    """Do the work in this process."""
-    return (placement_results(inputs, key) for key in keys)
-
-
 def _unpacked(bundles: Iterable[Mapping[str, pa.Table]]) -> Iterable[CapacityResult]:
     for bundle in bundles:
         for data in bundle[RESULTS].column("data").to_pylist():

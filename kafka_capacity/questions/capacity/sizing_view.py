@@ -128,11 +128,16 @@ def read_sizing(
     table = tables.get("sizing_options")
     if not document or table is None or not len(table) or has_no_rates(document):
         return None
-    exhaustion: dict[str, dict[str, Row]] = {}
+    return view_sizing(tables, document, request)
+
+
+def view_sizing(tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]) -> SizingView:
+    """Return what sizing found, whether or not any rates were known; arguments are those of :func:`read_sizing`."""
+    options, exhaustion = tables["sizing_options"].to_pylist(), dict[str, dict[str, Row]]()
     for row in tables["sizing_exhaustion"].to_pylist():
         exhaustion.setdefault(row["option_id"], {})[row["resource"]] = row
     read: dict[str, Any] = {
-        "options": tuple({**row, "excuses": json.loads(row["excuses"])} for row in table.to_pylist()),
+        "options": tuple({**row, "excuses": json.loads(row["excuses"])} for row in options),
         "exhaustion": exhaustion,
         "use": tables["sizing_use"],
         "document": document,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,86 +12,92 @@ import pyarrow as pa
 
 from kafka_capacity.demand.workload import ESTIMATES
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Limits
-from kafka_capacity.hardware.plain import plain_fields, plain_number
-from kafka_capacity.objects.tables import Tables
+from kafka_capacity.hardware.plain import plain_number
+from kafka_capacity.objects.tables import Int32, Tables, cells_of, schema_of, table_of_columns, table_of_rows
 from kafka_capacity.questions.capacity.judging import used_ratios
 from kafka_capacity.questions.capacity.results import CapacityResult
 
 
-def _text(name: str) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.string(), nullable=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionRow:
+    """One row an option, in the order tried; what is not known or never ends is null.
+
+    ``idle_brokers`` of its brokers hold nothing; ``excuses`` is a JSON list.
+    """
+
+    position: Int32
+    option_id: str
+    kind: str
+    broker_count: Int32
+    idle_brokers: Int32
+    extra_racks: Int32
+    replication_factor: Int32 | None
+    shape: str
+    provider: str
+    priced_on: str | None
+    fits: bool
+    fits_until: str | None
+    is_recommended: bool
+    is_on_front: bool
+    excuses: str
+    not_judged: tuple[str, ...]
+    headroom_ratio: float | None
+    tightest_resource: str | None = None
+    tightest_condition: str | None = None
+    tightest_broker: Int32 | None = None
+    tightest_date: str | None = None
+    tightest_needed: float | None = None
+    tightest_allowed: float | None = None
+    brokers_usd_per_month: float | None
+    disks_usd_per_month: float | None
+    between_racks_usd_per_month: float | None
+    ingest_usd_per_month: float | None
+    total_usd_per_month: float | None
+    moved_bytes: float
+    moved_between_racks_bytes: float
+    change_seconds: float | None
+    least_throttle_bytes_per_second: float
+    change_usd: float | None
+    break_even_days: float | None
+    is_in_place: bool
 
 
-_COSTS = ("brokers", "disks", "between_racks", "ingest", "total")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExhaustionRow:
+    """One row an option and resource that could be judged: the days on which it passes its limit.
 
-SIZING_OPTIONS = pa.schema(
-    [
-        pa.field("position", pa.int32(), nullable=False),
-        _text("option_id"),
-        _text("kind"),
-        pa.field("broker_count", pa.int32(), nullable=False),
-        pa.field("idle_brokers", pa.int32(), nullable=False),
-        pa.field("extra_racks", pa.int32(), nullable=False),
-        pa.field("replication_factor", pa.int32()),
-        _text("shape"),
-        _text("provider"),
-        pa.field("priced_on", pa.string()),
-        pa.field("fits", pa.bool_(), nullable=False),
-        pa.field("fits_until", pa.string()),
-        pa.field("is_recommended", pa.bool_(), nullable=False),
-        pa.field("is_on_front", pa.bool_(), nullable=False),
-        _text("excuses"),
-        pa.field("not_judged", pa.list_(pa.string()), nullable=False),
-        pa.field("headroom_ratio", pa.float64()),
-        pa.field("tightest_resource", pa.string()),
-        pa.field("tightest_condition", pa.string()),
-        pa.field("tightest_broker", pa.int32()),
-        pa.field("tightest_date", pa.string()),
-        pa.field("tightest_needed", pa.float64()),
-        pa.field("tightest_allowed", pa.float64()),
-        *(pa.field(f"{part}_usd_per_month", pa.float64()) for part in _COSTS),
-        pa.field("moved_bytes", pa.float64(), nullable=False),
-        pa.field("moved_between_racks_bytes", pa.float64(), nullable=False),
-        pa.field("change_seconds", pa.float64()),
-        pa.field("least_throttle_bytes_per_second", pa.float64(), nullable=False),
-        pa.field("change_usd", pa.float64()),
-        pa.field("break_even_days", pa.float64()),
-        pa.field("is_in_place", pa.bool_(), nullable=False),
-    ]
-)
-"""One row an option, in the order tried; ``idle_brokers`` of its brokers hold nothing; ``excuses`` is a JSON list; what
-is not known or never ends is null."""
+    They are null for not before the horizon.
+    """
 
-SIZING_EXHAUSTION = pa.schema(
-    [
-        _text("option_id"),
-        _text("resource"),
-        pa.field("middle", pa.string()),
-        pa.field("high", pa.string()),
-        pa.field("condition", pa.string()),
-        pa.field("broker_id", pa.int32()),
-    ]
-)
-"""One row an option and resource that could be judged: the days on which it passes its limit, null for not before the
-horizon."""
+    option_id: str
+    resource: str
+    middle: str | None
+    high: str | None
+    condition: str | None
+    broker_id: Int32 | None
 
-SIZING_USE = pa.schema(
-    [
-        _text("option_id"),
-        _text("date"),
-        _text("estimate"),
-        _text("condition"),
-        _text("resource"),
-        pa.field("broker_id", pa.int32(), nullable=False),
-        pa.field("rack", pa.string()),
-        pa.field("load", pa.float64()),
-        pa.field("capacity", pa.float64()),
-        pa.field("limit_ratio", pa.float64(), nullable=False),
-        pa.field("used_ratio", pa.float64()),
-    ]
-)
-"""What each broker carries, of doing nothing and of the recommended option; ``used_ratio`` is of what the limit allows,
-so that 1 is the limit."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseRow:
+    """What each broker carries, of doing nothing and of the recommended option.
+
+    ``used_ratio`` is of what the limit allows, so that 1 is the limit.
+    """
+
+    option_id: str
+    date: str
+    estimate: str
+    condition: str
+    resource: str
+    broker_id: Int32
+    rack: str | None
+    load: float | None
+    capacity: float | None
+    limit_ratio: float
+    used_ratio: float | None
+
+
+SIZING_OPTIONS, SIZING_EXHAUSTION, SIZING_USE = schema_of(OptionRow), schema_of(ExhaustionRow), schema_of(UseRow)
 
 SIZING_TABLES: Tables = {
     "sizing_options": (SIZING_OPTIONS, ("position",)),
@@ -106,58 +113,50 @@ def sizing_options_table(
     """Return the rows of ``sizing_options``."""
     rows = []
     for position, result in enumerate(results):
-        option, change, tightest = result.option, result.change, result.tightest
-        costs = {**plain_fields(result.cost), "total": plain_number(result.cost.total)}
-        told = {} if tightest is None else {f"tightest_{name}": value for name, value in plain_fields(tightest).items()}
+        option, change = result.option, result.change
+        costs = {**cells_of(result.cost), "total": plain_number(result.cost.total)}
         rows.append(
-            {
-                "position": position,
-                "option_id": option.option_id,
-                "kind": str(option.kind),
-                "broker_count": option.placement.broker_count,
-                "idle_brokers": option.placement.idle_brokers,
-                "extra_racks": option.placement.extra_racks,
-                "replication_factor": option.placement.replication_factor,
-                "shape": option.shape.name,
-                "provider": option.shape.provider,
-                "priced_on": option.shape.priced_on or None,
-                "fits": result.fits,
-                "fits_until": result.fits_until,
-                "is_recommended": option.option_id == recommended,
-                "is_on_front": option.option_id in front,
-                "excuses": json.dumps([excuse.as_dict() for excuse in result.excuses], sort_keys=True),
-                "not_judged": [str(resource) for resource in result.not_judged],
-                "headroom_ratio": plain_number(result.headroom_ratio),
-                **told,
-                **{f"{part}_usd_per_month": costs[part] for part in _COSTS},
-                "moved_bytes": change.moved_bytes,
-                "moved_between_racks_bytes": change.moved_between_racks_bytes,
-                "change_seconds": plain_number(change.seconds),
-                "least_throttle_bytes_per_second": change.least_throttle_bytes_per_second,
-                "change_usd": plain_number(change.usd),
-                "break_even_days": plain_number(change.break_even_days),
-                "is_in_place": change.is_in_place,
-            }
+            OptionRow(
+                position=position,
+                option_id=option.option_id,
+                kind=option.kind,
+                broker_count=option.placement.broker_count,
+                idle_brokers=option.placement.idle_brokers,
+                extra_racks=option.placement.extra_racks,
+                replication_factor=option.placement.replication_factor,
+                shape=option.shape.name,
+                provider=option.shape.provider,
+                priced_on=option.shape.priced_on or None,
+                fits=result.fits,
+                fits_until=result.fits_until,
+                is_recommended=option.option_id == recommended,
+                is_on_front=option.option_id in front,
+                excuses=json.dumps([excuse.as_dict() for excuse in result.excuses], sort_keys=True),
+                not_judged=result.not_judged,
+                headroom_ratio=result.headroom_ratio,
+                **cells_of(result.tightest, prefix="tightest_"),
+                **{f"{part}_usd_per_month": usd for part, usd in costs.items()},
+                moved_bytes=change.moved_bytes,
+                moved_between_racks_bytes=change.moved_between_racks_bytes,
+                change_seconds=change.seconds,
+                least_throttle_bytes_per_second=change.least_throttle_bytes_per_second,
+                change_usd=change.usd,
+                break_even_days=change.break_even_days,
+                is_in_place=change.is_in_place,
+            )
         )
-    return pa.Table.from_pylist(rows, schema=SIZING_OPTIONS)
+    return table_of_rows(SIZING_OPTIONS, rows)
 
 
 def sizing_exhaustion_table(results: Sequence[CapacityResult]) -> pa.Table:
     """Return the rows of ``sizing_exhaustion``, sorted."""
     rows = [
-        {
-            "option_id": result.option_id,
-            "resource": str(one.resource),
-            "middle": one.middle,
-            "high": one.high,
-            "condition": None if one.condition is None else str(one.condition),
-            "broker_id": one.broker,
-        }
+        {"option_id": result.option_id, **cells_of(one), "broker_id": one.broker}
         for result in results
         for one in result.exhaustion
     ]
     rows.sort(key=lambda row: (row["option_id"], row["resource"]))
-    return pa.Table.from_pylist(rows, schema=SIZING_EXHAUSTION)
+    return table_of_rows(SIZING_EXHAUSTION, rows)
 
 
 def sizing_use_table(results: Sequence[CapacityResult], limits: Limits) -> pa.Table:
@@ -180,27 +179,22 @@ def _use_rows(result: CapacityResult, limits: Limits) -> pa.Table:
     condition, resource, estimate, date, broker = (index.reshape(-1) for index in np.indices(shape))
     share = np.array([[limits.ratio(one, CONDITIONS[place]) for one in RESOURCES] for place in judged])
 
-    def named(names: Sequence[str | None], index: Any) -> pa.Array[Any]:
-        return pa.DictionaryArray.from_arrays(pa.array(index, pa.int32()), pa.array(list(names), pa.string())).cast(
-            pa.string()
-        )
-
-    def known(values: Any) -> pa.Array[Any]:
-        flat = np.asarray(values, dtype=np.float64).reshape(-1)
-        return pa.array(flat, pa.float64(), mask=~np.isfinite(flat))
+    def named(names: Sequence[object], index: Any) -> pa.Array[Any]:
+        words = pa.array([None if one is None else str(one) for one in names], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(index, pa.int32()), words)
 
     columns = {
-        "option_id": pa.array([result.option_id] * load.size, pa.string()),
+        "option_id": result.option_id,
         "date": named(use.dates, date),
         "estimate": named(ESTIMATES, estimate),
-        "condition": named([str(CONDITIONS[place]) for place in judged], condition),
-        "resource": named([str(one) for one in RESOURCES], resource),
-        "broker_id": pa.array(use.brokers.ids[broker], pa.int32()),
+        "condition": named([CONDITIONS[place] for place in judged], condition),
+        "resource": named(RESOURCES, resource),
+        "broker_id": use.brokers.ids[broker],
         "rack": named(use.brokers.racks, broker),
-        "load": known(load),
-        "capacity": known(use.capacity[resource, broker]),
-        "limit_ratio": pa.array(share[condition, resource], pa.float64()),
-        "used_ratio": known(ratio),
+        "load": load.reshape(-1),
+        "capacity": use.capacity[resource, broker],
+        "limit_ratio": share[condition, resource],
+        "used_ratio": ratio.reshape(-1),
     }
-    table = pa.table(columns, schema=SIZING_USE)
+    table = table_of_columns(SIZING_USE, load.size, columns)
     return table.filter(pa.array(np.isfinite(use.capacity[resource, broker])))

@@ -192,10 +192,11 @@ def _reasons(view: ChangeView) -> list[str]:
         return found
     figures = option.figures
     found.append(_bound_reason(figures))
-    today = " of today’s brokers" if view.new_broker_ids else ""
+    today = " over today’s brokers" if view.new_broker_ids else ""
     found.append(
-        f"The broker furthest from its fair share{today} is {format_percent(figures['balance_before'])} off it now; "
-        f"after the change the furthest is {format_percent(figures['balance_after'])} off."
+        f"Max imbalance is {format_percent(figures['balance_before'])} now{today}, and "
+        f"{format_percent(figures['balance_after'])} after the change: how far the broker that is off most is from its "
+        "fair share."
     )
     if figures["bottleneck_broker"] is not None and not option.never_ends and view.move is None:
         direction = "receives" if figures["bottleneck_direction"] == "in" else "sends"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,18 +33,12 @@ class SimulationInputs:
 
     snapshot: Snapshot
     load: PartitionLoad
-    facts: dict[str, Any]
     move: MoveSettings = dataclasses.field(default_factory=MoveSettings)
 
 
 def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScenario) -> bool:
     """Return whether the moves of a scenario are listed one by one."""
     return len(scenarios) <= MOVES_FOR_ALL_UP_TO or scenario.placer == "fewest-bytes"
-
-
-def evaluate_tables(inputs: SimulationInputs, scenario: PlacementScenario, *, has_moves: bool) -> dict[str, pa.Table]:
-    """Evaluate one scenario and give its tables; where its moves are listed, in what waves they are done as well."""
-    return placement_tables(inputs, PlacementPiece(scenarios=(scenario,), has_moves=has_moves))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

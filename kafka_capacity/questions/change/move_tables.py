@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,126 +18,139 @@ from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, fi
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
+from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_columns, table_of_rows
 
-_SECONDS = [f"{edge}_{band}_seconds" for edge in ("start", "end") for band in BAND]
-_TOTALS = [f"total_{band}_seconds" for band in BAND]
-_SMALLEST = [f"smallest_throttle_{band}_bytes_per_second" for band in BAND]
 
-SCHEDULES = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("wave_count", pa.int32(), nullable=False),
-        *(pa.field(name, pa.float64()) for name in _TOTALS),
-        pa.field("copied_bytes", pa.float64(), nullable=False),
-        *(pa.field(name, pa.float64(), nullable=False) for name in _SMALLEST),
-        pa.field("order", pa.string(), nullable=False),
-        pa.field("orders", pa.string(), nullable=False),
-        pa.field("worst_broker", pa.int32()),
-        pa.field("worst_resource", pa.string(), nullable=False),
-        pa.field("relieved_seconds", pa.float64()),
-        pa.field("leaders_moved_first", pa.int64()),
-        pa.field("is_leadership_first", pa.bool_()),
-        pa.field("plain_seconds", pa.float64()),
-        pa.field("leadership_first_seconds", pa.float64()),
-        pa.field("detours", pa.int64(), nullable=False),
-        pa.field("refused_partitions", pa.int64(), nullable=False),
-        pa.field("refusals", pa.string(), nullable=False),
-        pa.field("throttle_bytes_per_second", pa.float64(), nullable=False),
-        pa.field("is_throttle_automatic", pa.bool_(), nullable=False),
-        pa.field("headroom_ratio", pa.float64(), nullable=False),
-        pa.field("max_concurrent_moves_per_broker", pa.int32()),
-        pa.field("longest_wave_seconds", pa.float64()),
-        pa.field("pause_seconds", pa.float64(), nullable=False),
-    ]
-)
-"""One row a scenario that was scheduled; totals, and the seconds until relief, are null for never.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleRow:
+    """One row a scenario that was scheduled; totals, and the seconds until relief, are null for never.
 
-``orders`` is a JSON list of ``order``, ``wave_count``, ``total_seconds`` and ``relieved_seconds`` (at the expected
-rates, null for never); ``refusals`` one of ``constraint``, ``where``, ``needed``, ``available``, ``unit``, ``reason``
-and ``partitions``. The four columns about leaders are null where no drained broker leads what is copied.
-"""
+    ``orders`` is a JSON list of ``order``, ``wave_count``, ``total_seconds`` and ``relieved_seconds`` (at the expected
+    rates, null for never); ``refusals`` one of ``constraint``, ``where``, ``needed``, ``available``, ``unit``,
+    ``reason`` and ``partitions``. The four columns about leaders are null where no drained broker leads what is copied.
+    """
 
-WAVES = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("wave", pa.int32(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("partitions", pa.int64(), nullable=False),
-        *(pa.field(name, pa.float64()) for name in _SECONDS),
-        pa.field("copied_bytes", pa.float64(), nullable=False),
-        pa.field("in_flight_bytes", pa.float64(), nullable=False),
-        pa.field("throttle_bytes_per_second", pa.float64(), nullable=False),
-        *(pa.field(name, pa.float64(), nullable=False) for name in _SMALLEST),
-        pa.field("bottleneck_broker", pa.int32()),
-        pa.field("bottleneck_direction", pa.string()),
-        pa.field("fullest_broker", pa.int32()),
-        pa.field("fullest_peak_bytes", pa.float64()),
-        pa.field("fullest_ratio", pa.float64()),
-        pa.field("elections", pa.int64(), nullable=False),
-        pa.field("files", pa.string(), nullable=False),
-        pa.field("runbook", pa.string(), nullable=False),
-    ]
-)
-"""One row a wave of a scenario; seconds are null for never; ``files`` is a JSON object of names and sha256, ``runbook``
-one of :class:`~kafka_capacity.kafka.reassignment.runbook.RunbookWave`.
+    scenario_id: str
+    wave_count: Int32
+    total_low_seconds: float | None
+    total_expected_seconds: float | None
+    total_high_seconds: float | None
+    copied_bytes: float
+    smallest_throttle_low_bytes_per_second: float
+    smallest_throttle_expected_bytes_per_second: float
+    smallest_throttle_high_bytes_per_second: float
+    order: str
+    orders: str
+    worst_broker: Int32 | None
+    worst_resource: str
+    relieved_seconds: float | None
+    leaders_moved_first: int | None
+    is_leadership_first: bool | None
+    plain_seconds: float | None
+    leadership_first_seconds: float | None
+    detours: int
+    refused_partitions: int
+    refusals: str
+    throttle_bytes_per_second: float
+    is_throttle_automatic: bool
+    headroom_ratio: float
+    max_concurrent_moves_per_broker: Int32 | None
+    longest_wave_seconds: float | None
+    pause_seconds: float
 
-The fullest broker is the one that comes closest to its disk limit on the way; null where none has a limit.
-"""
 
-BROKER_TIMELINE = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("wave", pa.int32(), nullable=False),
-        pa.field("broker_id", pa.int32(), nullable=False),
-        pa.field("in_bytes", pa.float64(), nullable=False),
-        pa.field("out_bytes", pa.float64(), nullable=False),
-        pa.field("disk_start_bytes", pa.float64(), nullable=False),
-        pa.field("disk_peak_bytes", pa.float64(), nullable=False),
-        pa.field("disk_expected_bytes", pa.float64(), nullable=False),
-        pa.field("disk_end_bytes", pa.float64(), nullable=False),
-        pa.field("disk_limit_bytes", pa.float64()),
-        pa.field("throttle_in_bytes_per_second", pa.float64(), nullable=False),
-        pa.field("throttle_out_bytes_per_second", pa.float64(), nullable=False),
-        pa.field("leaders", pa.int64(), nullable=False),
-    ]
-)
-"""One row a broker that takes part in a wave."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveRow:
+    """One row a wave of a scenario; seconds are null for never.
 
-WAVE_MOVES = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("wave", pa.int32(), nullable=False),
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("partition", pa.int32(), nullable=False),
-        pa.field("replicas_before", pa.list_(pa.int32()), nullable=False),
-        pa.field("replicas_after", pa.list_(pa.int32()), nullable=False),
-        pa.field("log_dirs_before", pa.list_(pa.string()), nullable=False),
-        pa.field("log_dirs_after", pa.list_(pa.string()), nullable=False),
-        pa.field("elects", pa.bool_(), nullable=False),
-        pa.field("elects_back", pa.bool_(), nullable=False),
-    ]
-)
-"""One row a partition of a wave: its replica lists when the wave begins and when it is done.
+    ``files`` is a JSON object of names and sha256, ``runbook`` one of
+    :class:`~kafka_capacity.kafka.reassignment.runbook.RunbookWave`. The fullest broker is the one that comes closest to
+    its disk limit on the way; null where none has a limit.
+    """
 
-``log_dirs_after`` says where replicas that join shall go, ``log_dirs_before`` the same on the way back, null where the
-broker may choose; the last two whether the preferred leader must be elected afterwards.
-"""
+    scenario_id: str
+    wave: Int32
+    kind: str
+    partitions: int
+    start_low_seconds: float | None
+    start_expected_seconds: float | None
+    start_high_seconds: float | None
+    end_low_seconds: float | None
+    end_expected_seconds: float | None
+    end_high_seconds: float | None
+    copied_bytes: float
+    in_flight_bytes: float
+    throttle_bytes_per_second: float
+    smallest_throttle_low_bytes_per_second: float
+    smallest_throttle_expected_bytes_per_second: float
+    smallest_throttle_high_bytes_per_second: float
+    bottleneck_broker: Int32 | None
+    bottleneck_direction: str | None
+    fullest_broker: Int32 | None
+    fullest_peak_bytes: float | None
+    fullest_ratio: float | None
+    elections: int
+    files: str
+    runbook: str
 
-LOG_DIR_TIMELINE = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("wave", pa.int32(), nullable=False),
-        pa.field("broker_id", pa.int32(), nullable=False),
-        pa.field("path", pa.string(), nullable=False),
-        pa.field("start_bytes", pa.float64(), nullable=False),
-        pa.field("peak_bytes", pa.float64(), nullable=False),
-        pa.field("end_bytes", pa.float64(), nullable=False),
-        pa.field("limit_bytes", pa.float64()),
-    ]
-)
-"""One row a log directory that takes part in a wave."""
 
-MOVE_TABLES: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerInWave:
+    """One row a broker that takes part in a wave."""
+
+    scenario_id: str
+    wave: Int32
+    broker_id: Int32
+    in_bytes: float
+    out_bytes: float
+    disk_start_bytes: float
+    disk_peak_bytes: float
+    disk_expected_bytes: float
+    disk_end_bytes: float
+    disk_limit_bytes: float | None
+    throttle_in_bytes_per_second: float
+    throttle_out_bytes_per_second: float
+    leaders: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveMove:
+    """One row a partition of a wave: its replica lists when the wave begins and when it is done.
+
+    ``log_dirs_after`` says where replicas that join shall go, ``log_dirs_before`` the same on the way back, null where
+    the broker may choose; the last two whether the preferred leader must be elected afterwards.
+    """
+
+    scenario_id: str
+    wave: Int32
+    topic: str
+    partition: Int32
+    replicas_before: tuple[Int32, ...]
+    replicas_after: tuple[Int32, ...]
+    log_dirs_before: tuple[str | None, ...]
+    log_dirs_after: tuple[str | None, ...]
+    elects: bool
+    elects_back: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogDirInWave:
+    """One row a log directory that takes part in a wave."""
+
+    scenario_id: str
+    wave: Int32
+    broker_id: Int32
+    path: str
+    start_bytes: float
+    peak_bytes: float
+    end_bytes: float
+    limit_bytes: float | None
+
+
+SCHEDULES, WAVES, WAVE_MOVES = schema_of(ScheduleRow), schema_of(WaveRow), schema_of(WaveMove)
+BROKER_TIMELINE, LOG_DIR_TIMELINE = schema_of(BrokerInWave), schema_of(LogDirInWave)
+
+MOVE_TABLES: Tables = {
     "schedules": (SCHEDULES, ("scenario_id",)),
     "waves": (WAVES, ("scenario_id", "wave")),
     "wave_moves": (WAVE_MOVES, ("scenario_id", "wave", "topic", "partition")),
@@ -161,32 +176,40 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         }
         for each in schedule.refusals
     ]
-    row = {
-        "scenario_id": scenario_id,
-        "wave_count": len(schedule.waves),
-        **dict(zip(_TOTALS, schedule.total_seconds, strict=True)),
-        "copied_bytes": schedule.copied_bytes,
-        **dict(zip(_SMALLEST, schedule.smallest_throttle_bytes_per_second, strict=True)),
-        "order": str(schedule.order),
-        "orders": json.dumps([dataclasses.asdict(each) for each in schedule.orders], sort_keys=True),
-        "worst_broker": schedule.worst_broker,
-        "worst_resource": schedule.worst_resource,
-        "relieved_seconds": schedule.relieved_seconds,
-        "leaders_moved_first": leaders.moved_leaders if leaders else None,
-        "is_leadership_first": leaders.is_chosen if leaders else None,
-        "plain_seconds": leaders.plain_seconds if leaders else None,
-        "leadership_first_seconds": leaders.leadership_first_seconds if leaders else None,
-        "detours": len(schedule.detours),
-        "refused_partitions": sum(len(each.rows) for each in schedule.refusals),
-        "refusals": json.dumps(refusals, sort_keys=True, ensure_ascii=False),
-        "throttle_bytes_per_second": throttle.bytes_per_second,
-        "is_throttle_automatic": throttle.is_automatic,
-        "headroom_ratio": throttle.headroom_ratio,
-        "max_concurrent_moves_per_broker": settings.max_concurrent_moves_per_broker,
-        "longest_wave_seconds": settings.longest_wave_seconds,
-        "pause_seconds": settings.pause_seconds,
-    }
-    return pa.Table.from_pylist([row], schema=SCHEDULES)
+    row = ScheduleRow(
+        scenario_id=scenario_id,
+        wave_count=len(schedule.waves),
+        **_band("total_{}_seconds", schedule.total_seconds),
+        copied_bytes=schedule.copied_bytes,
+        **_band(_SMALLEST, schedule.smallest_throttle_bytes_per_second),
+        order=schedule.order,
+        orders=json.dumps([dataclasses.asdict(each) for each in schedule.orders], sort_keys=True),
+        worst_broker=schedule.worst_broker,
+        worst_resource=schedule.worst_resource,
+        relieved_seconds=schedule.relieved_seconds,
+        leaders_moved_first=leaders.moved_leaders if leaders else None,
+        is_leadership_first=leaders.is_chosen if leaders else None,
+        plain_seconds=leaders.plain_seconds if leaders else None,
+        leadership_first_seconds=leaders.leadership_first_seconds if leaders else None,
+        detours=len(schedule.detours),
+        refused_partitions=sum(len(each.rows) for each in schedule.refusals),
+        refusals=json.dumps(refusals, sort_keys=True, ensure_ascii=False),
+        throttle_bytes_per_second=throttle.bytes_per_second,
+        is_throttle_automatic=throttle.is_automatic,
+        headroom_ratio=throttle.headroom_ratio,
+        max_concurrent_moves_per_broker=settings.max_concurrent_moves_per_broker,
+        longest_wave_seconds=settings.longest_wave_seconds,
+        pause_seconds=settings.pause_seconds,
+    )
+    return table_of_rows(SCHEDULES, [row])
+
+
+_SMALLEST = "smallest_throttle_{}_bytes_per_second"
+
+
+def _band(name: str, values: Sequence[float | None]) -> dict[str, Any]:
+    """Return a figure at the low, the expected and the high rates, as columns of one name."""
+    return {name.format(band): value for band, value in zip(BAND, values, strict=True)}
 
 
 def waves_table(scenario_id: str, schedule: Schedule, said: Sequence[WaveRows]) -> pa.Table:
@@ -196,8 +219,8 @@ def waves_table(scenario_id: str, schedule: Schedule, said: Sequence[WaveRows]) 
     for wave, of_wave in zip(schedule.waves, said, strict=True):
         files = files_of(of_wave)
         page = json.dumps(runbook_page(schedule, wave, files).as_dict(), sort_keys=True, ensure_ascii=False)
-        rows.append({**_wave_row(scenario_id, wave, files, limits), "runbook": page})
-    return pa.Table.from_pylist(rows, schema=WAVES)
+        rows.append(_wave_row(scenario_id, wave, files, limits, page))
+    return table_of_rows(WAVES, rows)
 
 
 def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
@@ -206,19 +229,17 @@ def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[Wave
     topics = pa.array(partitions.topics, pa.string())
     tables = [WAVE_MOVES.empty_table()]
     for wave, said in zip(schedule.waves, listed, strict=True):
-        columns = [
-            pa.array([scenario_id] * len(said.rows), pa.string()),
-            pa.array(np.full(len(said.rows), wave.number, dtype=np.int32)),
-            topics.take(pa.array(partitions.topic[said.rows])),
-            pa.array(partitions.partition[said.rows]),
-            *(list_column(matrix, matrix >= 0) for matrix in (said.replicas_before, said.replicas_after)),
-            path_lists(said.log_dirs_before, said.replicas_before >= 0, said.paths),
-            path_lists(said.log_dirs_after, said.replicas_after >= 0, said.paths),
-            pa.array(said.elects),
-            pa.array(said.elects_back),
-        ]
-        arrays = [column.cast(field.type) for column, field in zip(columns, WAVE_MOVES, strict=True)]
-        tables.append(pa.Table.from_arrays(arrays, schema=WAVE_MOVES))
+        columns = {
+            "scenario_id": scenario_id,
+            "wave": wave.number,
+            "topic": topics.take(pa.array(partitions.topic[said.rows])),
+            "partition": partitions.partition[said.rows],
+            "replicas_before": list_column(said.replicas_before, said.replicas_before >= 0),
+            "replicas_after": list_column(said.replicas_after, said.replicas_after >= 0),
+            "log_dirs_before": path_lists(said.log_dirs_before, said.replicas_before >= 0, said.paths),
+            "log_dirs_after": path_lists(said.log_dirs_after, said.replicas_after >= 0, said.paths),
+        }
+        tables.append(table_of_columns(WAVE_MOVES, len(said.rows), columns, of=said))
     return pa.concat_tables(tables).combine_chunks()
 
 
@@ -230,66 +251,54 @@ def path_lists(log_dirs: np.ndarray, keep: np.ndarray, paths: tuple[str, ...]) -
     return pa.ListArray.from_arrays(places.offsets, names)
 
 
-def _wave_row(scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, float]) -> dict[str, object]:
+def _wave_row(scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, float], page: str) -> WaveRow:
     limit = np.array([limits[broker] for broker in wave.broker_ids.tolist()], dtype=np.float64)
     known = np.isfinite(limit) & (limit > 0)
     ratio = np.where(known, wave.disk_peak_bytes / np.where(known, limit, 1.0), -1.0)
     fullest = int(ratio.argmax()) if known.any() else None
-    return {
-        "scenario_id": scenario_id,
-        "wave": wave.number,
-        "kind": str(wave.kind),
-        "partitions": len(wave.rows),
-        **dict(zip(_SECONDS, (*wave.start_seconds, *wave.end_seconds), strict=True)),
-        "copied_bytes": wave.copied_bytes,
-        "in_flight_bytes": wave.in_flight_bytes,
-        "throttle_bytes_per_second": wave.throttle_bytes_per_second,
-        **dict(zip(_SMALLEST, wave.smallest_throttle_bytes_per_second, strict=True)),
-        "bottleneck_broker": wave.bottleneck_broker,
-        "bottleneck_direction": wave.bottleneck_direction,
-        "fullest_broker": None if fullest is None else int(wave.broker_ids[fullest]),
-        "fullest_peak_bytes": None if fullest is None else float(wave.disk_peak_bytes[fullest]),
-        "fullest_ratio": None if fullest is None else float(ratio[fullest]),
-        "elections": int(wave.elects.sum()),
-        "files": json.dumps({each.name: each.sha256 for each in files.listed()}, sort_keys=True),
-    }
+    return WaveRow(
+        scenario_id=scenario_id,
+        wave=wave.number,
+        kind=wave.kind,
+        partitions=len(wave.rows),
+        **_band("start_{}_seconds", wave.start_seconds),
+        **_band("end_{}_seconds", wave.end_seconds),
+        copied_bytes=wave.copied_bytes,
+        in_flight_bytes=wave.in_flight_bytes,
+        throttle_bytes_per_second=wave.throttle_bytes_per_second,
+        **_band(_SMALLEST, wave.smallest_throttle_bytes_per_second),
+        bottleneck_broker=wave.bottleneck_broker,
+        bottleneck_direction=wave.bottleneck_direction,
+        fullest_broker=None if fullest is None else int(wave.broker_ids[fullest]),
+        fullest_peak_bytes=None if fullest is None else float(wave.disk_peak_bytes[fullest]),
+        fullest_ratio=None if fullest is None else float(ratio[fullest]),
+        elections=int(wave.elects.sum()),
+        files=json.dumps({each.name: each.sha256 for each in files.listed()}, sort_keys=True),
+        runbook=page,
+    )
 
 
 def broker_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
     """Return the rows of ``broker_timeline`` of one schedule."""
     line, throttles = schedule.brokers, schedule.throttles
     place = schedule.problem.brokers.index_of(line.broker_id)
-    return _timeline(
-        BROKER_TIMELINE,
-        line,
-        scenario_id=pa.array([scenario_id] * len(line.wave), pa.string()),
-        throttle_in_bytes_per_second=pa.array(throttles.in_bytes_per_second[place]),
-        throttle_out_bytes_per_second=pa.array(throttles.out_bytes_per_second[place]),
-    )
+    given = {
+        "scenario_id": scenario_id,
+        "throttle_in_bytes_per_second": throttles.in_bytes_per_second[place],
+        "throttle_out_bytes_per_second": throttles.out_bytes_per_second[place],
+    }
+    return table_of_columns(BROKER_TIMELINE, len(line.wave), given, of=line)
 
 
 def log_dir_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
     """Return the rows of ``log_dir_timeline`` of one schedule."""
     line, dirs = schedule.log_dirs, schedule.problem.log_dirs
-    return _timeline(
-        LOG_DIR_TIMELINE,
-        line,
-        scenario_id=pa.array([scenario_id] * len(line.wave), pa.string()),
-        broker_id=pa.array(dirs.broker_id[line.log_dir], pa.int32()),
-        path=pa.array([dirs.path[at] for at in line.log_dir.tolist()], pa.string()),
-    )
-
-
-def _timeline(schema: pa.Schema, line: object, **given: pa.Array) -> pa.Table:
-    """Return a table whose columns are given, or else the arrays of ``line``; what is not finite is null."""
-    arrays = []
-    for field in schema:
-        if field.name in given:
-            arrays.append(given[field.name])
-            continue
-        values = getattr(line, field.name)
-        arrays.append(pa.array(values, field.type, mask=~np.isfinite(values) if field.nullable else None))
-    return pa.Table.from_arrays(arrays, schema=schema)
+    given = {
+        "scenario_id": scenario_id,
+        "broker_id": dirs.broker_id[line.log_dir],
+        "path": [dirs.path[at] for at in line.log_dir.tolist()],
+    }
+    return table_of_columns(LOG_DIR_TIMELINE, len(line.wave), given, of=line)
 
 
 def schedule_tables(scenario_id: str, schedule: Schedule | None) -> dict[str, pa.Table]:

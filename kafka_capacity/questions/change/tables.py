@@ -9,124 +9,110 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.schedule import Schedule
-from kafka_capacity.objects.tables import Tables
+from kafka_capacity.objects.tables import (
+    Int32,
+    Tables,
+    cells_of,
+    columns_of,
+    schema_of,
+    table_of_columns,
+    table_of_rows,
+)
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.growing import new_partitions
 from kafka_capacity.proposal.log_dirs import joining_dirs
-from kafka_capacity.proposal.scenario import PlacementResult
+from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.questions.change.move_tables import MOVE_TABLES, list_column, path_lists, schedule_tables
 
-_METRIC_TYPES: dict[str, pa.DataType] = {
-    "broker_count": pa.int32(),
-    "moved_replicas": pa.int64(),
-    "moved_bytes": pa.int64(),
-    "moved_bytes_low": pa.int64(),
-    "moved_bytes_high": pa.int64(),
-    "seeds_tried": pa.int32(),
-    "changed_partitions": pa.int64(),
-    "leaders_changed": pa.int64(),
-    "total_replicas": pa.int64(),
-    "total_bytes": pa.int64(),
-    "lower_bound_bytes": pa.int64(),
-    "lower_bound_kind": pa.string(),
-    "gap_ratio": pa.float64(),
-    "balance_before": pa.float64(),
-    "balance_after": pa.float64(),
-    "leader_balance_after": pa.float64(),
-    "duration_seconds": pa.float64(),
-    "duration_peak_seconds": pa.float64(),
-    "bottleneck_broker": pa.int32(),
-    "bottleneck_direction": pa.string(),
-    "smallest_throttle_bytes_per_second": pa.float64(),
-    "smallest_throttle_peak_bytes_per_second": pa.float64(),
-    "unreachable_partitions": pa.int64(),
-    "created_partitions": pa.int64(),
-}
 
-SCENARIOS = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("placer", pa.string(), nullable=False),
-        pa.field("target_broker_count", pa.int32(), nullable=False),
-        pa.field("target_broker_ids", pa.list_(pa.int32()), nullable=False),
-        pa.field("target_racks", pa.list_(pa.string()), nullable=False),
-        pa.field("replication_factor", pa.int32()),
-        pa.field("throttle_bytes_per_second", pa.float64(), nullable=False),
-        pa.field("rack_rule", pa.string(), nullable=False),
-        pa.field("balance", pa.string(), nullable=False),
-        pa.field("tolerance_ratio", pa.float64(), nullable=False),
-        pa.field("disk_limit_ratio", pa.float64(), nullable=False),
-        pa.field("seed", pa.int64(), nullable=False),
-        pa.field("fits", pa.bool_(), nullable=False),
-        pa.field("excuses", pa.string(), nullable=False),
-        *(pa.field(name, kind) for name, kind in _METRIC_TYPES.items()),
-        pa.field("standing", pa.string()),
-    ]
-)
-"""One row a scenario; ``excuses`` and ``standing`` are JSON lists; the metrics are null when Kafka would refuse.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioRow:
+    """What was asked of a scenario, and whether it fits; ``excuses`` is a JSON list."""
 
-``standing`` is what was broken before as well and is no worse after the change; it is null in plans of before.
+    scenario_id: str
+    placer: str
+    target_broker_count: Int32
+    target_broker_ids: tuple[Int32, ...]
+    target_racks: tuple[str | None, ...]
+    replication_factor: Int32 | None
+    throttle_bytes_per_second: float
+    rack_rule: str
+    balance: str
+    tolerance_ratio: float
+    disk_limit_ratio: float
+    seed: int
+    fits: bool
+    excuses: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One row a partition whose replica list changes; ``leader`` is who leads now, -1 for nobody.
+
+    ``log_dirs_after`` names the directory of each replica that joins a broker with several, ``log_dirs_before`` the one
+    that it comes back to, null where the broker may choose.
+    """
+
+    scenario_id: str
+    topic: str
+    partition: Int32
+    leader: Int32
+    replicas_before: tuple[Int32, ...]
+    replicas_after: tuple[Int32, ...]
+    added: tuple[Int32, ...]
+    removed: tuple[Int32, ...]
+    size_bytes: int
+    moved_bytes: int
+    is_leader_changed: bool
+    log_dirs_before: tuple[str | None, ...]
+    log_dirs_after: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicGrowth:
+    """One row a topic that gets more partitions before anything moves.
+
+    ``moved_keys_ratio`` is the share of records with keys that go to another partition from then on; ``command`` makes
+    the partitions where the placement wants them, which ``replicas`` lists; an older plan does not.
+    """
+
+    scenario_id: str
+    topic: str
+    count_before: Int32
+    count_after: Int32
+    moved_keys_ratio: float
+    command: str
+    replicas: tuple[tuple[Int32, ...], ...] | None
+
+
+_METRICS = columns_of(PlacementMetrics, int32=("broker_count", "seeds_tried", "bottleneck_broker"), is_nullable=True)
+SCENARIOS = pa.schema([*columns_of(ScenarioRow), *_METRICS, pa.field("standing", pa.string())])
+"""One row a scenario: :class:`ScenarioRow`, then its metrics, which are null when Kafka would refuse.
+
+``standing`` is a JSON list of what was broken before as well and is no worse after the change; it is null in plans of
+before.
 """
-
-MOVES = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("partition", pa.int32(), nullable=False),
-        pa.field("leader", pa.int32(), nullable=False),
-        pa.field("replicas_before", pa.list_(pa.int32()), nullable=False),
-        pa.field("replicas_after", pa.list_(pa.int32()), nullable=False),
-        pa.field("added", pa.list_(pa.int32()), nullable=False),
-        pa.field("removed", pa.list_(pa.int32()), nullable=False),
-        pa.field("size_bytes", pa.int64(), nullable=False),
-        pa.field("moved_bytes", pa.int64(), nullable=False),
-        pa.field("is_leader_changed", pa.bool_(), nullable=False),
-        pa.field("log_dirs_before", pa.list_(pa.string()), nullable=False),
-        pa.field("log_dirs_after", pa.list_(pa.string()), nullable=False),
-    ]
-)
-"""One row a partition whose replica list changes; ``leader`` is who leads now, -1 for nobody.
-
-``log_dirs_after`` names the directory of each replica that joins a broker with several, ``log_dirs_before`` the one
-that it comes back to, null where the broker may choose.
-"""
-
+MOVES = schema_of(Move)
 BROKER_LOAD = pa.schema(
     [
         pa.field("scenario_id", pa.string(), nullable=False),
         pa.field("broker_id", pa.int32(), nullable=False),
         pa.field("rack", pa.string()),
-        pa.field("is_new", pa.bool_(), nullable=False),
-        pa.field("is_removed", pa.bool_(), nullable=False),
-        *(
-            pa.field(name, pa.int64(), nullable=False)
-            for name in (
-                "replicas_before",
-                "replicas_after",
-                "leaders_before",
-                "leaders_after",
-                "bytes_before",
-                "bytes_after",
-                "move_in_bytes",
-                "move_out_bytes",
-            )
-        ),
-        *(
-            pa.field(name, pa.float64(), nullable=False)
-            for name in ("peak_in_before", "peak_in_after", "peak_out_before", "peak_out_after")
-        ),
+        *columns_of(BrokerLoads, without=("brokers",)),
         pa.field("disk_capacity_bytes", pa.float64()),
         pa.field("network_in_bytes_per_second", pa.float64()),
         pa.field("network_out_bytes_per_second", pa.float64()),
     ]
 )
 """One row a broker of a scenario, observed and proposed ones together; peaks are bytes per second."""
+NEW_PARTITIONS = schema_of(TopicGrowth)
 
 RESULT_TABLES: Tables = {
     "scenarios": (SCENARIOS, ("scenario_id",)),
@@ -134,23 +120,6 @@ RESULT_TABLES: Tables = {
     "broker_load": (BROKER_LOAD, ("scenario_id", "broker_id")),
 }
 """Those that every plan has."""
-
-NEW_PARTITIONS = pa.schema(
-    [
-        pa.field("scenario_id", pa.string(), nullable=False),
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("count_before", pa.int32(), nullable=False),
-        pa.field("count_after", pa.int32(), nullable=False),
-        pa.field("moved_keys_ratio", pa.float64(), nullable=False),
-        pa.field("command", pa.string(), nullable=False),
-        pa.field("replicas", pa.list_(pa.list_(pa.int32()))),
-    ]
-)
-"""One row a topic that gets more partitions before anything moves.
-
-``moved_keys_ratio`` is the share of records with keys that go to another partition from then on; ``command`` makes the
-partitions where the placement wants them, which ``replicas`` lists; an older plan does not.
-"""
 
 PLAN_TABLES: Tables = {
     **RESULT_TABLES,
@@ -163,25 +132,24 @@ PLAN_TABLES: Tables = {
 def scenario_table(result: PlacementResult) -> pa.Table:
     """Return the one row of ``scenarios``."""
     scenario = result.scenario
-    row = {
-        "scenario_id": scenario.scenario_id,
-        "placer": scenario.placer,
-        "target_broker_count": len(scenario.target),
-        "target_broker_ids": scenario.target.ids.tolist(),
-        "target_racks": list(scenario.target.racks),
-        "replication_factor": scenario.replication_factor,
-        "throttle_bytes_per_second": scenario.throttle_bytes_per_second,
-        "rack_rule": str(scenario.rack_rule),
-        "balance": str(scenario.balance),
-        "tolerance_ratio": scenario.tolerance_ratio,
-        "disk_limit_ratio": scenario.disk_limit_ratio,
-        "seed": scenario.seed,
-        "fits": result.fits,
-        "excuses": _as_json(result.excuses),
-        "standing": _as_json(result.standing),
-        **(dataclasses.asdict(result.metrics) if result.metrics is not None else dict.fromkeys(_METRIC_TYPES)),
-    }
-    return pa.Table.from_pylist([row], schema=SCENARIOS)
+    asked = ScenarioRow(
+        scenario_id=scenario.scenario_id,
+        placer=scenario.placer,
+        target_broker_count=len(scenario.target),
+        target_broker_ids=tuple(scenario.target.ids.tolist()),
+        target_racks=scenario.target.racks,
+        replication_factor=scenario.replication_factor,
+        throttle_bytes_per_second=scenario.throttle_bytes_per_second,
+        rack_rule=scenario.rack_rule,
+        balance=scenario.balance,
+        tolerance_ratio=scenario.tolerance_ratio,
+        disk_limit_ratio=scenario.disk_limit_ratio,
+        seed=scenario.seed,
+        fits=result.fits,
+        excuses=_as_json(result.excuses),
+    )
+    metrics = {} if result.metrics is None else dataclasses.asdict(result.metrics)
+    return table_of_rows(SCENARIOS, [{**cells_of(asked), **metrics, "standing": _as_json(result.standing)}])
 
 
 def _as_json(excuses: Sequence[Excuse]) -> str:
@@ -198,23 +166,22 @@ def moves_table(result: PlacementResult, snapshot: Snapshot) -> pa.Table:
     before, after = diff.before[rows], diff.after[rows]
     size = snapshot.partition_size_bytes()[rows]
     dirs_before, dirs_after, paths = joining_dirs(result, snapshot)
-    columns = [
-        pa.array([result.scenario.scenario_id] * len(rows), pa.string()),
-        pa.array(partitions.topics, pa.string()).take(pa.array(partitions.topic[rows])),
-        pa.array(partitions.partition[rows]),
-        pa.array(snapshot.leader[rows]),
-        list_column(before, before >= 0),
-        list_column(after, after >= 0),
-        list_column(after, diff.added[rows]),
-        list_column(before, diff.removed[rows]),
-        pa.array(size),
-        pa.array(size * diff.added[rows].sum(axis=1)),
-        pa.array(diff.leader_changed[rows]),
-        path_lists(dirs_before[rows], before >= 0, paths),
-        path_lists(dirs_after[rows], after >= 0, paths),
-    ]
-    arrays = [column.cast(field.type) for column, field in zip(columns, MOVES, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=MOVES)
+    columns = {
+        "scenario_id": result.scenario.scenario_id,
+        "topic": pa.array(partitions.topics, pa.string()).take(pa.array(partitions.topic[rows])),
+        "partition": partitions.partition[rows],
+        "leader": snapshot.leader[rows],
+        "replicas_before": list_column(before, before >= 0),
+        "replicas_after": list_column(after, after >= 0),
+        "added": list_column(after, diff.added[rows]),
+        "removed": list_column(before, diff.removed[rows]),
+        "size_bytes": size,
+        "moved_bytes": size * diff.added[rows].sum(axis=1),
+        "is_leader_changed": diff.leader_changed[rows],
+        "log_dirs_before": path_lists(dirs_before[rows], before >= 0, paths),
+        "log_dirs_after": path_lists(dirs_after[rows], after >= 0, paths),
+    }
+    return table_of_columns(MOVES, len(rows), columns)
 
 
 def broker_load_table(result: PlacementResult) -> pa.Table:
@@ -223,24 +190,15 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
     if loads is None:
         return BROKER_LOAD.empty_table()
     brokers = loads.brokers
-
-    def known(values: np.ndarray) -> pa.Array:
-        return pa.array(values, pa.float64(), mask=~np.isfinite(values))
-
     given = {
-        "scenario_id": pa.array([result.scenario.scenario_id] * len(brokers), pa.string()),
-        "broker_id": pa.array(brokers.ids),
-        "rack": pa.array(brokers.racks, pa.string()),
-        "disk_capacity_bytes": known(brokers.disk_capacity_bytes),
-        "network_in_bytes_per_second": known(brokers.network_in_bytes_per_second),
-        "network_out_bytes_per_second": known(brokers.network_out_bytes_per_second),
+        "scenario_id": result.scenario.scenario_id,
+        "broker_id": brokers.ids,
+        "rack": list(brokers.racks),
+        "disk_capacity_bytes": brokers.disk_capacity_bytes,
+        "network_in_bytes_per_second": brokers.network_in_bytes_per_second,
+        "network_out_bytes_per_second": brokers.network_out_bytes_per_second,
     }
-    arrays = [given.get(field.name) for field in BROKER_LOAD]
-    filled = [
-        array if array is not None else pa.array(getattr(loads, field.name), field.type)
-        for array, field in zip(arrays, BROKER_LOAD, strict=True)
-    ]
-    return pa.Table.from_arrays(filled, schema=BROKER_LOAD)
+    return table_of_columns(BROKER_LOAD, len(brokers), given, of=loads)
 
 
 def new_partitions_table(result: PlacementResult) -> pa.Table:
@@ -248,18 +206,18 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
     if result.grown is None:
         return NEW_PARTITIONS.empty_table()
     rows = [
-        {
-            "scenario_id": result.scenario.scenario_id,
-            "topic": one.topic,
-            "count_before": one.count_before,
-            "count_after": one.count_after,
-            "moved_keys_ratio": one.moved_keys_ratio,
-            "command": one.command(),
-            "replicas": [list(brokers) for brokers in one.replicas],
-        }
+        TopicGrowth(
+            scenario_id=result.scenario.scenario_id,
+            topic=one.topic,
+            count_before=one.count_before,
+            count_after=one.count_after,
+            moved_keys_ratio=one.moved_keys_ratio,
+            command=one.command(),
+            replicas=tuple(map(tuple, one.replicas)),
+        )
         for one in new_partitions(result.grown)
     ]
-    return pa.Table.from_pylist(rows, schema=NEW_PARTITIONS)
+    return table_of_rows(NEW_PARTITIONS, rows)
 
 
 def result_tables(

@@ -6,8 +6,7 @@ from, and its definition in a sentence, which stands under the tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka_capacity.kafka.rebalance.model import Event
@@ -15,21 +14,11 @@ from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, 
 from kafka_capacity.questions.consumers.names import behaviour, event_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.sentences import catch_up, endless
+from kafka_capacity.report.tables import Column, column
 from kafka_capacity.text import plural
 from kafka_capacity.text.partition_ranges import partition_ranges
 
 RECOMMENDED = "recommended"
-STATUS_WORDS: Mapping[str, str] = {
-    GroupStatus.AT_RISK: "at risk",
-    GroupStatus.AT_RISK_NO_FIT: "at risk, nothing fits",
-    GroupStatus.NO_FIT: "does not fit",
-    GroupStatus.NOT_JUDGED: "not judged",
-    GroupStatus.BETTER: "fits, can be better",
-    GroupStatus.FITS: "fits",
-    GroupStatus.EMPTY: "not tried as it is",
-    RECOMMENDED: "recommended",
-}
-"""Values of the format ``verdict`` in words."""
 
 THE_SAME = [["", "the same"]]
 """What a member reads afterwards, where nothing changes for it."""
@@ -40,44 +29,6 @@ FIRST_RECORD = (
 )
 _KEEPS_UP = {True: "yes", False: "no", None: "not known"}
 _VERDICTS = {Verdict.FITS: GroupStatus.FITS, Verdict.NOT_JUDGED: GroupStatus.NOT_JUDGED}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One column.
-
-    Attributes:
-        name: the key of its values.
-        label: its heading.
-        kind: the name of its format.
-        value: of a row, from what the table's rows are made of.
-        definition: a sentence; empty where the heading says it all.
-        is_key: whether it is among the key figures of a decision, which the mail shows; such a value is a pair, today's
-            and the recommended one.
-    """
-
-    name: str
-    label: str
-    kind: str
-    value: Callable[..., Any]
-    definition: str = ""
-    is_key: bool = False
-
-
-def _column(
-    name: str, label: str, kind: str, value: Callable[..., Any], definition: str = "", *, is_key: bool = False
-) -> Column:
-    return Column(name=name, label=label, kind=kind, value=value, definition=definition, is_key=is_key)
-
-
-def cells(columns: Iterable[Column], *made_of: Any) -> dict[str, Any]:
-    """Return the values of one row, by the names of the columns."""
-    return {column.name: column.value(*made_of) for column in columns}
-
-
-def definitions(columns: Iterable[Column]) -> str:
-    """Return what the columns mean, in sentences."""
-    return " ".join(dict.fromkeys(column.definition for column in columns if column.definition))
 
 
 def _pair(group: GroupChoice, value: Callable[[Row], Any]) -> list[Any]:
@@ -115,18 +66,18 @@ def _worst_event(group: GroupChoice) -> str | None:
 
 
 GROUPS = (
-    _column("group", "Group", "name", lambda group: group.group_id),
-    _column("verdict", "Verdict", "verdict", lambda group: str(group.status)),
-    _column(
+    column("group", "Group", "name", lambda group: group.group_id),
+    column("verdict", "Verdict", "verdict", lambda group: str(group.status)),
+    column(
         "members",
         "Members",
         "count_change",
         lambda group: _pair(group, lambda row: row["member_count"]),
         "An arrow leads from today to what is recommended.",
     ),
-    _column("variant", "Assignor", "text_change", lambda group: _pair(group, variant_name)),
-    _column("load", "Busiest member at peak", "load", _load, "The busiest member is today’s."),
-    _column(
+    column("variant", "Assignor", "text_change", lambda group: _pair(group, variant_name)),
+    column("load", "Busiest member at peak", "load", _load, "The busiest member is today’s."),
+    column(
         "lag",
         "Max lag",
         "wait_change",
@@ -134,16 +85,16 @@ GROUPS = (
         "Max lag is the highest age of the oldest record that waits, over all partitions and all events simulated.",
         is_key=True,
     ),
-    _column("event", "When, today", "name", _worst_event),
-    _column("allowed", "Allowed", "wait", lambda group: group.now["lag_slo_seconds"]),
-    _column(
+    column("event", "When, today", "name", _worst_event),
+    column("allowed", "Allowed", "wait", lambda group: group.now["lag_slo_seconds"]),
+    column(
         "pauses",
         "Pauses per deploy",
         "count_change",
         lambda group: _pair(group, lambda row: _get(_deploy(group, row), "revoked")),
         "Pauses per deploy are partitions that a rebalance takes from a reader while each member is restarted in turn.",
     ),
-    _column(
+    column(
         "first_record",
         "Time to first record after a rolling restart",
         "wait_change",
@@ -158,7 +109,7 @@ GROUPS = (
 def columns_for(groups: Iterable[GroupChoice]) -> tuple[Column, ...]:
     """Return the columns of a table of groups: what is allowed has none where it is the same for all."""
     has_several = len({group.now["lag_slo_seconds"] for group in groups}) > 1
-    return tuple(column for column in GROUPS if column.name != "allowed" or has_several)
+    return tuple(one for one in GROUPS if one.key != "allowed" or has_several)
 
 
 def _variant_label(group: GroupChoice, row: Row) -> str:
@@ -181,29 +132,29 @@ def _wait_of_deploy(name: str) -> Callable[..., Any]:
 
 
 VARIANTS = (
-    _column("variant", "Assignor", "name", _variant_label),
-    _column("behaviour", "Protocol", "text", lambda _, row: behaviour(row)),
-    _column("verdict", "Verdict", "verdict", _variant_verdict),
-    _column("rebalances", "Rebalances", "count", _of_deploy("rebalances")),
-    _column("revoked", "Pauses by rebalances", "count", _of_deploy("revoked")),
-    _column("pauses", "All pauses", "count", _of_deploy("partition_pauses")),
-    _column("unread", "Partition-seconds unread", "count", _of_deploy("paused_partition_seconds")),
-    _column("pause", "Max pause", "wait", _wait_of_deploy("pause_max_seconds")),
-    _column("first_record", "First record after", "wait", _wait_of_deploy("first_record_seconds"), FIRST_RECORD),
-    _column(
+    column("variant", "Assignor", "name", _variant_label),
+    column("behaviour", "Protocol", "text", lambda _, row: behaviour(row)),
+    column("verdict", "Verdict", "verdict", _variant_verdict),
+    column("rebalances", "Rebalances", "count", _of_deploy("rebalances")),
+    column("revoked", "Pauses by rebalances", "count", _of_deploy("revoked")),
+    column("pauses", "All pauses", "count", _of_deploy("partition_pauses")),
+    column("unread", "Partition-seconds unread", "count", _of_deploy("paused_partition_seconds")),
+    column("pause", "Max pause", "wait", _wait_of_deploy("pause_max_seconds")),
+    column("first_record", "First record after", "wait", _wait_of_deploy("first_record_seconds"), FIRST_RECORD),
+    column(
         "lag",
         "Max lag, any event",
         "wait",
         lambda group, row: _wait(group.worst(row), "lag_max_seconds"),
         "Rebalances and pauses are those of a rolling restart, max lag is that of any event simulated.",
     ),
-    _column(
+    column(
         "catch_up",
         "Caught up after",
         "wait",
         lambda group, row: None if group.worst(row) is None else catch_up(group.worst(row)),
     ),
-    _column(
+    column(
         "duplicates",
         "Duplicates in a crash",
         "count",
@@ -223,37 +174,37 @@ def _wait_of(name: str) -> Callable[..., Any]:
 
 
 EVENTS = (
-    _column("event", "Event", "text", lambda _group, _row, outcome: event_name(outcome["event"])),
-    _column("which", "With", "text", lambda group, row, _outcome: group.name_of(row)),
-    _column(
+    column("event", "Event", "text", lambda _group, _row, outcome: event_name(outcome["event"])),
+    column("which", "With", "text", lambda group, row, _outcome: group.name_of(row)),
+    column(
         "members",
         "Members",
         "count_change",
         lambda _group, _row, outcome: [outcome["members_before"], outcome["members_after"]],
     ),
-    _column("rebalances", "Rebalances", "count", _of("rebalances")),
-    _column("revoked", "Pauses by rebalances", "count", _of("revoked")),
-    _column("pauses", "All pauses", "count", _of("partition_pauses")),
-    _column("moved", "Moved", "count", _of("moved"), "Moved are partitions that another member reads in the end."),
-    _column("pause", "Max pause", "wait", _wait_of("pause_max_seconds")),
-    _column("first_record", "First record after", "wait", _wait_of("first_record_seconds"), FIRST_RECORD),
-    _column("lag", "Max lag", "wait", _wait_of("lag_max_seconds"), "All at the rates of the group’s peak hour."),
-    _column("catch_up", "Caught up after", "wait", lambda _group, _row, outcome: catch_up(outcome)),
-    _column(
+    column("rebalances", "Rebalances", "count", _of("rebalances")),
+    column("revoked", "Pauses by rebalances", "count", _of("revoked")),
+    column("pauses", "All pauses", "count", _of("partition_pauses")),
+    column("moved", "Moved", "count", _of("moved"), "Moved are partitions that another member reads in the end."),
+    column("pause", "Max pause", "wait", _wait_of("pause_max_seconds")),
+    column("first_record", "First record after", "wait", _wait_of("first_record_seconds"), FIRST_RECORD),
+    column("lag", "Max lag", "wait", _wait_of("lag_max_seconds"), "All at the rates of the group’s peak hour."),
+    column("catch_up", "Caught up after", "wait", lambda _group, _row, outcome: catch_up(outcome)),
+    column(
         "keeps_up",
         "Keeps up",
         "text",
         lambda _group, _row, outcome: _KEEPS_UP[outcome["keeps_up"]],
         "Members keep up if they can do what they are to do afterwards.",
     ),
-    _column(
+    column(
         "duplicates",
         "Duplicates",
         "count",
         _of("duplicate_records_high"),
         "Duplicates are records read twice, at most.",
     ),
-    _column("disk", "Read from disk", "bytes", _of("disk_read_bytes")),
+    column("disk", "Read from disk", "bytes", _of("disk_read_bytes")),
 )
 """One row an event of a scenario: made of the group's choice, the scenario's row and a row of ``group_churn``."""
 
@@ -272,22 +223,22 @@ def _peak(member: Row, absent: str, name: str) -> float | None:
     return None if member[absent] else member[name]
 
 
-_MEMBER = _column("member", "Member", "name", _member_label)
+_MEMBER = column("member", "Member", "name", _member_label)
 MEMBERS = (
     _MEMBER,
-    _column("before", "Reads today", "ranges", lambda member, _: partition_ranges(member["partitions_before"])),
-    _column("after", "Reads then", "ranges", _reads_after),
-    _column(
+    column("before", "Reads today", "ranges", lambda member, _: partition_ranges(member["partitions_before"])),
+    column("after", "Reads then", "ranges", _reads_after),
+    column(
         "peak_before", "Peak today", "rate", lambda member, _: _peak(member, "is_new", "peak_before_bytes_per_second")
     ),
-    _column(
+    column(
         "peak_after", "Peak then", "rate", lambda member, _: _peak(member, "is_gone", "peak_after_bytes_per_second")
     ),
 )
 """One row a member: made of a row of ``group_members``, and whether what it reads stands beside what it read."""
 MEMBERS_AS_THEY_ARE = (
     _MEMBER,
-    _column("after", "Reads", "ranges", _reads_after),
-    _column("peak_after", "Peak", "rate", MEMBERS[-1].value),
+    column("after", "Reads", "ranges", _reads_after),
+    column("peak_after", "Peak", "rate", MEMBERS[-1].value),
 )
 """The same for a group that can stay as it is."""

@@ -3,7 +3,7 @@
 Everything is read from rows of the plan's tables, so that what was stored and what was evaluated just now are decided
 alike::
 
-    for group in decide(scenarios, churn, facts).groups:
+    for group in decide(scenarios, churn, facts).details:
         print(group.group_id, group.verdict, group.advice)
 """
 
@@ -17,12 +17,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, Row, choose, excuses_of
 from kafka_capacity.questions.consumers.columns import GROUPS
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.sentences import advice_of, known_of, risk_of, short
 from kafka_capacity.questions.consumers.tables import stored_rows
+from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural
 
 MAX_NAMED = 3
@@ -30,7 +33,7 @@ MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyFigure:
+class GroupFigure:
     """A figure of a group, today and as recommended.
 
     Attributes:
@@ -79,7 +82,7 @@ class GroupDecision:
     advice: str
     risk: str | None
     known: tuple[str, ...]
-    figures: tuple[KeyFigure, ...]
+    figures: tuple[GroupFigure, ...]
     choice: GroupChoice = field(repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,44 +100,35 @@ class GroupDecision:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsDecision:
-    """What is decided about all groups.
-
-    Attributes:
-        groups: those at risk first, the worst of them first; then those with a change to recommend, by what it saves.
-        summary: how many there are, and how many of each kind; empty without groups.
-        at_risk: which are at risk and how, a sentence; ``None`` where none is.
-    """
-
-    groups: tuple[GroupDecision, ...]
-    summary: str
-    at_risk: str | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "summary": self.summary,
-            "at_risk": self.at_risk,
-            "groups": [group.as_dict() for group in sorted(self.groups, key=lambda group: group.group_id)],
-        }
-
-
-def decide_tables(tables: Mapping[str, pa.Table]) -> GroupsDecision:
-    """Decide from the tables of a plan, of this version or the one before."""
+def decide_tables(tables: Mapping[str, pa.Table]) -> Answer:
+    """Return the answer that the tables of a plan hold, of this version or the one before."""
     return decide(*(stored_rows(tables, name) for name in ("group_scenarios", "group_churn", "group_facts")))
 
 
-def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> GroupsDecision:
+def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> Answer:
     """Decide about every group.
 
     Args:
         scenarios: rows of ``group_scenarios``.
         churn: rows of ``group_churn``.
         facts: rows of ``group_facts``.
+
+    Returns:
+        The answer: how many groups there are of each kind, those at risk as a problem, and as its details what is
+        decided about each: those at risk first, the worst of them first; then those with a change to recommend, by
+        what it saves.
     """
     groups = tuple(_decide(choice) for choice in sorted(choose(scenarios, churn, facts), key=_rank))
-    return GroupsDecision(groups=groups, summary=_summary(groups), at_risk=_at_risk_line(groups))
+    return Answer(headline=_summary(groups), problems=_problems(groups), details=groups)
+
+
+def decided_groups(answer: Answer) -> dict[str, Any]:
+    """Return an answer about groups as plain data."""
+    return {
+        "summary": answer.headline,
+        "at_risk": next((f"{problem.message}." for problem in answer.problems), None),
+        "groups": [group.as_dict() for group in sorted(answer.details, key=lambda group: group.group_id)],
+    }
 
 
 def _decide(choice: GroupChoice) -> GroupDecision:
@@ -153,15 +147,15 @@ def _decide(choice: GroupChoice) -> GroupDecision:
         risk=risk_of(choice) if choice.is_at_risk else None,
         known=known_of(choice),
         figures=tuple(
-            KeyFigure(
-                name=column.name,
-                label=column.label,
-                kind=column.kind,
-                definition=column.definition,
-                value=tuple(column.value(choice)),
+            GroupFigure(
+                name=one.key,
+                label=one.label,
+                kind=one.kind,
+                definition=one.definition,
+                value=tuple(cells((one,), choice)[one.key]),
             )
-            for column in GROUPS
-            if column.is_key
+            for one in GROUPS
+            if one.is_key
         ),
         choice=choice,
     )
@@ -199,11 +193,13 @@ def _summary(groups: tuple[GroupDecision, ...]) -> str:
     return f"{plural(len(groups), 'consumer group')}: {', '.join(parts)}." if parts else ""
 
 
-def _at_risk_line(groups: tuple[GroupDecision, ...]) -> str | None:
+def _problems(groups: tuple[GroupDecision, ...]) -> tuple[Problem, ...]:
+    """Return which groups are at risk and how, as one problem; none where none is."""
     risky = [group for group in groups if group.risk is not None]
     if not risky:
-        return None
+        return ()
     named = [f"{short(group.group_id)} ({group.risk})" for group in risky[:MAX_NAMED]]
     if len(risky) > MAX_NAMED:
         named.append(f"and {len(risky) - MAX_NAMED:,} more")
-    return f"{len(risky):,} of {plural(len(groups), 'consumer group')} at risk: {', '.join(named)}."
+    message = f"{len(risky):,} of {plural(len(groups), 'consumer group')} at risk: {', '.join(named)}"
+    return (Problem(severity=Severity.SERIOUS, code="groups-at-risk", where="consumer groups", message=message),)

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.failing import ElectionRules
-from kafka_capacity.kafka.controller.quorum import MAX_VOTERS
 from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeouts_of
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
 from kafka_capacity.questions.failures.given import lost_together
 from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
@@ -131,7 +131,7 @@ class FailureParameters(BaseModel):
     @field_validator("controller_properties")
     @classmethod
     def _are_timeouts(cls, value: dict[str, int]) -> dict[str, int]:
-        unknown = sorted(set(value) - TIMEOUT_NAMES)
+        unknown = sorted(set(value) - set(TIMEOUT_NAMES))
         if unknown:
             msg = f"{unknown[0]!r} is no timeout that is simulated; choose from {', '.join(sorted(TIMEOUT_NAMES))}"
             raise ValueError(msg)
@@ -154,7 +154,7 @@ class FailureParameters(BaseModel):
             seed=seed,
             controllers=ControllerQuestion(
                 voters=ControllerQuestion.parse(self.controllers),
-                timeouts=timeouts_of(self.controller_properties)[0],
+                timeouts=timeouts_of(self.controller_properties),
                 up_ratio=self.controller_up_ratio,
                 rack_up_ratio=self.rack_up_ratio,
                 runs=self.failover_runs,

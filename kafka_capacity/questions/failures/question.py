@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
-from kafka_capacity.kafka.controller.quorum import QuorumTimeouts, Voter
-from kafka_capacity.kafka.controller.quorum.voters import LARGEST_NODE_ID
+from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
+from kafka_capacity.kafka.controller.quorum.voters import LARGEST_NODE_ID, Voter
 from kafka_capacity.questions.failures.given import LostTogether
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -11,50 +12,59 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.hardware.plain import plain_number
-from kafka_capacity.kafka.controller.quorum import Failovers, FailureKind, Voter, majority
-from kafka_capacity.objects.tables import Tables
-
-
-def _figure(name: str, *, nullable: bool = True) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.float64(), nullable=nullable)
-
+from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.kafka.controller.quorum.voters import Voter, majority
+from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_rows
 
 _TIMES = ("leaderless", "inactive")
 _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
-QUORUM = pa.schema(
-    [
-        pa.field("position", pa.int32(), nullable=False),
-        pa.field("lost", pa.list_(pa.int32()), nullable=False),
-        pa.field("racks", pa.list_(pa.string()), nullable=False),
-        pa.field("living", pa.int32(), nullable=False),
-        pa.field("needed", pa.int32(), nullable=False),
-        pa.field("has_majority", pa.bool_(), nullable=False),
-        _figure("active_lost_ratio", nullable=False),
-        _figure("leaderless_p50_seconds"),
-        _figure("leaderless_p95_seconds"),
-        _figure("leaderless_p99_seconds"),
-    ]
-)
-"""One row a set of voters that are lost together, each set once: ``racks`` are those that it empties;
-``active_lost_ratio`` is the chance that the active controller is among them, where each voter is as likely to be it.
-Seconds are those without a leader if it is, null where none follows."""
 
-QUORUM_FAILOVERS = pa.schema(
-    [
-        pa.field("failure", pa.string(), nullable=False),
-        pa.field("lost_before", pa.int32(), nullable=False),
-        pa.field("runs", pa.int64(), nullable=False),
-        *(_figure(f"{time}_{quantile}_seconds") for time in _TIMES for quantile in _QUANTILES),
-        _figure("elections_mean", nullable=False),
-        pa.field("elections_most", pa.int64(), nullable=False),
-        _figure("split_vote_ratio", nullable=False),
-        _figure("rpcs_mean", nullable=False),
-        pa.field("rpcs_most", pa.int64(), nullable=False),
-    ]
-)
-"""One row a way to lose the active controller and number of other voters that are gone already: the time without a
-leader, and until the next one can act; null for never."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VotersLost:
+    """One row a set of voters that are lost together, each set once: ``racks`` are those that it empties.
+
+    ``active_lost_ratio`` is the chance that the active controller is among them, where each voter is as likely to be
+    it. Seconds are those without a leader if it is, null where none follows.
+    """
+
+    position: Int32
+    lost: tuple[Int32, ...]
+    racks: tuple[str, ...]
+    living: Int32
+    needed: Int32
+    has_majority: bool
+    active_lost_ratio: float
+    leaderless_p50_seconds: float | None
+    leaderless_p95_seconds: float | None
+    leaderless_p99_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailoverRow:
+    """One row a way to lose the active controller and number of other voters that are gone already.
+
+    Seconds are those without a leader, and those until the next one can act; null for never.
+    """
+
+    failure: str
+    lost_before: Int32
+    runs: int
+    leaderless_p50_seconds: float | None
+    leaderless_p95_seconds: float | None
+    leaderless_p99_seconds: float | None
+    inactive_p50_seconds: float | None
+    inactive_p95_seconds: float | None
+    inactive_p99_seconds: float | None
+    elections_mean: float
+    elections_most: int
+    split_vote_ratio: float
+    rpcs_mean: float
+    rpcs_most: int
+
+
+QUORUM, QUORUM_FAILOVERS = schema_of(VotersLost), schema_of(FailoverRow)
 
 QUORUM_TABLES: Tables = {
     "quorum": (QUORUM, ("position",)),
@@ -70,18 +80,18 @@ RUNS = "failover_runs"
 """What executors give: one row a simulated failover, on the way to ``quorum_failovers``."""
 
 
-def run_table(failure: FailureKind, lost_before: int, first_run: int, found: Failovers) -> pa.Table:
+def run_table(loss: ControllerLoss, first_run: int, found: Sequence[Failover]) -> pa.Table:
     """Return one row a simulated failover."""
-    count = len(found.epochs)
+    count = len(found)
     return pa.table(
         {
-            "failure": pa.array([str(failure)] * count, pa.string()),
-            "lost_before": pa.array([lost_before] * count, pa.int32()),
+            "failure": pa.array([str(loss.failure)] * count, pa.string()),
+            "lost_before": pa.array([loss.lost_before] * count, pa.int32()),
             "run": pa.array(range(first_run, first_run + count), pa.int64()),
-            "leaderless_seconds": found.leaderless_seconds,
-            "inactive_seconds": found.inactive_seconds,
-            "epochs": found.epochs,
-            "rpcs": np.sum([counts for counts in found.rpcs.values()], axis=0),
+            "leaderless_seconds": pa.array([one.leaderless_seconds for one in found], pa.float64()),
+            "inactive_seconds": pa.array([one.inactive_seconds for one in found], pa.float64()),
+            "epochs": pa.array([one.epochs for one in found], pa.int64()),
+            "rpcs": pa.array([sum(one.rpcs.values()) for one in found], pa.int64()),
         }
     )
 
@@ -97,7 +107,7 @@ def failover_table(bundles: Iterable[Mapping[str, pa.Table]]) -> pa.Table:
     for failure, lost_before in keys:
         mine = runs.filter((pc.field("failure") == failure) & (pc.field("lost_before") == lost_before))
         rows.append({"failure": failure, "lost_before": lost_before, **_distribution(mine)})
-    return pa.Table.from_pylist(rows, schema=QUORUM_FAILOVERS)
+    return table_of_rows(QUORUM_FAILOVERS, rows)
 
 
 def _distribution(runs: pa.Table) -> dict[str, Any]:
@@ -131,7 +141,7 @@ def quorum_table(voters: Sequence[Voter], failovers: pa.Table) -> pa.Table:
     ids = sorted(voter.node_id for voter in voters)
     subsets = [lost for size in range(1, len(ids) + 1) for lost in combinations(ids, size)]
     rows = [_loss(position, lost, voters, times) for position, lost in enumerate(subsets)]
-    return pa.Table.from_pylist(rows, schema=QUORUM)
+    return table_of_rows(QUORUM, rows)
 
 
 def _loss(

@@ -24,13 +24,10 @@ from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Problem, Problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.quorum import (
-    ControllerLoss,
-    FailureKind,
-    Surroundings,
-    failovers_of_each,
-    tolerated_losses,
-)
+from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
+from kafka_capacity.kafka.controller.quorum.settings import Surroundings
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.kafka.controller.quorum.voters import tolerated_losses
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement, placement_as_made
 from kafka_capacity.proposal.grid import placement_key
@@ -46,9 +43,6 @@ from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_t
 
 MAX_REPLICAS = 1 << 22
 """A placement whose losses take more replicas than this is done in several pieces of work, one a kind of losses."""
-
-FAILOVERS = (FailureKind.KILLED, FailureKind.VANISHED, FailureKind.SHUT_DOWN)
-"""The ways to lose the active controller that are looked at; one that is cut off is followed like one that vanished."""
 
 RUNS_AT_ONCE = 5
 """A run of all losses takes up to half a second, so they are shared out."""
@@ -192,7 +186,7 @@ def _failovers(asked: ControllerQuestion) -> list[Piece]:
 def _losses(asked: ControllerQuestion) -> list[ControllerLoss]:
     """Return the losses of the active controller that leave a majority."""
     most = tolerated_losses(len(asked.voters)) if asked.voters else 0
-    return [ControllerLoss(failure, lost) for lost in range(most) for failure in FAILOVERS]
+    return [ControllerLoss(failure, lost) for lost in range(most) for failure in FailureKind]
 
 
 def _split(question: FailureQuestion, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
@@ -233,7 +227,7 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
 
 
 def _failover(asked: ControllerQuestion, piece: FailoverPiece) -> pa.Table:
-    found = failovers_of_each(
+    found = failovers(
         len(asked.voters),
         _losses(asked),
         runs=piece.runs,
@@ -241,9 +235,7 @@ def _failover(asked: ControllerQuestion, piece: FailoverPiece) -> pa.Table:
         seed=asked.seed,
         around=Surroundings(timeouts=asked.timeouts),
     )
-    return pa.concat_tables(
-        run_table(loss.failure, loss.lost_before, piece.first_run, several) for loss, several in found.items()
-    )
+    return pa.concat_tables(run_table(loss, piece.first_run, several) for loss, several in found.items())
 
 
 def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
@@ -256,8 +248,3 @@ def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table
         "quorum_failovers": times,
         "quorum": quorum_table(voters, times),
     }
-
-
-def simulate_here(inputs: FailureInputs) -> dict[str, pa.Table]:
-    """Do the work in this process."""
-    return merged_tables(inputs, [piece_tables(inputs, piece) for piece in failure_pieces(inputs)])

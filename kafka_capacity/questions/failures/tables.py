@@ -5,9 +5,9 @@ Losses stand on a placement: ``today``, or the first of the scenarios that share
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,112 +15,115 @@ import pyarrow as pa
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.health.problem import Problem
-from kafka_capacity.objects.tables import Tables
+from kafka_capacity.objects.tables import (
+    Int32,
+    Tables,
+    cells_of,
+    columns_of,
+    schema_of,
+    table_of_columns,
+    table_of_rows,
+)
 from kafka_capacity.questions.failures.durability.tables import DURABILITY_TABLES
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_TABLES
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, SetKind
 
 
-def _text(name: str) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.string(), nullable=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossRow:
+    """One row a placement and set of brokers that are lost together; counts are of the whole cluster after the loss.
+
+    ``loaded_…`` is the survivor closest to, or furthest beyond, what it can do, null where nobody knows what they can
+    do; ``rebuild_seconds`` is null for never.
+    """
+
+    placement_id: str
+    kind: str
+    position: Int32
+    name: str
+    brokers: tuple[Int32, ...]
+    offline: int
+    offline_topics: int
+    under_min_isr: int
+    at_min_isr: int
+    new_leaders: int
+    unclean_leaders: int
+    stopped_bytes_per_second: float
+    refused_bytes_per_second: float
+    rebuild_bytes: float
+    rebuild_seconds: float | None
+    loaded_broker: Int32 | None
+    loaded_resource: str | None
+    loaded_ratio: float | None
+    most_in_ratio: float | None
+    most_out_ratio: float | None
+    overloaded_brokers: int
+    groups_hurt: int
 
 
-def _count(name: str) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.int64(), nullable=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindRow:
+    """One row a placement and kind of losses: how many there are and were looked at, and how the placement is before.
+
+    ``resources`` are those of which it is known what a broker can do.
+    """
+
+    placement_id: str
+    kind: str
+    possible: int
+    looked_at: int
+    broker_count: int
+    partition_count: int
+    offline_before: int
+    under_min_isr_before: int
+    peak_basis: str
+    resources: tuple[str, ...]
 
 
-def _figure(name: str, *, nullable: bool = True) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.float64(), nullable=nullable)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverloadRow:
+    """One row a placement, kind of losses, broker and resource that it has too little of after at least one of them.
+
+    It is the worst, and after how many of them.
+    """
+
+    placement_id: str
+    kind: str
+    broker_id: Int32
+    rack: str | None
+    resource: str
+    overloads: int
+    worst_loss: str
+    peak: float
+    peak_before: float
+    capacity: float
+    used_ratio: float
 
 
-_COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
-_RATES = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_bytes")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRow:
+    """One row a placement, kind of losses and consumer group that at least one of them affects.
 
-FAILURES = pa.schema(
-    [
-        _text("placement_id"),
-        _text("kind"),
-        pa.field("position", pa.int32(), nullable=False),
-        _text("name"),
-        pa.field("brokers", pa.list_(pa.int32()), nullable=False),
-        *(_count(name) for name in _COUNTS),
-        *(_figure(name, nullable=False) for name in _RATES),
-        _figure("rebuild_seconds"),
-        pa.field("loaded_broker", pa.int32()),
-        pa.field("loaded_resource", pa.string()),
-        _figure("loaded_ratio"),
-        _figure("most_in_ratio"),
-        _figure("most_out_ratio"),
-        _count("overloaded_brokers"),
-        _count("groups_hurt"),
-    ]
-)
-"""One row a placement and set of brokers that are lost together; counts are of the whole cluster after the loss.
-``loaded_…`` is the survivor closest to, or furthest beyond, what it can do, null where nobody knows what they can do;
-``rebuild_seconds`` is null for never."""
+    It is the worst, and after how many of them the group loses partitions, commits or its coordinator.
+    """
 
-FAILURE_KINDS = pa.schema(
-    [
-        _text("placement_id"),
-        _text("kind"),
-        _count("possible"),
-        _count("looked_at"),
-        _count("broker_count"),
-        _count("partition_count"),
-        _count("offline_before"),
-        _count("under_min_isr_before"),
-        _text("peak_basis"),
-        pa.field("resources", pa.list_(pa.string()), nullable=False),
-    ]
-)
-"""One row a placement and kind of losses: how many there are and were looked at, and how the placement is before;
-``resources`` are those of which it is known what a broker can do."""
+    placement_id: str
+    kind: str
+    group_id: str
+    partitions: int
+    losses: int
+    worst_loss: str
+    offline_partitions: int
+    coordinator: str
 
-FAILURE_BROKERS = pa.schema(
-    [
-        _text("placement_id"),
-        _text("kind"),
-        pa.field("broker_id", pa.int32(), nullable=False),
-        pa.field("rack", pa.string()),
-        _text("resource"),
-        _count("overloads"),
-        _text("worst_loss"),
-        _figure("peak", nullable=False),
-        _figure("peak_before", nullable=False),
-        _figure("capacity", nullable=False),
-        _figure("used_ratio", nullable=False),
-    ]
-)
-"""One row a placement, kind of losses, broker and resource that it has too little of after at least one of them: the
-worst, and after how many of them."""
 
-FAILURE_GROUPS = pa.schema(
-    [
-        _text("placement_id"),
-        _text("kind"),
-        _text("group_id"),
-        _count("partitions"),
-        _count("losses"),
-        _text("worst_loss"),
-        _count("offline_partitions"),
-        _text("coordinator"),
-    ]
-)
-"""One row a placement, kind of losses and consumer group that at least one of them affects: the worst, and after how
-many of them it loses partitions, commits or its coordinator."""
-
+FAILURES, FAILURE_KINDS = schema_of(LossRow), schema_of(KindRow)
+FAILURE_BROKERS, FAILURE_GROUPS = schema_of(OverloadRow), schema_of(GroupRow)
 DIAGNOSES = pa.schema(
     [
-        _text("placement_id"),
+        pa.field("placement_id", pa.string(), nullable=False),
         pa.field("position", pa.int32(), nullable=False),
-        _text("severity"),
-        _text("code"),
-        _text("where"),
-        _text("message"),
-        _text("remedy"),
-        pa.field("figure", pa.struct([("needed", pa.float64()), ("available", pa.float64()), ("unit", pa.string())])),
-        _count("partitions"),
-        _figure("bytes_per_second", nullable=False),
+        *columns_of(Problem),
     ]
 )
 """What is wrong with a placement before anything fails, the worst first: the fields of :class:`Problem`."""
@@ -143,9 +146,9 @@ def failure_tables(result: FailureResult) -> dict[str, pa.Table]:
     kinds = np.array([str(one.kind) for one in result.sets], dtype=object)
     return {
         "failures": _sets(result, used),
-        "failure_kinds": pa.Table.from_pylist(_kinds(result), schema=FAILURE_KINDS),
-        "failure_brokers": pa.Table.from_pylist(_brokers(result, used, kinds), schema=FAILURE_BROKERS),
-        "failure_groups": pa.Table.from_pylist(_groups(result, kinds), schema=FAILURE_GROUPS),
+        "failure_kinds": table_of_rows(FAILURE_KINDS, _kinds(result)),
+        "failure_brokers": table_of_rows(FAILURE_BROKERS, _brokers(result, used, kinds)),
+        "failure_groups": table_of_rows(FAILURE_GROUPS, _groups(result, kinds)),
     }
 
 
@@ -165,27 +168,20 @@ def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
     unknown = (ratio < 0.0) | (result.peak_basis is PeakBasis.UNKNOWN)
     most = {name: _most(used[names.index(name)]) for name in ("network_in", "network_out")}
     columns = {
-        "placement_id": pa.array([result.scenario.placement_id] * count, pa.string()),
-        "kind": pa.array([str(one.kind) for one in result.sets], pa.string()),
-        "position": pa.array(positions, pa.int32()),
-        "name": pa.array([one.name for one in result.sets], pa.string()),
-        "brokers": pa.array([list(one.brokers) for one in result.sets], pa.list_(pa.int32())),
-        **{name: pa.array(getattr(result, name), pa.int64()) for name in _COUNTS},
-        **{name: pa.array(getattr(result, name), pa.float64()) for name in _RATES},
-        "rebuild_seconds": _known(result.rebuild_seconds),
-        "loaded_broker": pa.array(result.brokers.ids[worst % brokers], pa.int32(), mask=unknown),
-        "loaded_resource": pa.array([names[place] for place in worst // brokers], pa.string(), mask=unknown),
-        "loaded_ratio": pa.array(ratio, pa.float64(), mask=unknown),
+        "placement_id": result.scenario.placement_id,
+        "kind": [one.kind for one in result.sets],
+        "position": positions,
+        "name": [one.name for one in result.sets],
+        "brokers": [list(one.brokers) for one in result.sets],
+        "loaded_broker": pa.array(result.brokers.ids[worst % brokers], mask=unknown),
+        "loaded_resource": pa.array([names[place] for place in worst // brokers], mask=unknown),
+        "loaded_ratio": pa.array(ratio, mask=unknown),
         "most_in_ratio": most["network_in"],
         "most_out_ratio": most["network_out"],
-        "overloaded_brokers": pa.array(result.overloaded(), pa.int64()),
-        "groups_hurt": pa.array(result.groups_hurt(), pa.int64()),
+        "overloaded_brokers": result.overloaded(),
+        "groups_hurt": result.groups_hurt(),
     }
-    return pa.table(columns, schema=FAILURES)
-
-
-def _known(values: np.ndarray) -> pa.Array[Any]:
-    return pa.array(values, pa.float64(), mask=~np.isfinite(values))
+    return table_of_columns(FAILURES, count, columns, of=result)
 
 
 def _most(ratios: np.ndarray) -> pa.Array[Any]:
@@ -193,28 +189,28 @@ def _most(ratios: np.ndarray) -> pa.Array[Any]:
     return pa.array(found, pa.float64(), mask=found < 0.0)
 
 
-def _kinds(result: FailureResult) -> list[dict[str, Any]]:
+def _kinds(result: FailureResult) -> list[KindRow]:
     possible = {left.kind: left.possible for left in result.left_out}
     asked = dict.fromkeys([*result.scenario.kinds, *(one.kind for one in result.sets)])
     counts = {kind: sum(one.kind is kind for one in result.sets) for kind in asked}
     return [
-        {
-            "placement_id": result.scenario.placement_id,
-            "kind": str(kind),
-            "possible": possible.get(kind, counts[kind]),
-            "looked_at": counts[kind],
-            "broker_count": len(result.brokers),
-            "partition_count": result.partition_count,
-            "offline_before": result.offline_today,
-            "under_min_isr_before": result.under_min_isr_today,
-            "peak_basis": str(result.peak_basis),
-            "resources": [str(resource) for resource in result.capacity],
-        }
+        KindRow(
+            placement_id=result.scenario.placement_id,
+            kind=kind,
+            possible=possible.get(kind, counts[kind]),
+            looked_at=counts[kind],
+            broker_count=len(result.brokers),
+            partition_count=result.partition_count,
+            offline_before=result.offline_today,
+            under_min_isr_before=result.under_min_isr_today,
+            peak_basis=result.peak_basis,
+            resources=tuple(result.capacity),
+        )
         for kind in asked
     ]
 
 
-def _brokers(result: FailureResult, used: np.ndarray, kinds: np.ndarray) -> list[dict[str, Any]]:
+def _brokers(result: FailureResult, used: np.ndarray, kinds: np.ndarray) -> list[OverloadRow]:
     rows = []
     peaks, peaks_today = result.peaks(), result.peaks_today()
     for kind in dict.fromkeys(kinds.tolist()):
@@ -226,24 +222,24 @@ def _brokers(result: FailureResult, used: np.ndarray, kinds: np.ndarray) -> list
             for place in np.flatnonzero(mine.max(axis=0) > 1.0).tolist():
                 number = int(numbers[worst[place]])
                 rows.append(
-                    {
-                        "placement_id": result.scenario.placement_id,
-                        "kind": kind,
-                        "broker_id": int(result.brokers.ids[place]),
-                        "rack": result.brokers.racks[place],
-                        "resource": str(resource),
-                        "overloads": int((mine[:, place] > 1.0).sum()),
-                        "worst_loss": result.sets[number].name,
-                        "peak": float(after[number, place]),
-                        "peak_before": float(before[place]),
-                        "capacity": float(there[place]),
-                        "used_ratio": float(ratios[number, place]),
-                    }
+                    OverloadRow(
+                        placement_id=result.scenario.placement_id,
+                        kind=kind,
+                        broker_id=int(result.brokers.ids[place]),
+                        rack=result.brokers.racks[place],
+                        resource=resource,
+                        overloads=int((mine[:, place] > 1.0).sum()),
+                        worst_loss=result.sets[number].name,
+                        peak=float(after[number, place]),
+                        peak_before=float(before[place]),
+                        capacity=float(there[place]),
+                        used_ratio=float(ratios[number, place]),
+                    )
                 )
     return rows
 
 
-def _groups(result: FailureResult, kinds: np.ndarray) -> list[dict[str, Any]]:
+def _groups(result: FailureResult, kinds: np.ndarray) -> list[GroupRow]:
     rows = []
     states, lost = result.coordinator.astype(np.int64), result.group_offline
     affected = (lost > 0) | (states >= CoordinatorState.REFUSES)
@@ -256,24 +252,21 @@ def _groups(result: FailureResult, kinds: np.ndarray) -> list[dict[str, Any]]:
         for place in np.flatnonzero(affected[numbers].any(axis=0)).tolist():
             number = int(worst[place])
             rows.append(
-                {
-                    "placement_id": result.scenario.placement_id,
-                    "kind": kind,
-                    "group_id": result.groups[place],
-                    "partitions": int(result.group_partitions[place]),
-                    "losses": int(affected[numbers, place].sum()),
-                    "worst_loss": result.sets[number].name,
-                    "offline_partitions": int(lost[number, place]),
-                    "coordinator": CoordinatorState(int(states[number, place])).name.lower(),
-                }
+                GroupRow(
+                    placement_id=result.scenario.placement_id,
+                    kind=kind,
+                    group_id=result.groups[place],
+                    partitions=int(result.group_partitions[place]),
+                    losses=int(affected[numbers, place].sum()),
+                    worst_loss=result.sets[number].name,
+                    offline_partitions=int(lost[number, place]),
+                    coordinator=CoordinatorState(int(states[number, place])).name.lower(),
+                )
             )
     return rows
 
 
 def diagnoses_table(placement_id: str, found: Iterable[Problem]) -> pa.Table:
     """Return the rows of ``diagnoses`` of one placement."""
-    rows = [
-        {"placement_id": placement_id, "position": position, **dataclasses.asdict(one)}
-        for position, one in enumerate(found)
-    ]
-    return pa.Table.from_pylist(rows, schema=DIAGNOSES)
+    rows = [{"placement_id": placement_id, "position": position, **cells_of(one)} for position, one in enumerate(found)]
+    return table_of_rows(DIAGNOSES, rows)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.cli.console import column_widths, print_table, stacked_lines
+from kafka_capacity.cli.console import column_widths, print_data, print_table, stacked_lines
+from kafka_capacity.report.tables import NOTE, column, table
 from tests.properties.strategies import repeatable
 
 COLUMNS = [("brokers", "right"), ("placer", "left"), ("replicas moved", "right"), ("in waves: mean – peak", "right")]
@@ -29,8 +30,23 @@ def test_widths_fit_and_hold_the_longest_words(rows, width):
 
     assert widths is not None
     assert sum(widths) + 3 * len(widths) + 1 <= width
-    for column, held in zip(zip(["x", "name"], *rows, strict=True), widths, strict=True):
-        assert held >= max(len(word) for cell in column for word in [*cell.split(), ""])
+    for texts, held in zip(zip(["x", "name"], *rows, strict=True), widths, strict=True):
+        assert held >= max(len(word) for cell in texts for word in [*cell.split(), ""])
+
+
+def test_a_heading_of_several_lines_is_as_wide_as_its_longest():
+    assert column_widths(["time to first\nrecord", "x"], [["1 s", "y"]], 80) == [13, 1]
+
+
+def test_a_table_of_the_page_is_printed_with_its_words_and_notes(capsys):
+    columns = (column("name", "Topic", "name"), column("verdict", "Under min ISR", "verdict", definition="It fits."))
+    print_data(table("Topics", columns, [{"name": "orders", "verdict": "no_worse", NOTE: "Mind it."}], note="All."))
+    lines = capsys.readouterr().out.splitlines()
+
+    assert lines[0].strip() == "Topics"
+    assert [cell.strip() for cell in lines[2].strip("┃").split("┃")] == ["topic", "under min ISR"]
+    assert [cell.strip() for cell in lines[4].strip("│").split("│")] == ["orders", "no worse than today"]
+    assert lines[-2:] == ["orders: Mind it.", "It fits. All."]
 
 
 def test_what_is_empty_is_left_out_of_stacked_rows():

@@ -19,10 +19,12 @@ def test_idle_topics_and_what_they_free_are_shown(run, folder):
     done = run("idle", folder, "--rows", 1)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("payments on 2026-11-20: 2 topics are idle: nobody wrote to them or read from them")
-    assert "idle topics, the largest 1 of 2\n" in done.stdout
+    assert "Idle topics\n" in done.stdout
+    assert "1 more with fewer bytes are not listed." in done.stdout
     assert "old-2" in done.stdout
     assert "old-1" not in done.stdout
-    assert "what removing them would free, the 1 that gain most of 4\n" in done.stdout
+    assert "What removing them would free\n" in done.stdout
+    assert "3 more with fewer bytes are not listed." in done.stdout
 
 
 def test_what_is_printed_is_what_is_written(run, folder, tmp_path):

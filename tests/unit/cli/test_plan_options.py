@@ -7,7 +7,8 @@ import pytest
 
 from kafka_capacity.cli import planning
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.plan.simulation import inventory_facts
+from kafka_capacity.questions.change import share
+from kafka_capacity.questions.change.share import inventory_facts
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FEWEST_AS_NOW, FILES, KAFKAS, NINE, all_names, read
 
@@ -22,7 +23,7 @@ def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, s
     assert all_names(planned) == FILES - KAFKAS - {"runbook.md"}
     assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
     assert plan["excuses"][0]["constraint"] == "placement"
-    assert "refused" in done.stdout
+    assert "002-brokers.generate │ does not fit │ — │" in " ".join(done.stdout.split())
     assert "it does not fit" in done.stdout
 
 
@@ -171,7 +172,7 @@ def test_a_list_and_counts_exclude_each_other(run, snapshot, broker_list):
 def test_a_wrong_list_is_told_with_its_file(run, snapshot, broker_list, entries, message):
     done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(entries))
 
-    assert done.exit_code == 2
+    assert done.exit_code == 4
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
 
@@ -225,7 +226,8 @@ def doubtful(monkeypatch):
         more = {"unknown_size_partitions": 3, "brokers_with_several_log_dirs": 1, "brokers_with_unsized_log_dirs": 1}
         return {**found, "snapshot": {**found["snapshot"], **more}}
 
-    monkeypatch.setattr(planning, "inventory_facts", facts)
+    for module in (planning, share):
+        monkeypatch.setattr(module, "inventory_facts", facts)
 
 
 def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):

@@ -7,10 +7,8 @@ import pytest
 from kafka_capacity.example import EXAMPLES, make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.health import inventory_problems
-from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.plan.failure_simulation import find_failures
-from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.questions.failures.simulate import simulate_here
+from kafka_capacity.plan.handing import failures_today
+from tests.asking import ask, simulate_here
 from tests.unit.inventory.broken import change_all
 
 COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
@@ -18,10 +16,7 @@ COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leade
 
 def plan_tables(raw):
     """The tables about failures of a plan that leaves everything to the defaults and proposes nothing."""
-    snapshot = build_snapshot(raw)
-    request = parse_plan_request({"cluster": raw.cluster, "ds": raw.ds})
-    inputs = find_failures(raw, snapshot, partition_load(raw, snapshot), request, (), placements=())
-    tables = simulate_here(inputs)
+    tables = simulate_here(failures_today(ask(raw, {"cluster": raw.cluster, "ds": raw.ds})))
     return {name: table.to_pylist() for name, table in tables.items()}
 
 
@@ -35,7 +30,7 @@ def planned(example):
     return plan_tables(example)
 
 
-def failures_of(run, raw, folder):
+def lost(run, raw, folder):
     write_snapshot_files(raw, folder)
     done = run("failures", folder, "--pairs", "--json")
     assert done.exit_code == 0, done.output
@@ -53,14 +48,14 @@ def assert_same(said, tables):
 
 
 def test_the_same_loss_does_the_same_in_the_command_and_in_a_plan(run, example, planned, tmp_path):
-    assert_same(failures_of(run, example, tmp_path), planned)
+    assert_same(lost(run, example, tmp_path), planned)
 
 
 def test_survivors_short_of_processors_are_over_capacity_in_both(run, tmp_path):
     raw = change_all(make_example("metrics-uneven"), "brokers", cpu_cores=1.0)
     tables = plan_tables(raw)
     assert {row["resource"] for row in tables["failure_brokers"]} == {"cpu"}
-    said = failures_of(run, raw, tmp_path)
+    said = lost(run, raw, tmp_path)
     assert {row["resource"] for one in said.values() for row in one["overloads"]} == {"cpu"}
     assert_same(said, tables)
 

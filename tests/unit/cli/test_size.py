@@ -35,9 +35,9 @@ def test_options_and_the_recommendation_are_shown(run, uneven):
         "do-nothing",
         "006-brokers.today",
         "recommended: ",
-        "the cluster as it is",
-        "why Amazon's MSK sizing script says",
-        "why a plain calculator says",
+        "When resources pass their limit: doing nothing, 9 brokers",
+        "Calculator: Amazon’s sizing script for MSK",
+        "Calculator: a plain calculator",
         "real placement",
     ):
         assert words in done.stdout
@@ -171,7 +171,9 @@ def test_an_option_that_leaves_one_replica_does_not_fit_and_topics_that_have_one
     assert f"serious: {single['reason']}" in words
     assert json.loads(run(*asked, "--tolerate", "none", "--json").stdout)["single_replicas"] is None
     raised = run(*asked[:-1], "3", "--current-shape", "m5.large", "--all").stdout
-    assert ("serious: " in raised) == ("do-nothing (recommended)" in raised)
+    assert ("serious: " in raised) == any(
+        "do-nothing" in line and "recommended" in line for line in raised.splitlines()
+    )
 
 
 def test_without_rates_nothing_is_said_to_fit(run, tmp_path):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 
@@ -17,8 +16,6 @@ from kafka_capacity.demand.outlook import AddedTopic, Basis
 from kafka_capacity.demand.settings import (
     ClassPattern,
     DemandSettings,
-    demand_settings_from_json,
-    demand_settings_to_json,
 )
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
@@ -261,16 +258,3 @@ def test_a_month_too_short_for_the_day_ends_earlier():
         "2028-01-31",
         "2028-02-29",
     )
-
-
-def test_settings_survive_json():
-    settings = DemandSettings(
-        topic_classes=(ClassPattern(name="a", topics="a*"),),
-        events=(
-            NEW,
-            Launch(topics="x", from_date="2027-01-01", factor=2.0),
-            RetentionChange(topics="x", from_date="2027-01-01", retention_seconds=5.0),
-        ),
-    )
-    text = json.dumps(demand_settings_to_json(settings), allow_nan=False)
-    assert demand_settings_from_json(json.loads(text)) == settings

@@ -31,7 +31,7 @@ def test_a_small_gap_is_scaled_up_and_a_large_one_is_not_known():
     assert total([[95, 95, 95], [5, X, 5]]).rate_bytes_per_second.tolist() == [100, 100, 100]
     series = total([[95, X, 95], [5, 5, 5]])
     assert np.isnan(series.rate_bytes_per_second).tolist() == [False, True, False]
-    assert (series.unknown_days, series.days, series.last_day) == (1, 3, "2026-01-03")
+    assert (series.days, series.last_day) == (3, "2026-01-03")
 
 
 def test_the_series_begins_and_ends_with_days_that_are_known():

@@ -12,7 +12,7 @@ from kafka_capacity.health.cluster_view import ClusterView, RackLoss
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.health.racks import racks_per_partition
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.quorum import Voter
+from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
 from tests.unit.questions.failures.made_up import group, loaded, made
 

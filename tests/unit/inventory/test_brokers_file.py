@@ -6,9 +6,19 @@ from pathlib import Path
 import pytest
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.brokers_file import parse_brokers_file, read_target_brokers
+from kafka_capacity.health.problem import Problems
+from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
+from kafka_capacity.inventory.checks.brokers import check_brokers
 
 DATA = Path(__file__).parent / "data"
+
+
+def read_target_brokers(text, file):
+    table = listed_brokers_table(parse_brokers_file(text, file), file)
+    fatal = Problems.of(check_brokers(table)).fatal
+    if fatal:
+        raise InventoryError("\n".join(f"{file}: {finding.message}" for finding in fatal))
+    return brokers_of(table)
 
 
 def fails(text):

@@ -11,7 +11,7 @@ from kafka_capacity.objects.keys import (
     inventory_prefix,
     list_inventory_clusters,
     list_inventory_days,
-    list_reports,
+    list_plans,
     plan_prefix,
     report_prefix,
     request_key,
@@ -48,19 +48,19 @@ def test_two_names_never_share_a_key(names):
 def test_hostile_clusters_are_found_again(store):
     for name in HOSTILE:
         store.write_bytes(inventory_prefix(name, "2026-11-20") + "manifest.json", b"{}")
-        store.write_bytes(report_prefix(name, "2026-11-20", "p/1") + "index.html", b"")
+        store.write_bytes(plan_prefix(name, "2026-11-20", "p/1") + "manifest.json", b"{}")
 
     assert list_inventory_clusters(store) == sorted(HOSTILE)
     for name in HOSTILE:
         assert list_inventory_days(store, name) == ["2026-11-20"]
-        assert list_reports(store, name) == [("2026-11-20", "p/1")]
+        assert list_plans(store, name) == [("2026-11-20", "p/1")]
 
 
-def test_reports_are_listed_newest_first(store):
+def test_plans_are_listed_oldest_day_first(store):
     for ds, plan in (("2026-11-01", "b"), ("2026-11-20", "a"), ("2026-11-01", "a")):
-        store.write_bytes(report_prefix("c", ds, plan) + "index.html", b"")
+        store.write_bytes(plan_prefix("c", ds, plan) + "manifest.json", b"{}")
 
-    assert list_reports(store, "c") == [("2026-11-20", "a"), ("2026-11-01", "b"), ("2026-11-01", "a")]
+    assert list_plans(store, "c") == [("2026-11-01", "a"), ("2026-11-01", "b"), ("2026-11-20", "a")]
 
 
 @pytest.mark.parametrize("ds", ["2026-13-01", "20261120", "2026-W47-5", "", "../x", "2026-11-20/.."])

@@ -16,7 +16,8 @@ from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.decision import decide
 from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
-from kafka_capacity.plan.publish import publish_report, read_decision, read_published, release_plan_files
+from kafka_capacity.plan.publish import publish_report, read_decision, release_plan_files
+from tests.published import read_published
 from tests.report.decided import build_report, decision_of
 from tests.report.sized import sized_inputs
 from tests.sized_plans import simulated_plan

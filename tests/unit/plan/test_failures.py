@@ -9,19 +9,21 @@ import pytest
 from kafka_capacity.demand.workload import PeakBasis, Traffic
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.kafka.controller.quorum import FailureKind, failovers
-from kafka_capacity.plan.failure_simulation import find_failures
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.plan.pinned import pin_plan
-from kafka_capacity.plan.plan_dataset import FAILURES_DOCUMENT
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.proposal.growing import grown
 from kafka_capacity.questions.failures import simulate as failure_evaluation
-from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables, simulate_here
+from kafka_capacity.questions.failures.share import FAILURES_DOCUMENT
+from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
 from kafka_capacity.questions.failures.standing import Standing, shared_traffic
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
+from tests.asking import ask, simulate_here
 from tests.builders import cluster, topic
-from tests.sized_plans import every_placement, pinned_inventory, read_share, write_failures_share
+from tests.failovers import fail_leader
+from tests.sized_plans import pinned_inventory, read_share, write_failures_share
 
 REQUEST = {
     "cluster": "payments",
@@ -160,7 +162,7 @@ def test_every_set_of_controllers_is_lost_and_the_times_are_those_of_the_simulat
         ([2, 3], ["z"], False),
         ([1, 2, 3], ["a", "z"], False),
     ]
-    expected = failovers(3, FailureKind.VANISHED, runs=10, seed=0)
+    expected = fail_leader(3, FailureKind.VANISHED, runs=10, seed=0)
     assert found[0]["leaderless_p50_seconds"] == expected.quantile(0.5)
     assert found[0]["leaderless_p99_seconds"] == expected.quantile(0.99)
     assert found[0]["active_lost_ratio"] == pytest.approx(1 / 3)
@@ -176,14 +178,10 @@ def test_every_set_of_controllers_is_lost_and_the_times_are_those_of_the_simulat
     assert asked["unavailable_in_racks_ratio"] == pytest.approx(1e-4 + 3e-6 + 2e-7, rel=0.01)
 
 
-def found_failures(**asked):
-    raw = inventory()
-    snapshot = build_snapshot(raw)
-    request = parse_plan_request({**REQUEST, "controllers": [], **asked})
-    scenarios = placement_grid(snapshot.brokers, request.grid())
-    return find_failures(
-        raw, snapshot, partition_load(raw, snapshot), request, scenarios, placements=every_placement(scenarios)
-    )
+def found_failures(**given):
+    asked = ask(inventory(), {**REQUEST, "controllers": [], "failure_placements": "all", **given})
+    scenarios = placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid())
+    return failures_today(dataclasses.replace(asked, scenarios=scenarios))
 
 
 def test_a_placement_in_several_pieces_gives_the_same_as_in_one(monkeypatch):
@@ -205,16 +203,14 @@ def test_without_controllers_nothing_is_said_of_them():
 
 def test_a_cluster_without_racks_and_rates_has_no_racks_to_lose_and_no_loads():
     raw = cluster(brokers=3, racks=None, topics=[topic("orders", partitions=3)], hours=0)
-    snapshot = build_snapshot(raw)
-    request = parse_plan_request({"cluster": "payments", "failure_kinds": ["rack", "broker"]})
-    tables = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), request, (), placements=()))
+    asked = ask(raw, {"cluster": "payments", "failure_kinds": ["rack", "broker"]})
+    tables = simulate_here(failures_today(asked))
     assert [(row["kind"], row["looked_at"]) for row in tables["failure_kinds"].to_pylist()] == [
         ("broker", 3),
         ("rack", 0),
     ]
     assert tables["failures"].column("loaded_ratio").null_count == 3
-    racks = parse_plan_request({"cluster": "payments", "failure_kinds": ["rack"]})
-    nothing = simulate_here(find_failures(raw, snapshot, partition_load(raw, snapshot), racks, (), placements=()))
+    nothing = simulate_here(failures_today(ask(raw, {"cluster": "payments", "failure_kinds": ["rack"]})))
     assert (len(nothing["failures"]), len(nothing["failure_kinds"])) == (0, 1)
 
 

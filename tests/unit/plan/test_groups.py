@@ -11,16 +11,17 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, write_dataset
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.basis import read_basis
-from kafka_capacity.plan.group_simulation import FoundGroups, pinned_groups, write_groups
 from kafka_capacity.plan.pinned import check_groups, pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import TABLES, read_plan, read_plan_tables, seal_plan
+from kafka_capacity.plan.plan_dataset import TABLES, read_plan, read_plan_tables, seal_plan, write_share
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
 from kafka_capacity.questions.consumers.choice import choose
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, simulate_groups, work_tables
+from kafka_capacity.questions.consumers.share import CONSUMERS, FoundGroups, find_groups, simulate_found
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
+from kafka_capacity.questions.question import Asked, run_here
 from kafka_capacity.questions.registry import QUESTIONS
 from tests.made_up_groups import facts
 from tests.sized_plans import write_failures_share, write_shares, write_sizing_share
@@ -45,7 +46,7 @@ def pinned(tmp_path_factory):
 
 
 def groups_of(store, plan):
-    return pinned_groups(read_plan_inputs(store, plan.request_key), read_basis(store, plan))
+    return find_groups(Asked(basis=read_basis(store, plan), parameters=parse_plan_request(REQUEST)))
 
 
 def simulated(inputs):
@@ -87,10 +88,10 @@ def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pi
     inputs = read_plan_inputs(store, plan.request_key)
     found = groups_of(store, plan)
     found = FoundGroups(inputs=found.inputs, skipped=({"group_id": "dead", "reason": "it has no members"},))
-    write_groups(store, inputs, found, simulated(found.inputs))
-    in_one_go = [question.name for question in QUESTIONS]
+    write_share(store, inputs, CONSUMERS.share, simulate_found(found, run_here))
+    in_one_go = [question.share for question in QUESTIONS if not question.has_pieces]
     write_shares(store, plan, *in_one_go)
-    with pytest.raises(MissingManifestError, match=r"has no placement\.manifest\.json, so it is not complete"):
+    with pytest.raises(MissingManifestError, match=r"has no sizing\.manifest\.json, so it is not complete"):
         seal_plan(store, plan)
     sizing, failures = write_sizing_share(store, plan), write_failures_share(store, plan)
     with pytest.raises(MissingManifestError, match=r"has no manifest\.json, so it is not complete"):

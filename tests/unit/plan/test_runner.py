@@ -10,11 +10,17 @@ from kafka_capacity.errors import SimulationError
 from kafka_capacity.objects.dataset import has_manifest, read_table
 from kafka_capacity.plan import runner
 from kafka_capacity.plan.pinned import read_plan_inputs
-from kafka_capacity.plan.plan_dataset import FAILURES, GROUPS, PLACEMENT, SHARES, SIZING
-from kafka_capacity.plan.runner import run_here, simulate_plan
+from kafka_capacity.plan.plan_dataset import SHARES
+from kafka_capacity.plan.runner import simulate_plan
+from kafka_capacity.questions.capacity.share import CAPACITY
+from kafka_capacity.questions.change.share import CHANGE
+from kafka_capacity.questions.consumers.share import CONSUMERS
 from kafka_capacity.questions.failures import simulate as failure_simulation
 from kafka_capacity.questions.failures.scenario import TODAY
-from kafka_capacity.questions.idle import IDLE
+from kafka_capacity.questions.failures.share import FAILURES
+from kafka_capacity.questions.idle.share import IDLE
+from kafka_capacity.questions.question import run_here
+from kafka_capacity.questions.registry import QUESTIONS
 from tests.builders import cluster, topic
 from tests.sized_plans import pinned_inventory
 
@@ -27,6 +33,16 @@ def pinned(tmp_path):
     raw = cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=9)], hours=24)
     store, plan = pinned_inventory(raw, REQUEST, tmp_path)
     return store, plan, read_plan_inputs(store, plan.request_key)
+
+
+def failing(monkeypatch, name, error):
+    """Let a question fail."""
+
+    def fail(*_):
+        raise error
+
+    broken = [dataclasses.replace(one, simulate=fail) if one.name == name else one for one in QUESTIONS]
+    monkeypatch.setattr(runner, "QUESTIONS", tuple(broken))
 
 
 def counting(done):
@@ -52,25 +68,21 @@ def test_a_share_that_is_stored_and_whole_is_not_simulated_again(pinned):
     assert simulate_plan(store, inputs, counting(done)) == first
     assert done == []
     # A file of one share is damaged, and the manifest of another is away.
-    part = first[GROUPS].tables["group_facts"][0].key
+    part = first[CONSUMERS.share].tables["group_facts"][0].key
     store.write_bytes(plan.plan_prefix + part, b"torn")
-    store.delete(f"{plan.plan_prefix}{FAILURES}.manifest.json")
+    store.delete(f"{plan.plan_prefix}{FAILURES.share}.manifest.json")
     assert simulate_plan(store, inputs, counting(done)) == first
     assert sorted(done) == ["pieces of losses", "variants of groups"]
-    assert len(read_table(store, first[GROUPS], "group_facts")) == 0
+    assert len(read_table(store, first[CONSUMERS.share], "group_facts")) == 0
 
 
 def test_what_fails_is_named_and_the_others_are_stored(pinned, monkeypatch):
     store, plan, inputs = pinned
-
-    def fail(*_):
-        raise ZeroDivisionError("no sizes today")
-
-    monkeypatch.setattr(runner, "pinned_sizing", fail)
+    failing(monkeypatch, "capacity", ZeroDivisionError("no sizes today"))
     with pytest.raises(SimulationError, match=r"^sizing: ZeroDivisionError\('no sizes today'\)$"):
         simulate_plan(store, inputs, side_by_side=True)
     stored = {share for share in SHARES if has_manifest(store, plan.plan_prefix, share=share)}
-    assert stored == set(SHARES) - {SIZING}
+    assert stored == set(SHARES) - {CAPACITY.share}
     monkeypatch.undo()
     done = []
     assert set(simulate_plan(store, inputs, counting(done))) == set(SHARES)
@@ -79,37 +91,37 @@ def test_what_fails_is_named_and_the_others_are_stored(pinned, monkeypatch):
 
 def test_losses_wait_for_the_placements_that_they_stand_on(pinned, monkeypatch):
     store, plan, inputs = pinned
-    monkeypatch.setattr(runner, "simulation_inputs", lambda *_: 1 / 0)
+    failing(monkeypatch, "change", ZeroDivisionError("division by zero"))
     with pytest.raises(SimulationError) as failed:
         simulate_plan(store, inputs, side_by_side=True)
     assert str(failed.value).splitlines() == [
         "placement: ZeroDivisionError('division by zero')",
         "failures: not simulated, since the placements that brokers are lost of failed",
     ]
-    assert has_manifest(store, plan.plan_prefix, share=SIZING)
+    assert has_manifest(store, plan.plan_prefix, share=CAPACITY.share)
 
 
 def test_brokers_are_lost_of_the_placement_that_was_made_for_the_change(pinned, monkeypatch):
     store, plan, inputs = pinned
-    apart = simulate_plan(store, inputs, shares=(PLACEMENT,))
-    again = simulate_plan(store, inputs, shares=(FAILURES,))[FAILURES]
+    apart = simulate_plan(store, inputs, shares=(CHANGE.share,))
+    again = simulate_plan(store, inputs, shares=(FAILURES.share,))[FAILURES.share]
     assert set(read_table(store, again, "failure_kinds").column("placement_id").to_pylist()) == {
         TODAY,
         "006-brokers.fewest-bytes",
     }
-    for share in (PLACEMENT, FAILURES):
+    for share in (CHANGE.share, FAILURES.share):
         store.delete(f"{plan.plan_prefix}{share}.manifest.json")
     monkeypatch.setattr(failure_simulation, "evaluate_placement", None)  # none is made again
-    together = simulate_plan(store, inputs, shares=(PLACEMENT, FAILURES))
-    assert together == {**apart, FAILURES: again}
+    together = simulate_plan(store, inputs, shares=(CHANGE.share, FAILURES.share))
+    assert together == {**apart, FAILURES.share: again}
 
 
 def test_what_is_answered_in_one_go_is_stored_resumed_and_named_where_it_fails(pinned, monkeypatch):
     store, plan, inputs = pinned
     first = simulate_plan(store, inputs)
-    key = f"{plan.plan_prefix}{IDLE.name}.manifest.json"
+    key = f"{plan.plan_prefix}{IDLE.share}.manifest.json"
     store.delete(key)
-    monkeypatch.setattr(runner, "QUESTIONS", (dataclasses.replace(IDLE, evaluate=lambda _: 1 / 0),))
+    failing(monkeypatch, "idle", ZeroDivisionError("division by zero"))
     with pytest.raises(SimulationError, match=r"^idle: ZeroDivisionError\('division by zero'\)$"):
         simulate_plan(store, inputs)
     monkeypatch.undo()
@@ -117,5 +129,5 @@ def test_what_is_answered_in_one_go_is_stored_resumed_and_named_where_it_fails(p
     assert simulate_plan(store, inputs, counting(done)) == first
     assert done == []
     assert store.exists(key)
-    (row,) = read_table(store, first[IDLE.name], "idle_scope").to_pylist()
+    (row,) = read_table(store, first[IDLE.share], "idle_scope").to_pylist()
     assert row == {"topics": 2, "not_judged_topics": 0}

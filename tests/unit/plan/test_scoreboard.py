@@ -12,11 +12,11 @@ from kafka_capacity.objects.dataset import read_document, read_table
 from kafka_capacity.objects.keys import list_plans
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.plan.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.scoreboard import find_predictions, score_cluster
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scores
+from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from tests.builders import cluster, topic
 from tests.report.decided import build_report, render_all
 from tests.sized_plans import simulated_plan

@@ -6,16 +6,16 @@ import json
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import LocalStore
-from kafka_capacity.plan.found_sizing import find_sizing
 from kafka_capacity.plan.pinned import pin_plan
-from kafka_capacity.plan.plan_dataset import SIZING_DOCUMENT
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing
+from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
+from kafka_capacity.questions.capacity.found import find_sizing
+from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
+from tests.asking import ask, run_sizes
 from tests.builders import cluster, topic
 from tests.sized_plans import pinned_inventory, read_share, write_sizing_share
 
@@ -60,10 +60,8 @@ def test_the_order_in_which_work_is_done_leaves_no_trace(pinned, sized):
 
 def test_options_are_those_that_one_process_finds_and_one_is_recommended(sized):
     _, tables, document = sized
-    raw = inventory()
-    snapshot = build_snapshot(raw)
-    found = find_sizing(raw, snapshot, partition_load(raw, snapshot), parse_plan_request(REQUEST))
-    expected = simulate_sizing(found.inputs, run_here).results
+    found = find_sizing(ask(inventory(), REQUEST))
+    expected = simulate_sizing(found.inputs, run_sizes).results
     rows = tables["sizing_options"].to_pylist()
     assert [row["option_id"] for row in rows] == [result.option_id for result in expected]
     assert [row["fits"] for row in rows] == [result.fits for result in expected]
@@ -112,25 +110,20 @@ def test_the_document_says_what_it_rests_on(sized):
 
 
 def test_more_growth_never_makes_what_does_not_fit_fit():
-    raw = inventory()
-    snapshot = build_snapshot(raw)
-    load = partition_load(raw, snapshot)
     fitting = []
     for growth in (0.1, 1.0, 4.0):
-        asked = parse_plan_request({**REQUEST, "growth_high_per_year_ratio": growth, "growth_per_year_ratio": 0.0})
-        sized = simulate_sizing(find_sizing(raw, snapshot, load, asked).inputs, run_here)
+        asked = ask(inventory(), {**REQUEST, "growth_high_per_year_ratio": growth, "growth_per_year_ratio": 0.0})
+        sized = simulate_sizing(find_sizing(asked).inputs, run_sizes)
         fitting.append({result.option_id for result in sized.results if result.fits})
     assert fitting[0] >= fitting[1] >= fitting[2]
     assert fitting[0] > fitting[2]
 
 
 def test_an_event_about_no_topic_names_the_mend():
-    raw = inventory()
-    snapshot = build_snapshot(raw)
     event = {"kind": "launch", "topics": "order", "factor": 2.0, "from_date": "2026-12-24"}
-    asked = parse_plan_request({**REQUEST, "planned_events": [event]})
+    asked = ask(inventory(), {**REQUEST, "planned_events": [event]})
     with pytest.raises(RequestError, match=r"planned_events\.0\.topics: 'order' is refused.*did you mean 'orders'"):
-        find_sizing(raw, snapshot, partition_load(raw, snapshot), asked)
+        find_sizing(asked)
 
 
 OWN = {

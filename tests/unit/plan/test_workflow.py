@@ -7,22 +7,25 @@ from dataclasses import replace
 import pyarrow.compute as pc
 import pytest
 
-from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.staging import stage
+from kafka_capacity.inventory.staging import load_findings, stage
+from kafka_capacity.objects import attempts
 from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.manifest import with_own_hash
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.simulation import simulation_inputs
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
-from kafka_capacity.questions.change.evaluate import evaluate_tables
+from kafka_capacity.questions.change.evaluate import PlacementPiece, placement_tables
+from kafka_capacity.questions.change.share import inventory_facts, simulation_inputs
 from kafka_capacity.questions.change.stored_target import stored_target
 from kafka_capacity.questions.change.tables import PLAN_TABLES
+from kafka_capacity.questions.question import Asked
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 from tests.sized_plans import write_shares
 
@@ -102,10 +105,14 @@ def test_the_order_of_the_rows_of_an_inventory_does_not_show(store, planned):
     assert run(store)[1] == manifest
 
 
+def asked_of(store, inputs):
+    return Asked(basis=read_basis(store, inputs.pinned), parameters=parse_plan_request(inputs.request))
+
+
 def test_the_tables_hold_what_was_evaluated(planned):
     store, pinned, *_ = planned
     inputs = read_plan_inputs(store, pinned.request_key)
-    simulation = simulation_inputs(inputs, read_basis(store, inputs.pinned))
+    simulation = simulation_inputs(asked_of(store, inputs))
     manifest = read_manifest(store, pinned.plan_prefix, kind="plan")
     tables = {name: read_table(store, manifest, name) for name in PLAN_TABLES}
 
@@ -167,11 +174,12 @@ def test_what_a_request_stands_for_is_derived_from_it_when_it_is_read(store):
     inputs = read_plan_inputs(store, pinned.request_key)
     expected = placement_grid(observed, asked.grid())
     assert [scenario_to_json(one) for one in inputs.scenarios] == [scenario_to_json(one) for one in expected]
-    assert inputs.move == asked.move_settings()
-    assert inputs.group_grid == asked.group_grid(seed=7)
+    read = parse_plan_request(inputs.request)
+    assert read.move_settings() == asked.move_settings()
+    assert read.group_grid(seed=7) == asked.group_grid(seed=7)
     assert inputs.pinned == pinned
     assert not {"recipients", "is_approval_required", "ds"} & set(inputs.request)
-    assert set(document) == {"pinned", "request", "own_shapes", "scores", "code_version", "model_version"}
+    assert set(document) == {"pinned", "request", "own_shapes", "scores", "code_version", "model_version", "own_sha256"}
 
 
 def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):
@@ -180,7 +188,8 @@ def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):
     document = json.loads(store.read_bytes(pinned.request_key))
     before = [one.scenario_id for one in read_plan_inputs(store, pinned.request_key).scenarios]
     older = {**document, "scenarios": [{"scenario_id": "x"}], "move": {}, "group_grid": {}}
-    store.write_bytes(pinned.request_key, json.dumps(older).encode())
+    del older["own_sha256"]
+    store.write_bytes(pinned.request_key, with_own_hash(older))
 
     assert [one.scenario_id for one in read_plan_inputs(store, pinned.request_key).scenarios] == before
 
@@ -189,8 +198,30 @@ def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):
 def test_a_request_that_is_none_is_our_error(store, body):
     store.write_bytes("request.json", body)
 
-    with pytest.raises(InventoryError, match="is not a pinned request"):
+    with pytest.raises((InventoryError, DamagedObjectError), match=r"is not a pinned request|cannot be read"):
         read_plan_inputs(store, "request.json")
+
+
+def test_a_request_with_any_bit_flipped_is_refused(store, monkeypatch):
+    monkeypatch.setattr(attempts, "ATTEMPTS", 1)
+    stage(inventory(), store)
+    key = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key
+    body = store.read_bytes(key)
+    for place in range(0, 8 * len(body), 41):
+        flipped = bytearray(body)
+        flipped[place // 8] ^= 1 << place % 8
+        store.write_bytes(key, bytes(flipped))
+        with pytest.raises((DamagedObjectError, InventoryError)):
+            read_plan_inputs(store, key)
+
+
+def test_the_findings_that_a_plan_shows_are_of_the_pinned_inventory(store):
+    stage(inventory(), store)
+    pinned = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
+    stage(cluster(topics=[topic("other")]), store)
+
+    with pytest.raises(InventoryError, match="was staged again"):
+        load_findings(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
 
 
 def test_racks_are_refused_where_no_broker_has_one(store):
@@ -221,8 +252,8 @@ def test_what_kafka_would_refuse_is_stored_as_such(store):
 def test_tables_travel_as_arrow_streams(store):
     stage(inventory(), store)
     inputs = read_plan_inputs(store, pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key)
-    tables = evaluate_tables(
-        simulation_inputs(inputs, read_basis(store, inputs.pinned)), inputs.scenarios[0], has_moves=True
+    tables = placement_tables(
+        simulation_inputs(asked_of(store, inputs)), PlacementPiece(scenarios=(inputs.scenarios[0],), has_moves=True)
     )
 
     for name, data in pack_tables(tables).items():
@@ -233,7 +264,7 @@ def test_facts_name_the_rack_traps_of_what_is_proposed(store):
     stage(inventory(), store)
     pinned = pin_plan(store, parse_plan_request({**REQUEST, "broker_counts": [6, 7]}), run_date=TODAY)
     inputs = read_plan_inputs(store, pinned.request_key)
-    facts = simulation_inputs(inputs, read_basis(store, pinned)).facts
+    facts = inventory_facts(read_basis(store, pinned), inputs.scenarios)
 
     assert facts["snapshot"]["partition_count"] == 13
     assert facts["snapshot"]["rate_history_hours"] == 24

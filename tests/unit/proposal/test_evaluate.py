@@ -11,7 +11,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import RackRule, placer
-from kafka_capacity.proposal import evaluate_all, evaluate_placement
+from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.evaluate import GENERATE_SEEDS, placement_problem
 from tests.properties.strategies import repeatable
 from tests.unit.proposal.snapshots import GIB, observed, scenario, without_leaders
@@ -210,13 +210,6 @@ def test_more_traffic_never_turns_does_not_fit_into_fits(brokers, times):
     asked = scenario(brokers, network=12e6, throttle_bytes_per_second=8e6)
 
     assert evaluate_placement(snapshot, load, asked).fits or not evaluate_placement(snapshot, busier, asked).fits
-
-
-def test_many_scenarios_come_back_in_their_order():
-    asked = [scenario(count) for count in (9, 6, 7)]
-    results = evaluate_all(*observed(), asked)
-
-    assert [result.scenario for result in results] == asked
 
 
 @pytest.mark.parametrize("name", ["fewest-bytes", "zk", "striped", "generate"])

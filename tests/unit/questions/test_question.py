@@ -1,47 +1,29 @@
-"""Questions that are answered in one go: what a plan takes for granted of all of them."""
+"""What a plan takes for granted of all questions."""
 
 from __future__ import annotations
 
-import pyarrow as pa
+import pytest
 
-from kafka_capacity.plan.plan_dataset import SIMULATED_SHARES, TABLES
-from kafka_capacity.questions.answer import Answer
-from kafka_capacity.questions.capacity.tables import SIZING_TABLES
-from kafka_capacity.questions.change.tables import PLAN_TABLES
-from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.questions.failures.tables import FAILURE_TABLES
-from kafka_capacity.questions.question import Question
+from kafka_capacity.plan.plan_dataset import SHARES, TABLES
+from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
-
-SCHEMA = pa.schema([pa.field("topic", pa.string()), pa.field("partitions", pa.int32())])
-
-
-def asked(found):
-    """A question that finds these rows."""
-    return Question(
-        name="made-up",
-        tables={"made_up": (SCHEMA, ("topic",)), "made_up_more": (SCHEMA, ("topic",))},
-        evaluate=lambda _: {"made_up": pa.Table.from_pylist(found, schema=SCHEMA)},
-        decide=lambda tables: Answer(headline=f"{len(tables['made_up'])} rows"),
-    )
-
-
-def test_what_is_stored_is_sorted_and_whole():
-    question = asked([{"topic": "orders", "partitions": 6}, {"topic": "audit", "partitions": 1}])
-    found = question.results(None)
-    assert found["made_up"].column("topic").to_pylist() == ["audit", "orders"]
-    assert found["made_up_more"] == SCHEMA.empty_table()
-    assert question.answer({**found, "scenarios": SCHEMA.empty_table()}).headline == "2 rows"
-
-
-def test_a_plan_from_before_there_was_a_question_says_nothing_of_it():
-    question = asked([])
-    assert question.answer({}) is None
-    assert question.answer({"made_up": SCHEMA.empty_table(), "made_up_more": SCHEMA.empty_table()}) is None
+from kafka_capacity.report.inputs import ReportInputs
+from tests.report.plans import make_inputs
 
 
 def test_no_two_questions_share_a_name_or_a_table():
-    names = [*SIMULATED_SHARES, *(question.name for question in QUESTIONS)]
-    assert len(set(names)) == len(names)
-    several = (PLAN_TABLES, GROUP_TABLES, SIZING_TABLES, FAILURE_TABLES, *(question.tables for question in QUESTIONS))
-    assert len(TABLES) == sum(map(len, several))
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == len(set(SHARES))
+    assert len(TABLES) == sum(len(question.tables) for question in QUESTIONS)
+
+
+@pytest.mark.parametrize("question", [one for one in QUESTIONS if one.name != "change"], ids=lambda one: one.name)
+def test_a_plan_from_before_there_was_a_question_says_nothing_of_it(question):
+    """An answer about nothing has no problems; groups have one whether or not there are any."""
+    older = {name: table for name, table in make_inputs().tables.items() if name not in question.tables}
+    empty = {name: schema.empty_table() for name, (schema, _) in question.tables.items()}
+    for tables in (older, {**older, **empty}):
+        results = ReportInputs(
+            tables=tables, cluster="c", ds="2026-11-20", plan_id="", request={}, snapshot_facts={}, generated_at=""
+        )
+        answer = question.decide(results, Handed(focus="x"))
+        assert answer is None or not (answer.headline or answer.problems)

@@ -4,7 +4,46 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_capacity.report.palette import DARK, GRAPHIC_PAIRS, LIGHT, TEXT_PAIRS, contrast_ratio
+from kafka_capacity.report.palette import DARK, LIGHT
+
+TEXT_PAIRS: tuple[tuple[str, str], ...] = (
+    ("ink", "page"),
+    ("ink", "surface"),
+    ("muted", "page"),
+    ("muted", "surface"),
+    ("accent", "page"),
+    ("accent", "surface"),
+    ("good", "good-surface"),
+    ("warn", "warn-surface"),
+    ("bad", "bad-surface"),
+    ("ink", "good-surface"),
+    ("ink", "warn-surface"),
+    ("ink", "bad-surface"),
+)
+"""Which text stands on which ground: each pair must reach a contrast of 4.5."""
+
+
+GRAPHIC_PAIRS: tuple[tuple[str, str], ...] = tuple(
+    (name, "page") for name in ("bar", "bar-quiet", "bar-second", "bar-before")
+)
+"""Which marks stand on which ground: each pair must reach a contrast of 3."""
+
+
+def contrast_ratio(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG 2 defines it, 1 to 21.
+
+    >>> round(contrast_ratio("#ffffff", "#000000"), 1)
+    21.0
+    """
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
 
 BOTH = pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 

@@ -1,116 +1,65 @@
-"""How long there is no active controller after a failure, and what the election costs, as distributions.
+"""How long there is no active controller after a failure, and what the election costs, run by run.
 
 Each run starts a quorum of its own, lets it settle, fails at a random moment of the leader's idle interval and goes on
 until the next leader has committed its first record. The same seed gives the same runs.
 
->>> times = failovers(3, FailureKind.SHUT_DOWN, runs=20, seed=1)
->>> bool(times.leaderless_seconds.max() < 0.1)
+>>> loss = ControllerLoss(FailureKind.SHUT_DOWN)
+>>> max(run.leaderless_seconds for run in failovers(3, [loss], runs=20, seed=1)[loss]) < 0.1
 True
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import pickle  # of our own simulations, to have them twice: copy.deepcopy takes three times as long
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from random import Random
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple, TypeVar
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.quorum.availability import majority
-from kafka_capacity.kafka.controller.quorum.failover_runs import ControllerLoss, FailureKind, Run, fail_each
 from kafka_capacity.kafka.controller.quorum.messages import Rpc
-from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.simulation import QuorumSimulation
-from kafka_capacity.kafka.controller.quorum.surroundings import Network, Storage
-from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
+from kafka_capacity.kafka.controller.quorum.settings import Surroundings
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind, QuorumSimulation
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, majority, tolerated_losses
+
+_Thing = TypeVar("_Thing")
+
+_LONGEST_SECONDS = 600.0
 
 _RUNS_APART = 1_000_003
 """More than the runs of one call: seeds next to each other share no run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Failovers:
-    """What was seen in R runs.
+class ControllerLoss(NamedTuple):
+    """A way to lose the active controller.
 
     Attributes:
-        leaderless_seconds: float64[R], from the failure until another term of a leader begins; ``inf`` where none did
-            within 10 minutes.
-        inactive_seconds: float64[R], until that leader, or a later one, has committed a record and can act.
-        epochs: int64[R], how many epochs were used up; each beyond the first is an election that nobody won or a
-            leader that could not stay.
-        rpcs: int64[R] for each kind of request, sent by all replicas from the failure until the leader could act.
+        failure: what happens to it.
+        lost_before: how many other voters are gone already, their hosts with them.
     """
 
-    leaderless_seconds: NDArray[np.float64]
-    inactive_seconds: NDArray[np.float64]
-    epochs: NDArray[np.int64]
-    rpcs: Mapping[Rpc, NDArray[np.int64]]
-
-    def quantile(self, share: float) -> float:
-        """Return the leaderless seconds that this share of the runs does not exceed."""
-        return float(np.quantile(self.leaderless_seconds, share, method="inverted_cdf"))
-
-    @property
-    def split_vote_ratio(self) -> float:
-        """Share of the runs that needed more than one election."""
-        return float((self.epochs > 1).mean())
+    failure: FailureKind
+    lost_before: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What a quorum stands in.
+class Failover(NamedTuple):
+    """What came of one run.
 
     Attributes:
-        observers: how many replicas fetch without a vote, such as brokers.
-        timeouts: Kafka's defaults by default.
-        network: between all replicas.
-        storage: of all replicas.
+        leaderless_seconds: from the failure until another leader's term begins; ``inf`` where none did in 10 minutes.
+        inactive_seconds: until that leader, or a later one, has committed a record and can act.
+        epochs: how many were used up; each beyond the first is an election that nobody won or a leader that could not
+            stay.
+        rpcs: requests by kind, sent by all replicas from the failure until the leader could act.
     """
 
-    observers: int = 0
-    timeouts: QuorumTimeouts | None = None
-    network: Network | None = None
-    storage: Storage | None = None
+    leaderless_seconds: float
+    inactive_seconds: float
+    epochs: int
+    rpcs: Mapping[Rpc, int]
 
 
 def failovers(
-    voters: int,
-    failure: FailureKind,
-    *,
-    runs: int,
-    seed: int,
-    first_run: int = 0,
-    voters_lost_before: int = 0,
-    observers: int = 0,
-    timeouts: QuorumTimeouts | None = None,
-    network: Network | None = None,
-    storage: Storage | None = None,
-) -> Failovers:
-    """Fail the active controller again and again.
-
-    Args:
-        voters: how many there are, 1 to 9.
-        failure: what happens to the leader.
-        runs: how many quorums are simulated.
-        seed: of the runs.
-        first_run: the number of the first of them: runs of the same seed can be shared out.
-        voters_lost_before: how many other voters are gone already, their hosts with them.
-        observers: how many replicas fetch without a vote, such as brokers.
-        timeouts: Kafka's defaults by default.
-        network: between all replicas.
-        storage: of all replicas.
-
-    Raises:
-        RequestError: a number is out of its range, or too few voters are left for a leader to fail.
-    """
-    loss = ControllerLoss(failure, voters_lost_before)
-    around = Surroundings(observers=observers, timeouts=timeouts, network=network, storage=storage)
-    return failovers_of_each(voters, [loss], runs=runs, seed=seed, first_run=first_run, around=around)[loss]
-
-
-def failovers_of_each(
     voters: int,
     losses: Sequence[ControllerLoss],
     *,
@@ -118,8 +67,8 @@ def failovers_of_each(
     seed: int,
     first_run: int = 0,
     around: Surroundings | None = None,
-) -> dict[ControllerLoss, Failovers]:
-    """Fail the active controller in several ways: what :func:`failovers` gives for each, in less time.
+) -> dict[ControllerLoss, list[Failover]]:
+    """Fail the active controller in several ways, again and again.
 
     What comes before a failure is the same for all: a run settles once, and each failure happens to a copy.
 
@@ -128,46 +77,86 @@ def failovers_of_each(
         losses: each once.
         runs: how many quorums are simulated.
         seed: of the runs.
-        first_run: the number of the first of them.
+        first_run: the number of the first of them: runs of the same seed can be shared out.
         around: what the quorum stands in.
 
+    Returns:
+        One failover a run, for each loss.
+
     Raises:
-        RequestError: a number is out of its range, or too few voters are left for a leader to fail.
+        RequestError: a number is out of its range, too few voters are left for a leader to fail, or no leader stays.
     """
-    around = around or Surroundings()
-    _check(voters, losses, runs, around.observers)
-    counted: dict[ControllerLoss, list[Run]] = {loss: [] for loss in losses}
+    around, spare = around or Surroundings(), tolerated_losses(voters)
+    if not 1 <= voters <= MAX_VOTERS or runs < 1:
+        raise RequestError(f"voters must be from 1 to {MAX_VOTERS} and runs at least 1, not {voters} and {runs}")
+    for loss in losses:
+        if not 0 <= loss.lost_before <= spare:
+            raise RequestError(
+                f"lost_before must be from 0 to {spare}, not {loss.lost_before}: of {voters} voters {majority(voters)} "
+                "must live for a leader to be there"
+            )
+    found: dict[ControllerLoss, list[Failover]] = {loss: [] for loss in losses}
     for run in range(first_run, first_run + runs):
         simulation = QuorumSimulation(
             range(1, voters + 1),
             observers=range(voters + 1, voters + around.observers + 1),
-            timeouts=around.timeouts,
-            network=around.network,
-            storage=around.storage,
+            around=around,
             seed=seed * _RUNS_APART + run,
         )
-        for loss, one in fail_each(simulation, losses, Random(f"{seed}/{run}")):
-            counted[loss].append(one)
-    return {loss: _summed_up(several) for loss, several in counted.items()}
+        for loss, failover in _fail_each(simulation, losses, Random(f"{seed}/{run}")):
+            found[loss].append(failover)
+    return found
 
 
-def _check(voters: int, losses: Sequence[ControllerLoss], runs: int, observers: int) -> None:
-    if not 1 <= voters <= MAX_VOTERS:
-        raise RequestError(f"voters must be from 1 to {MAX_VOTERS}, not {voters}")
-    if runs < 1 or observers < 0:
-        raise RequestError(f"runs must be at least 1 and observers at least 0, not {runs} and {observers}")
+def _fail_each(
+    simulation: QuorumSimulation, losses: Sequence[ControllerLoss], random: Random
+) -> Iterator[tuple[ControllerLoss, Failover]]:
+    leader = _settled(simulation, random)
+    by_lost: dict[int, list[ControllerLoss]] = {}
     for loss in losses:
-        if not 0 <= loss.lost_before <= voters - majority(voters):
-            raise RequestError(
-                f"voters_lost_before must be from 0 to {voters - majority(voters)}, not {loss.lost_before}: of "
-                f"{voters} voters {majority(voters)} must live for a leader to be there"
-            )
+        by_lost.setdefault(loss.lost_before, []).append(loss)
+    for (lost, alike), (fewer, drawn) in zip(by_lost.items(), _copies((simulation, random), len(by_lost)), strict=True):
+        active = leader
+        if lost:
+            for node_id in drawn.sample([voter for voter in fewer.voters if voter != leader], lost):
+                fewer.fail(node_id, FailureKind.VANISHED)
+            active = _settled(fewer, drawn)
+        for loss, failing in zip(alike, _copies(fewer, len(alike)), strict=True):
+            yield loss, _fail(failing, loss, active)
 
 
-def _summed_up(runs: Sequence[Run]) -> Failovers:
-    return Failovers(
-        leaderless_seconds=np.array([run.leaderless for run in runs]),
-        inactive_seconds=np.array([run.inactive for run in runs]),
-        epochs=np.array([run.epochs for run in runs], dtype=np.int64),
-        rpcs={rpc: np.array([run.rpcs.get(rpc, 0) for run in runs], dtype=np.int64) for rpc in Rpc},
-    )
+def _copies(thing: _Thing, count: int) -> Iterator[_Thing]:
+    """Return a thing so many times, each to be changed by itself."""
+    stored = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL) if count > 1 else b""
+    for _ in range(count - 1):
+        yield pickle.loads(stored)  # noqa: S301 - see above
+    yield thing
+
+
+def _settled(simulation: QuorumSimulation, random: Random) -> int:
+    """Wait for a leader that can act, then for a random moment; return the leader."""
+    end = simulation.now + _LONGEST_SECONDS
+    while simulation.now < end:
+        idle_seconds = simulation.around.timeouts.idle_interval_seconds
+        simulation.run(simulation.now + 1.0 + random.random() * max(1.0, idle_seconds))
+        leader = simulation.leader()
+        if leader is not None and simulation.run_until_active(leader, simulation.now):
+            return leader
+    raise RequestError("no controller stays active: the delays or losses of the network are too much for the timeouts")
+
+
+def _fail(simulation: QuorumSimulation, loss: ControllerLoss, leader: int) -> Failover:
+    epoch, start = simulation.replicas[leader].epoch, simulation.now
+    simulation.rpcs.clear()
+    if loss.lost_before >= tolerated_losses(len(simulation.voters)):
+        return Failover(inf, inf, 0, {})
+    simulation.fail(leader, loss.failure)
+    leaderless = inf
+    elected = simulation.run_until_elected(epoch, start + _LONGEST_SECONDS)
+    used = 0
+    while elected is not None:
+        leaderless, used = min(leaderless, elected.at_seconds - start), elected.epoch - epoch
+        if simulation.run_until_active(elected.leader, start + _LONGEST_SECONDS):
+            return Failover(leaderless, simulation.now - start, used, simulation.rpcs)
+        elected = simulation.run_until_elected(elected.epoch, start + _LONGEST_SECONDS)
+    return Failover(leaderless, inf, used, simulation.rpcs)

@@ -34,13 +34,6 @@ class Error(StrEnum):
     BROKER_NOT_AVAILABLE = "BROKER_NOT_AVAILABLE"
 
 
-class Record(NamedTuple):
-    """A record of the metadata log; two records are the same where epoch and value are."""
-
-    epoch: int
-    value: int
-
-
 class LogEnd(NamedTuple):
     """Where a log, or an epoch of it, ends; the later of two logs is the one with the larger epoch, then offset."""
 
@@ -73,19 +66,13 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """An answer.
+    """An answer; ``epoch`` and ``leader`` are those that who answers knows.
 
     Attributes:
-        rpc: of the request.
-        source: who answers.
-        target: who asked.
-        correlation: of the request.
         error: why it was refused.
-        epoch: of who answers.
-        leader: whom who answers takes for the leader of that epoch.
         is_granted: whether the vote is given (Vote).
-        records: after the fetched offset (Fetch).
-        high_watermark: of the leader (Fetch).
+        high_watermark: that who answers knows; what counts in a Fetch.
+        records: the epochs of those after the fetched offset (Fetch).
         diverging: where the fetching replica must cut its log before it may go on (Fetch).
     """
 
@@ -97,6 +84,6 @@ class Response(NamedTuple):
     epoch: int
     leader: int
     is_granted: bool = False
-    records: tuple[Record, ...] = ()
     high_watermark: int = UNKNOWN_OFFSET
+    records: tuple[int, ...] = ()
     diverging: LogEnd | None = None

@@ -5,7 +5,9 @@ Epoch, leader and vote are durable, so is the log. Everything else is gone after
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from enum import StrEnum
 from math import inf
 from random import Random
 
@@ -15,22 +17,33 @@ from kafka_capacity.kafka.controller.quorum.messages import (
     UNKNOWN_OFFSET,
     Error,
     LogEnd,
-    Record,
     Request,
     Response,
     Rpc,
 )
-from kafka_capacity.kafka.controller.quorum.metadata_log import MetadataLog
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.states import ParkedFetch, State
+from kafka_capacity.kafka.controller.quorum.voters import majority
 
 CHECK_QUORUM_FACTOR = 1.5
 """A leader resigns when a majority has not fetched for so many fetch timeouts."""
 
 
+class State(StrEnum):
+    """The states of a replica, by Kafka's names."""
+
+    UNATTACHED = "Unattached"
+    PROSPECTIVE = "Prospective"
+    CANDIDATE = "Candidate"
+    FOLLOWER = "Follower"
+    LEADER = "Leader"
+    RESIGNED = "Resigned"
+
+
 class Replica:
     """One replica; ``outbox`` holds what it has said since somebody took it away.
 
+    ``log`` holds the epoch of each record by offset, which says all of it, since an epoch has one leader; ``end`` has
+    the epoch of the last, 0 of an empty log, and the offset of the next.
     ``state_writes`` counts how often it has written epoch, leader and vote since: a vote for a new epoch is two writes,
     standing, winning and following one each, becoming prospective none (``durableTransitionTo``).
 
@@ -38,39 +51,37 @@ class Replica:
         node_id: its id; one that is not among the voters observes.
         voters: node ids.
         timeouts: of this replica.
-        random: draws election timeouts and bootstrap servers.
+        random: draws election timeouts and whom to ask for the leader.
     """
 
     def __init__(self, node_id: int, voters: Sequence[int], timeouts: QuorumTimeouts, random: Random) -> None:
         self.node_id = node_id
         self.voters = tuple(voters)
         self.others = tuple(voter for voter in voters if voter != node_id)
-        self.majority = len(self.voters) // 2 + 1
+        self.majority = majority(len(voters))
         self.is_voter = node_id in self.voters
         self.timeouts = timeouts
         self.random = random
+        self.connections = Connections(timeouts)
         self.outbox: list[Request | Response] = []
         self.state_writes = 0
         self.epoch = 0
-        self.leader = NOBODY
-        self.voted = NOBODY
-        self.log = MetadataLog()
+        self.leader = self.voted = NOBODY
+        self.log: list[int] = []
+        self.end = LogEnd(0, 0)
         self.granted: set[int] = set()
         self.rejected: set[int] = set()
         self.unacknowledged: set[int] = set()
         self._correlation = 0
-        self._value = 0
         self.start(0.0)
 
     def start(self, now: float) -> None:
         """Begin with nothing but what is durable, as after a crash."""
         self.high_watermark = UNKNOWN_OFFSET
-        self.connections = Connections(self.voters, self.timeouts, self.random)
-        self.parked: list[ParkedFetch] = []
+        self.parked: list[tuple[float, Request, Response]] = []  # fetches that wait: until when, and what is said then
         self.outbox.clear()
         self.shutdown_at = inf
         self.has_ended = False
-        self.resign_requested = False
         self.successors: tuple[int, ...] = ()
         self._enter(State.UNATTACHED, now + self._election_timeout())
         if self.leader == self.node_id:
@@ -79,16 +90,14 @@ class Replica:
         elif self.leader != NOBODY:
             self._enter(State.FOLLOWER, now + self.timeouts.fetch_timeout_seconds)
         elif self.voted == self.node_id:
-            self._become_candidate_in(now)
+            self._enter_candidate(now)
         if self.voters == (self.node_id,) and self.state is not State.LEADER:
             self.become_prospective(now)
 
-    # -- what the handlers ask ---------------------------------------------------------------------
-
-    @property
-    def is_nominee(self) -> bool:
-        """Whether it asks for votes."""
-        return self.state in (State.PROSPECTIVE, State.CANDIDATE)
+    def end_of_epoch(self, epoch: int) -> LogEnd:
+        """Return the largest epoch in the log that is not above this one, and where it ends."""
+        offset = bisect_right(self.log, epoch)
+        return LogEnd(self.log[offset - 1] if offset else 0, offset)
 
     @property
     def is_elected(self) -> bool:
@@ -102,18 +111,15 @@ class Replica:
 
     def can_grant(self, candidate: int, end: LogEnd, *, is_pre_vote: bool) -> bool:
         """Whether this replica gives its vote."""
-        is_up_to_date = end >= self.log.end
-        if self.state in (State.UNATTACHED, State.PROSPECTIVE):
-            if is_pre_vote:
-                return is_up_to_date
-            if self.voted != NOBODY:
-                return self.voted == candidate
-            return self.leader == NOBODY and is_up_to_date
-        if self.state is State.FOLLOWER:
-            return is_pre_vote and not self.has_fetched and is_up_to_date
-        if self.state in (State.CANDIDATE, State.RESIGNED):
-            return is_pre_vote and is_up_to_date
-        return False
+        is_up_to_date = end >= self.end
+        if is_pre_vote:
+            is_busy = self.state is State.LEADER or (self.state is State.FOLLOWER and self.has_fetched)
+            return is_up_to_date and not is_busy
+        if self.state not in (State.UNATTACHED, State.PROSPECTIVE):
+            return False
+        if self.voted != NOBODY:
+            return self.voted == candidate
+        return self.leader == NOBODY and is_up_to_date
 
     # -- changes of state --------------------------------------------------------------------------
 
@@ -148,7 +154,7 @@ class Replica:
         """Stand for election in a new epoch."""
         self.epoch, self.leader, self.voted = self.epoch + 1, NOBODY, self.node_id
         self.state_writes += 1
-        self._become_candidate_in(now)
+        self._enter_candidate(now)
 
     def become_leader(self, now: float) -> None:
         """Lead the epoch of the election that was won, and write its first record."""
@@ -156,7 +162,7 @@ class Replica:
         self.state_writes += 1
         self.high_watermark = UNKNOWN_OFFSET
         self._enter(State.LEADER, now + CHECK_QUORUM_FACTOR * self.timeouts.fetch_timeout_seconds)
-        self.epoch_start = self.log.end.offset
+        self.epoch_start = len(self.log)
         self.end_offsets = dict.fromkeys(self.others, UNKNOWN_OFFSET)
         self.fetched_at = dict.fromkeys(self.others, -inf)
         self.fetched: set[int] = set()
@@ -167,7 +173,6 @@ class Replica:
         """Lead no longer, and tell the voters whom of them it would like to lead: who has most of the log first."""
         # Sorting keeps the order of the voters where two have as much.
         self.successors = tuple(sorted(self.others, key=lambda voter: -self.end_offsets[voter]))
-        self.resign_requested = False
         self._drop_parked()
         self._enter_resigned(now)
 
@@ -179,22 +184,35 @@ class Replica:
         if self.state is State.PROSPECTIVE:
             self.granted, self.rejected = {self.node_id}, set()
 
+    def replace_end(self, offset: int, records: Sequence[int]) -> None:
+        """Cut the log at an offset, and add records there."""
+        self.log[offset:] = records
+        self.end = LogEnd(self.log[-1] if self.log else 0, len(self.log))
+
     def append(self, now: float) -> None:
         """Write one record as the leader."""
-        self._value += 1
-        self.log.append([Record(self.epoch, self._value * 1000 + self.node_id)])
-        idle = self.timeouts.idle_interval_seconds
-        self.append_at = now + idle if idle else inf
+        self.replace_end(len(self.log), (self.epoch,))
+        self.append_at = now + (self.timeouts.idle_interval_seconds or inf)
+
+    def raise_high_watermark(self) -> bool:
+        """Commit what a majority holds, once that reaches into the leader's own epoch; whether it did."""
+        ends = sorted([len(self.log), *self.end_offsets.values()], reverse=True)
+        held = ends[self.majority - 1]
+        if held <= max(self.epoch_start, self.high_watermark):
+            return False
+        self.high_watermark = held
+        return True
+
+    # -- what it says ------------------------------------------------------------------------------
 
     def request(self, rpc: Rpc, target: int, now: float) -> None:
         """Send a request and wait for its answer."""
         self._correlation += 1
         successors = self.successors if rpc is Rpc.END_QUORUM_EPOCH else ()
-        asks = Request(
-            rpc, self.node_id, target, self._correlation, self.epoch, self.log.end, self.high_watermark, successors
-        )
         self.connections.on_sent(target, self._correlation, now)
-        self.outbox.append(asks)
+        self.outbox.append(
+            Request(rpc, self.node_id, target, self._correlation, self.epoch, self.end, self.high_watermark, successors)
+        )
 
     def answer(
         self,
@@ -202,11 +220,10 @@ class Replica:
         error: Error = Error.NONE,
         *,
         is_granted: bool = False,
-        records: tuple[Record, ...] = (),
-        high_watermark: int = UNKNOWN_OFFSET,
+        records: tuple[int, ...] = (),
         diverging: LogEnd | None = None,
     ) -> Response:
-        """Answer, with the epoch and the leader that this replica knows."""
+        """Return an answer with the epoch and the leader that this replica knows."""
         return Response(
             request.rpc,
             self.node_id,
@@ -216,12 +233,16 @@ class Replica:
             self.epoch,
             self.leader,
             is_granted,
+            self.high_watermark,
             records,
-            high_watermark,
             diverging,
         )
 
-    def _become_candidate_in(self, now: float) -> None:
+    def _drop_parked(self) -> None:
+        self.outbox.extend(self.answer(request, Error.NOT_LEADER_OR_FOLLOWER) for _, request, _ in self.parked)
+        self.parked.clear()
+
+    def _enter_candidate(self, now: float) -> None:
         self._enter(State.CANDIDATE, now + self._election_timeout())
         self.granted = {self.node_id}
         if self.is_elected:
@@ -234,15 +255,9 @@ class Replica:
     def _enter(self, state: State, deadline: float) -> None:
         self.state = state
         self.deadline = deadline
-        self.granted = set()
-        self.rejected = set()
         self.has_fetched = False
-        self.unacknowledged = set()
+        self.granted, self.rejected, self.unacknowledged = set(), set(), set()
         self.connections.reset()
-
-    def _drop_parked(self) -> None:
-        self.outbox.extend(self.answer(parked.request, Error.NOT_LEADER_OR_FOLLOWER) for parked in self.parked)
-        self.parked.clear()
 
     def _election_timeout(self) -> float:
         if not self.is_voter:

@@ -1,22 +1,18 @@
-"""The timeouts of a controller quorum, by Kafka's names (``QuorumConfig`` and ``MetadataLogConfig``, 4.3.1).
+"""What a controller quorum stands in: its timeouts by Kafka's names, the network and the disks.
 
->>> timeouts, warnings = timeouts_of({"quorum.fetch.timeout.ms": "3000", "controller.quorum.retry.backoff.max.ms": "9"})
->>> timeouts.fetch_timeout_seconds, timeouts.election_timeout_seconds
-(3.0, 1.0)
->>> warnings
-('controller.quorum.retry.backoff.max.ms has no effect: Kafka waits retry.backoff.ms after every failure',)
+>>> timeouts_of({"quorum.fetch.timeout.ms": "3000"}).fetch_timeout_seconds
+3.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
+from random import Random
 
 from kafka_capacity.errors import RequestError
 
-_PREFIX = "controller.quorum."
-_OLD_PREFIX = "quorum."
-_UNUSED = "retry.backoff.max.ms"
 _FIELDS = {
     "fetch.timeout.ms": "fetch_timeout_seconds",
     "election.timeout.ms": "election_timeout_seconds",
@@ -24,15 +20,19 @@ _FIELDS = {
     "request.timeout.ms": "request_timeout_seconds",
     "retry.backoff.ms": "retry_backoff_seconds",
 }
-_IDLE_PROPERTY = "metadata.max.idle.interval.ms"
+_IDLE = "idle_interval_seconds"
+TIMEOUT_NAMES = {
+    **{prefix + suffix: name for prefix in ("controller.quorum.", "quorum.") for suffix, name in _FIELDS.items()},
+    "metadata.max.idle.interval.ms": _IDLE,
+}
+"""What :func:`timeouts_of` reads, the older prefix last: the field of each property of a controller."""
+
 _LARGEST_MS = 2**31 - 1
-TIMEOUT_NAMES = frozenset({*(prefix + name for prefix in (_PREFIX, _OLD_PREFIX) for name in _FIELDS), _IDLE_PROPERTY})
-"""What :func:`timeouts_of` reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumTimeouts:
-    """How long each side waits for what; the defaults are Kafka's.
+    """How long each side waits for what; defaults are Kafka's (``QuorumConfig``, ``MetadataLogConfig``, 4.3.1).
 
     Attributes:
         fetch_timeout_seconds: a follower that has fetched nothing for so long asks whether it may stand for election;
@@ -51,55 +51,75 @@ class QuorumTimeouts:
     retry_backoff_seconds: float = 0.02
     idle_interval_seconds: float = 0.5
 
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value = getattr(self, name)
-            least = 0.0 if name == "idle_interval_seconds" else 0.001
-            if not least <= value <= _LARGEST_MS / 1000:
-                raise RequestError(f"{name} must be from {least} to {_LARGEST_MS / 1000}, not {value}")
 
-
-def timeouts_of(properties: Mapping[str, object]) -> tuple[QuorumTimeouts, tuple[str, ...]]:
-    """Read the timeouts from the properties of a controller; properties of other things are passed over.
-
-    Args:
-        properties: by Kafka's names, ``controller.quorum.…``, also with the older prefix ``quorum.…``; in milliseconds.
-
-    Returns:
-        The timeouts, and warnings of what has no effect.
+def timeouts_of(properties: Mapping[str, object]) -> QuorumTimeouts:
+    """Read the timeouts from the properties of a controller, in milliseconds; other properties are passed over.
 
     Raises:
         RequestError: a value is no whole number of milliseconds that can be simulated, or old and new name differ.
     """
     seconds: dict[str, float] = {}
-    for suffix, field in _FIELDS.items():
-        named = _milliseconds(properties, suffix)
-        if named is not None:
-            seconds[field] = named / 1000
-    if _IDLE_PROPERTY in properties:
-        seconds["idle_interval_seconds"] = _whole(_IDLE_PROPERTY, properties[_IDLE_PROPERTY], least=0) / 1000
-    warnings = tuple(
-        f"{prefix}{_UNUSED} has no effect: Kafka waits retry.backoff.ms after every failure"
-        for prefix in (_PREFIX, _OLD_PREFIX)
-        if prefix + _UNUSED in properties
-    )
-    return QuorumTimeouts(**seconds), warnings
+    for name, of in TIMEOUT_NAMES.items():
+        if name not in properties:
+            continue
+        given, least = properties[name], 0 if of == _IDLE else 1
+        text = str(given).strip()
+        if not text.isdecimal() or not least <= int(text) <= _LARGEST_MS:
+            raise RequestError(f"{name} must be a whole number of milliseconds, at least {least}, not {given!r}")
+        if seconds.setdefault(of, int(text) / 1000) != int(text) / 1000:
+            raise RequestError(f"{name} and controller.{name} contradict each other; keep controller.{name}")
+    return QuorumTimeouts(**seconds)
 
 
-def _milliseconds(properties: Mapping[str, object], suffix: str) -> int | None:
-    given = {
-        name: _whole(name, properties[name], least=1)
-        for name in (_PREFIX + suffix, _OLD_PREFIX + suffix)
-        if name in properties
-    }
-    if len(set(given.values())) > 1:
-        both = " and ".join(f"{name}={value}" for name, value in given.items())
-        raise RequestError(f"{both} contradict each other; keep {_PREFIX}{suffix}")
-    return next(iter(given.values()), None)
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How long something takes: drawn evenly from between two bounds, or from what was measured where there is some."""
+
+    least_seconds: float
+    most_seconds: float
+    measured_seconds: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least_seconds <= self.most_seconds < inf:
+            raise RequestError(f"a time must be from 0 on and finite, not {self.least_seconds} to {self.most_seconds}")
+
+    @classmethod
+    def measured(cls, seconds: tuple[float, ...]) -> Spread:
+        """Return what draws from these times, at least one."""
+        return cls(min(seconds), max(seconds), seconds)
+
+    def draw(self, random: Random) -> float:
+        """Draw one, in seconds."""
+        if self.measured_seconds:
+            return random.choice(self.measured_seconds)
+        # What random.uniform does, without the call: one is drawn for every message.
+        return self.least_seconds + (self.most_seconds - self.least_seconds) * random.random()
 
 
-def _whole(name: str, value: object, *, least: int) -> int:
-    text = str(value).strip()
-    if not text.isdecimal() or not least <= int(text) <= _LARGEST_MS:
-        raise RequestError(f"{name} must be a whole number of milliseconds, at least {least}, not {value!r}")
-    return int(text)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What all replicas of a quorum have alike.
+
+    How much flushes differ decides how far apart the timers of two followers run, and so how often votes are split. A
+    busy disk flushes quickly most times and slowly at others, which two bounds do not tell: give what was measured.
+
+    Attributes:
+        observers: how many replicas fetch without a vote, such as brokers.
+        timeouts: how long each waits for what.
+        delay: of a message from process to process one way, with the time to handle it; above 0.
+        loss_ratio: share of messages that never arrive.
+        flush: of the log, or of the file that holds epoch and vote; a replica tells only then what it has written.
+    """
+
+    observers: int = 0
+    timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)
+    delay: Spread = Spread(0.0002, 0.001)
+    loss_ratio: float = 0.0
+    flush: Spread = Spread(0.001, 0.01)
+
+    def __post_init__(self) -> None:
+        if not self.delay.least_seconds > 0 or not 0 <= self.loss_ratio <= 1 or self.observers < 0:
+            raise RequestError(
+                f"a message must take some time, and its loss have a chance from 0 to 1, not {self.delay} and "
+                f"{self.loss_ratio}; nor can there be {self.observers} observers"
+            )

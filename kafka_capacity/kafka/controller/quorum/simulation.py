@@ -1,81 +1,85 @@
 """A quorum in time: replicas, the network between them, and what goes wrong. The same seed gives the same course.
 
 A discrete-event simulation in the manner of Kafka's own ``RaftEventSimulationTest``: a message takes a random delay and
-may be lost; replicas crash and come back with what is durable; the network falls apart and heals. What a replica does
-follows Kafka's rules (:mod:`.replica` and its handlers), one thing after another: what
-comes while a replica writes waits. Processors take no time, so measure the delays between processes, not between hosts.
+may be lost; replicas crash and come back with what is durable. What a replica does follows Kafka's rules
+(:mod:`.protocol`), one thing after another: what comes while a replica writes waits. Processors take no time, so
+measure the delays between processes, not between hosts.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from enum import StrEnum
 from math import inf
 from random import Random
+from typing import NamedTuple
 
-from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.quorum.events import Election, Outage, Schedule
 from kafka_capacity.kafka.controller.quorum.messages import NOBODY, Error, Request, Response, Rpc
-from kafka_capacity.kafka.controller.quorum.polling import poll
-from kafka_capacity.kafka.controller.quorum.refusals import take_refusal
-from kafka_capacity.kafka.controller.quorum.replica import Replica
-from kafka_capacity.kafka.controller.quorum.requests import handle_request
-from kafka_capacity.kafka.controller.quorum.responses import handle_response
-from kafka_capacity.kafka.controller.quorum.safety import SafetyCheck
-from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.states import State
-from kafka_capacity.kafka.controller.quorum.surroundings import Network, Storage
-from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
+from kafka_capacity.kafka.controller.quorum.protocol import handle_request, handle_response, poll, take_refusal
+from kafka_capacity.kafka.controller.quorum.replica import Replica, State
+from kafka_capacity.kafka.controller.quorum.settings import Surroundings
 
 SHUTDOWN_SECONDS = 5.0
 """How long a controller that shuts down waits for its successor (``RaftManager``)."""
 
 
+class FailureKind(StrEnum):
+    """What happens to the active controller."""
+
+    KILLED = "killed"
+    """Its process ends; its host answers that nobody listens."""
+
+    VANISHED = "vanished"
+    """Its host is gone; requests to it run into their timeout."""
+
+    SHUT_DOWN = "shut down"
+    """It ends in an orderly way, after it has resigned."""
+
+
+class Election(NamedTuple):
+    """A replica that became leader: when, and of which epoch."""
+
+    at_seconds: float
+    leader: int
+    epoch: int
+
+
 class QuorumSimulation:
     """A quorum and its observers, all started at 0 with empty logs.
 
-    Args:
-        voters: node ids, 1 to 9.
-        observers: node ids of replicas that fetch and never vote, such as brokers.
-        timeouts: of all replicas.
-        network: between all replicas.
-        storage: of all replicas.
-        seed: of everything that is random.
+    ``down`` says how the replicas that are down went, ``rpcs`` how many requests were sent. Messages pass only between
+    nodes that are in the same of ``groups``, or in none.
 
-    Raises:
-        RequestError: there are no voters, or too many, or two replicas have one id.
+    Args:
+        voters: node ids.
+        observers: node ids of replicas that fetch and never vote, such as brokers.
+        around: what all stand in.
+        seed: of everything that is random.
     """
 
     def __init__(
-        self,
-        voters: Sequence[int],
-        *,
-        observers: Sequence[int] = (),
-        timeouts: QuorumTimeouts | None = None,
-        network: Network | None = None,
-        storage: Storage | None = None,
-        seed: int,
+        self, voters: Sequence[int], *, observers: Sequence[int] = (), around: Surroundings | None = None, seed: int
     ) -> None:
         ids = [*voters, *observers]
-        if not 1 <= len(voters) <= MAX_VOTERS or len(set(ids)) < len(ids):
-            raise RequestError(f"name 1 to {MAX_VOTERS} voters, and each replica once, not {ids}")
-        self.timeouts = timeouts or QuorumTimeouts()
-        self.network = network or Network()
-        self.storage = storage or Storage()
+        self.around = around or Surroundings()
         self.now = 0.0
         self.voters = tuple(voters)
-        self.replicas = {i: Replica(i, voters, self.timeouts, Random(f"{seed}/{i}")) for i in ids}
-        self.down: dict[int, Outage] = {}
+        self.replicas = {i: Replica(i, voters, self.around.timeouts, Random(f"{seed}/{i}")) for i in ids}
+        self.down: dict[int, FailureKind] = {}
+        self.groups: tuple[frozenset[int], ...] = ()
         self.rpcs: Counter[Rpc] = Counter()
         self.elections: list[Election] = []
-        self.safety = SafetyCheck(self.replicas, self.voters)
         self._random = Random(f"{seed}/network")
-        self._schedule = Schedule(ids)
+        # When, in which order among events at once, at which node, and the message; None where a node wakes by itself.
+        self._events: list[tuple[float, int, int, Request | Response | None]] = []
+        self._planned = 0
+        self._wakes = dict.fromkeys(ids, inf)  # the earliest time at which something may be due
         self._busy_until = dict.fromkeys(ids, 0.0)
-        self._groups: tuple[frozenset[int], ...] = ()
         self._log_ends = dict.fromkeys(ids, 0)
         for node_id in ids:
-            self._step(node_id)
+            self.step(node_id)
 
     # -- running -----------------------------------------------------------------------------------
 
@@ -95,7 +99,8 @@ class QuorumSimulation:
 
     def run_until_active(self, leader: int, until_seconds: float) -> bool:
         """Go on until this leader has committed its first record, and so can act; whether it did while it led."""
-        while self.leads(leader) and not self._is_active(leader):
+        replica = self.replicas[leader]
+        while self.leads(leader) and replica.high_watermark <= replica.epoch_start:
             if not self._goes_on(until_seconds):
                 return False
         return self.leads(leader)
@@ -106,108 +111,105 @@ class QuorumSimulation:
 
     def leader(self) -> int | None:
         """Return the leader of the latest epoch that has one and lives."""
-        leading = [replica for node_id, replica in self.replicas.items() if self.leads(node_id)]
-        return max(leading, key=lambda replica: replica.epoch).node_id if leading else None
+        return max(filter(self.leads, self.replicas), key=lambda node_id: self.replicas[node_id].epoch, default=None)
 
     # -- what goes wrong ---------------------------------------------------------------------------
 
-    def crash(self, node_id: int, outage: Outage = Outage.KILLED) -> None:
-        """End a replica at once."""
-        self._take_down(node_id, outage)
+    def fail(self, node_id: int, failure: FailureKind) -> None:
+        """End a replica that lives: at once, or in an orderly way, where a leader resigns and waits for a successor."""
+        if node_id in self.down:
+            return
+        if failure is FailureKind.SHUT_DOWN:
+            self.replicas[node_id].shutdown_at = self.now + SHUTDOWN_SECONDS
+            self.step(node_id)
+            return
+        self.down[node_id] = failure
+        self._wakes[node_id] = inf
+        for other, replica in self.replicas.items():
+            if node_id in replica.connections.expected and other not in self.down:
+                self._refuse(node_id, other, replica.connections.expected[node_id])
 
     def restart(self, node_id: int) -> None:
         """Start a replica that is down, with what is durable."""
         if self.down.pop(node_id, None) is not None:
             self.replicas[node_id].start(self.now)
             self._busy_until[node_id] = self.now
-            self.safety.on_restart(node_id)
-            self._step(node_id)
-
-    def shut_down(self, node_id: int) -> None:
-        """End a replica in an orderly way: a leader resigns and waits for a successor."""
-        if node_id not in self.down:
-            self.replicas[node_id].shutdown_at = self.now + SHUTDOWN_SECONDS
-            self._step(node_id)
-
-    def resign(self, node_id: int) -> None:
-        """Have a leader resign; others pass it over."""
-        if self.leads(node_id):
-            self.replicas[node_id].resign_requested = True
-            self._step(node_id)
-
-    def partition(self, groups: Iterable[Iterable[int]]) -> None:
-        """Let messages through within a group only; nodes in no group are a group together."""
-        self._groups = tuple(frozenset(group) for group in groups)
-
-    def heal(self) -> None:
-        """Let all messages through again."""
-        self._groups = ()
+            self.step(node_id)
 
     # -- events ------------------------------------------------------------------------------------
 
+    def _plan(self, at_seconds: float, node_id: int, message: Request | Response | None) -> None:
+        heapq.heappush(self._events, (at_seconds, self._planned, node_id, message))
+        self._planned += 1
+
+    def _wake_at(self, node_id: int, at_seconds: float) -> None:
+        # Where it is later, the event that is planned already finds nothing to do and sets it.
+        if at_seconds < self._wakes[node_id]:
+            self._wakes[node_id] = at_seconds
+            self._plan(at_seconds, node_id, None)
+
     def _goes_on(self, until_seconds: float) -> bool:
         """Let the next event happen; whether there was one until then."""
-        event = self._schedule.next(until_seconds)
-        if event is None:
+        if not self._events or self._events[0][0] > until_seconds:
             return False
-        self.now, _, node_id, message = event
+        self.now, order, node_id, message = heapq.heappop(self._events)
+        busy_until = self._busy_until[node_id]
         if node_id in self.down:
-            if message is not None:
-                self._refuse(node_id, message)
-        elif self.now < self._busy_until[node_id]:
-            # One thread does it all: what comes while it writes waits, in its order.
-            self._schedule.put_off(event, self._busy_until[node_id])
+            if isinstance(message, Request):
+                self._refuse(node_id, message.source, message.correlation)
         elif message is not None:
-            self._take_in(node_id, message)
-        elif self._schedule.wakes[node_id] <= self.now:
-            self._schedule.wakes[node_id] = inf
-            self._step(node_id)
+            if self.now < busy_until:
+                # One thread does it all: what comes while it writes waits, in its order.
+                heapq.heappush(self._events, (busy_until, order, node_id, message))
+            else:
+                self._take_in(node_id, message)
+        elif self._wakes[node_id] <= self.now:
+            if self.now < busy_until:
+                self._wakes[node_id] = busy_until
+                heapq.heappush(self._events, (busy_until, order, node_id, None))
+            else:
+                self._wakes[node_id] = inf
+                self.step(node_id)
         return True
 
     def _take_in(self, node_id: int, message: Request | Response) -> None:
         replica = self.replicas[node_id]
-        if self.now < self._schedule.wakes[node_id]:
+        if self.now < self._wakes[node_id]:
             wake = take_refusal(replica, message, self.now)
             if wake is not None:
-                self._say(replica)
-                self._schedule.wake_at(node_id, wake)
+                self._say(replica, 0.0)
+                self._wake_at(node_id, wake)
                 return
         if isinstance(message, Request):
             handle_request(replica, message, self.now)
         else:
             handle_response(replica, message, self.now)
-        self._step(node_id)
+        self.step(node_id)
 
-    def _step(self, node_id: int) -> None:
-        """Let a replica do what is due, look at what became of it, and send what it said once it has written."""
+    def step(self, node_id: int) -> None:
+        """Let a replica do what is due, and send what it said once it has written."""
         replica = self.replicas[node_id]
         wake = poll(replica, self.now)
-        written = self._write_state(replica) if replica.state_writes else 0.0
+        # It writes epoch, leader and vote once for each change of state that Kafka keeps.
+        writes, replica.state_writes = replica.state_writes, 0
+        written = sum(self.around.flush.draw(self._random) for _ in range(writes)) if writes else 0.0
         flushed = written
-        if replica.log.end.offset != self._log_ends[node_id]:
-            flushed += self._flush_log(replica)
+        if len(replica.log) != self._log_ends[node_id]:
+            self._log_ends[node_id] = len(replica.log)
+            flushed += self.around.flush.draw(self._random)
         self._busy_until[node_id] = max(self._busy_until[node_id], self.now + flushed)
-        for election in self.safety.on_step(replica):
-            self.elections.append(Election(self.now + written, *election))
+        leads = replica.state is State.LEADER
+        if leads and all(replica.epoch != known.epoch for known in reversed(self.elections)):
+            self.elections.append(Election(self.now + written, node_id, replica.epoch))
         if replica.outbox:
             # A leader answers fetches before it flushes what it has written to its log.
-            self._say(replica, written if replica.state is State.LEADER else flushed)
+            self._say(replica, written if leads else flushed)
         if replica.has_ended:
-            self._take_down(node_id, Outage.KILLED)
+            self.fail(node_id, FailureKind.KILLED)
         else:
-            self._schedule.wake_at(node_id, wake)
+            self._wake_at(node_id, wake)
 
-    def _write_state(self, replica: Replica) -> float:
-        """Return how long a replica writes epoch, leader and vote: once for each change of state that Kafka keeps."""
-        writes, replica.state_writes = replica.state_writes, 0
-        return sum(self.storage.flush_seconds(self._random) for _ in range(writes))
-
-    def _flush_log(self, replica: Replica) -> float:
-        """Return how long a replica flushes its log."""
-        self._log_ends[replica.node_id] = replica.log.end.offset
-        return self.storage.flush_seconds(self._random)
-
-    def _say(self, replica: Replica, after_seconds: float = 0.0) -> None:
+    def _say(self, replica: Replica, after_seconds: float) -> None:
         for message in replica.outbox:
             if isinstance(message, Request):
                 self.rpcs[message.rpc] += 1
@@ -215,32 +217,15 @@ class QuorumSimulation:
         replica.outbox.clear()
 
     def _send(self, message: Request | Response, after_seconds: float = 0.0) -> None:
-        delay = self.network.delay_seconds(self._random) + after_seconds
-        is_lost = self.network.loss_ratio > 0 and self._random.random() < self.network.loss_ratio
-        if not is_lost and (not self._groups or self._is_connected(message.source, message.target)):
-            self._schedule.plan(self.now + delay, message.target, message)
-
-    def _refuse(self, node_id: int, message: Request | Response) -> None:
-        if isinstance(message, Request) and self.down[node_id] is Outage.KILLED:
-            self._reset_connection(message.source, node_id, message.correlation)
-
-    def _reset_connection(self, source: int, node_id: int, correlation: int) -> None:
-        self._send(Response(Rpc.FETCH, node_id, source, correlation, Error.BROKER_NOT_AVAILABLE, 0, NOBODY))
-
-    def _take_down(self, node_id: int, outage: Outage) -> None:
-        if node_id in self.down:
+        around = self.around
+        at_seconds = self.now + (around.delay.draw(self._random) + after_seconds)
+        if around.loss_ratio and self._random.random() < around.loss_ratio:
             return
-        self.down[node_id] = outage
-        self._schedule.wakes[node_id] = inf
-        if outage is Outage.KILLED:
-            for other, replica in self.replicas.items():
-                correlation = replica.connections.awaits(node_id)
-                if other not in self.down and correlation is not None:
-                    self._reset_connection(other, node_id, correlation)
+        if self.groups and any((message.source in group) != (message.target in group) for group in self.groups):
+            return
+        self._plan(at_seconds, message.target, message)
 
-    def _is_connected(self, source: int, target: int) -> bool:
-        return all((source in group) == (target in group) for group in self._groups)
-
-    def _is_active(self, node_id: int) -> bool:
-        replica = self.replicas[node_id]
-        return replica.high_watermark > replica.epoch_start
+    def _refuse(self, node_id: int, asking: int, correlation: int) -> None:
+        """The host of a process that was killed says that nobody listens; one that has vanished says nothing."""
+        if self.down[node_id] is FailureKind.KILLED:
+            self._send(Response(Rpc.FETCH, node_id, asking, correlation, Error.BROKER_NOT_AVAILABLE, 0, NOBODY))

@@ -1,14 +1,25 @@
-"""Who votes for the controller: ``controller.quorum.voters`` and the racks that the voters stand in.
+"""Who votes for the controller, which losses that survives, and how much of the time there is a majority.
 
->>> [(voter.node_id, voter.host, voter.port) for voter in parse_voters("1@c1:9093,2@c2:9093,3@[::1]:9093")]
-[(1, 'c1', 9093), (2, 'c2', 9093), (3, '::1', 9093)]
+A quorum of n voters works while more than half of them live, so an even voter adds nothing but one more that can fail.
+With each voter up a share ``a`` of the time, apart from the others,
+
+    unavailability = sum over k from 0 to n // 2 of C(n, k) a^k (1 - a)^(n - k)
+
+Voters that share a rack fail together with it: the living voters of a rack are binomial while it is up and none while
+it is down, and those of all racks add up (their distributions are convolved). Both are exact under their assumptions:
+failures apart from each other but for the rack, and no time for an election; that comes on top, see
+:mod:`~kafka_capacity.kafka.controller.quorum.failover`.
+
+>>> [round(down_minutes_per_year(quorum_unavailability([0.999] * n)), 3) for n in (1, 3, 5)]
+[525.6, 1.576, 0.005]
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from kafka_capacity.errors import RequestError
 
@@ -18,10 +29,6 @@ MAX_VOTERS = 9
 LARGEST_NODE_ID = 2**31 - 1
 """``node.id`` is a Java int."""
 
-VOTERS_PROPERTY = "controller.quorum.voters"
-_VOTER = re.compile(r"(?P<id>\d+)@(?:\[(?P<ipv6>[^\]]+)\]|(?P<host>[^\[\]:@]+)):(?P<port>\d+)")
-_LARGEST_PORT = 65535
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voter:
@@ -29,49 +36,77 @@ class Voter:
 
     Attributes:
         node_id: its ``node.id``.
-        host: name or address.
-        port: of the controller listener.
         rack: what fails together, such as an availability zone; ``None`` where it is not known.
     """
 
     node_id: int
-    host: str = ""
-    port: int = 0
     rack: str | None = None
 
 
-def parse_voters(text: str, racks: Mapping[int, str] | None = None) -> tuple[Voter, ...]:
-    """Read ``{id}@{host}:{port}`` entries, which commas separate.
+def majority(voters: int) -> int:
+    """Return how many of so many voters must live."""
+    return voters // 2 + 1
+
+
+def tolerated_losses(voters: int) -> int:
+    """Return how many of so many voters may be lost.
+
+    >>> [tolerated_losses(n) for n in (1, 2, 3, 4, 5)]
+    [0, 0, 1, 1, 2]
+    """
+    return (voters - 1) // 2
+
+
+def quorum_unavailability(up_ratios: Sequence[float]) -> float:
+    """Return the share of time without a majority, of voters that fail apart from each other.
 
     Args:
-        text: the value of ``controller.quorum.voters``.
-        racks: the rack of each voter, by id.
+        up_ratios: of each voter, the share of time that it is up.
 
     Raises:
-        RequestError: an entry is not of that form, or the voters are none that :func:`checked_voters` lets pass.
+        RequestError: there is no voter, or a share is not between 0 and 1.
     """
-    racks = racks or {}
-    voters = tuple(_parsed(entry.strip()) for entry in text.split(",") if entry.strip())
-    return checked_voters(tuple(replace(voter, rack=racks.get(voter.node_id)) for voter in voters))
+    return _without_majority([(1.0, [ratio]) for ratio in up_ratios])
 
 
-def checked_voters(voters: tuple[Voter, ...]) -> tuple[Voter, ...]:
-    """Let 1 to 9 voters with ids of their own pass.
+def rack_correlated_unavailability(voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float) -> float:
+    """Return the share of time without a majority, of voters that also fail with their rack.
+
+    Args:
+        voters: a voter without a rack stands alone and fails by itself only.
+        up_ratio: share of time that a voter is up, while its rack is.
+        rack_up_ratio: share of time that a rack is up.
 
     Raises:
-        RequestError: there are none or too many, or two have one id.
+        RequestError: there is no voter, or a share is not between 0 and 1.
     """
-    if not 1 <= len(voters) <= MAX_VOTERS:
-        raise RequestError(f"{VOTERS_PROPERTY}: name 1 to {MAX_VOTERS} voters, not {len(voters)}")
-    ids = [voter.node_id for voter in voters]
-    doubled = sorted({node_id for node_id in ids if ids.count(node_id) > 1})
-    if doubled:
-        raise RequestError(f"{VOTERS_PROPERTY}: node.id {doubled[0]} stands there twice; give each voter its own")
-    return voters
+    racks = [voter.rack for voter in voters]
+    together = [(rack_up_ratio, [up_ratio] * racks.count(rack)) for rack in sorted({*racks} - {None}, key=str)]
+    return _without_majority([*together, *[(1.0, [up_ratio])] * racks.count(None)])
 
 
-def _parsed(entry: str) -> Voter:
-    match = _VOTER.fullmatch(entry)
-    if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
-        raise RequestError(f"{VOTERS_PROPERTY}: {entry!r} is not {{id}}@{{host}}:{{port}}, such as 1@controller-1:9093")
-    return Voter(node_id=int(match["id"]), host=match["ipv6"] or match["host"], port=int(match["port"]))
+def down_minutes_per_year(unavailability: float) -> float:
+    """Turn a share of time into minutes of a year of 365 days."""
+    return unavailability * 365 * 24 * 60
+
+
+def _without_majority(groups: Sequence[tuple[float, Sequence[float]]]) -> float:
+    """Return the chance that too few live; a group of voters is up or down as a whole as well."""
+    chances = np.ones(1)  # of each number of living voters
+    for group_ratio, ratios in groups:
+        inside = np.ones(1)
+        for ratio in ratios:
+            inside = np.convolve(inside, [1 - _checked(ratio), ratio])
+        inside *= _checked(group_ratio)
+        inside[0] += 1 - group_ratio
+        chances = np.convolve(chances, inside)
+    if len(chances) < 2:
+        raise RequestError("a quorum needs at least one voter")
+    # Added up from below: 1 minus the availability would lose the digits that matter.
+    return float(chances[: majority(len(chances) - 1)].sum())
+
+
+def _checked(ratio: float) -> float:
+    if not 0 <= ratio <= 1:
+        raise RequestError(f"an availability must be from 0 to 1, not {ratio}")
+    return ratio

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.hardware.limits import Resource, resource_name
 from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts, worst_used
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
@@ -17,7 +17,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
 )
 from kafka_capacity.report.anchors import BY_WHEN
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.report.tables import Column, chart, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_limit, format_rate
 
@@ -53,15 +53,16 @@ def build(view: ReportView) -> dict[str, Any] | None:
     if sizing is None:
         return None
     return {
-        "steps": _steps(sizing),
+        "steps": steps_table(sizing),
         "by_date": _by_date(sizing),
-        "exhaustion": [_exhaustion(sizing, name, option) for name, option in drawn_options(sizing)],
+        "exhaustion": [exhaustion_table(sizing, name, option) for name, option in drawn_options(sizing)],
         "not_judged": not_judged_sentence(sizing.nearest),
         "charts": [*used_charts(sizing), _traffic(sizing)],
     }
 
 
-def _steps(view: SizingView) -> dict[str, Any] | None:
+def steps_table(view: SizingView) -> dict[str, Any] | None:
+    """Return the counts of brokers on the way to the horizon; ``None`` where none of them lasts."""
     rows = [
         {
             "from_day": "now" if not place else step.from_day,
@@ -81,9 +82,9 @@ def _steps(view: SizingView) -> dict[str, Any] | None:
     return table("Steps to the horizon", _priced(_STEPS, rows), rows, note=note) if rows else None
 
 
-def _priced(columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, str]]:
+def _priced(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     """Leave out dollars that nobody knows."""
-    return [one for one in columns if one["key"] != "usd" or any(row["usd"] is not None for row in rows)]
+    return [one for one in columns if one.key != "usd" or any(row["usd"] is not None for row in rows)]
 
 
 def _by_date(view: SizingView) -> dict[str, Any] | None:
@@ -110,7 +111,8 @@ def _by_date(view: SizingView) -> dict[str, Any] | None:
     return table("The best choice for a shorter time", _priced(_BY_DATE, rows), rows)
 
 
-def _exhaustion(view: SizingView, name: str, option: Row) -> dict[str, Any]:
+def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]:
+    """Return when each resource passes its limit, the first one first."""
     used = worst_used(view, option)
     rows = []
     judged = view.exhaustion.get(option["option_id"], {})
@@ -130,12 +132,10 @@ def _exhaustion(view: SizingView, name: str, option: Row) -> dict[str, Any]:
             }
         )
     label = f"When resources pass their limit: {name}, {option_name(option)}"
-    return table(
-        label,
-        _EXHAUSTION,
-        rows,
-        note=f"Used is the share of what the limit allows at the fullest broker, at the {view.estimate} estimate.",
-    )
+    note = f"Used is the share of what the limit allows at the fullest broker, at the {view.estimate} estimate."
+    if judged and Resource.DISK_IO not in {*judged, *option["not_judged"]}:
+        note += " Disk throughput is not known; what is needed is within what one hard disk takes."
+    return table(label, _EXHAUSTION, rows, note=note)
 
 
 def _day(view: SizingView, day: str | None) -> str:

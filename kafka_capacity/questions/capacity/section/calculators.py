@@ -36,11 +36,12 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
-    found = _chosen(sizing)
-    return {"charts": [_waterfall(one) for one in found]} if found else None
+    charts = chosen_waterfalls(sizing)
+    return {"charts": charts} if charts else None
 
 
-def _chosen(view: SizingView) -> list[Mapping[str, Any]]:
+def chosen_waterfalls(view: SizingView) -> list[dict[str, Any]]:
+    """Return the waterfalls of the hardware that is spoken of, each with its figures as a table."""
     shapes = list(dict.fromkeys([view.nearest["shape"], view.today["shape"]]))
     waterfalls = view.document["waterfalls"]
     found = [one for shape in shapes for one in waterfalls if one["shape"] == shape]
@@ -50,7 +51,7 @@ def _chosen(view: SizingView) -> list[Mapping[str, Any]]:
         if one["calculator"] not in known:
             known.add(one["calculator"])
             found.append(one)
-    return found[:MAX_DRAWN]
+    return [_waterfall(one) for one in found[:MAX_DRAWN]]
 
 
 def _waterfall(one: Mapping[str, Any]) -> dict[str, Any]:

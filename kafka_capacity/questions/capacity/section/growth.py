@@ -84,7 +84,7 @@ def _classes(view: SizingView) -> dict[str, Any]:
     columns = [
         one
         for one in _CLASSES
-        if (has_forecast or one["key"] not in _OF_FORECASTS) and (has_retention or one["key"] != "retention")
+        if (has_forecast or one.key not in _OF_FORECASTS) and (has_retention or one.key != "retention")
     ]
     note = f"Growth is that of traffic up to {view.horizon}, at the middle and the high estimate."
     if has_forecast:

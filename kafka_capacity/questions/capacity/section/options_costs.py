@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.capacity.results import UNKNOWN
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
-from kafka_capacity.questions.capacity.sizing_words import cost_sentence, days_words, idle_brokers, tightest_phrase
+from kafka_capacity.questions.capacity.sizing_words import (
+    CONDITION_WORDS,
+    cost_sentence,
+    days_words,
+    idle_brokers,
+    tightest_phrase,
+)
 from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.tables import NOTE, Column, cells, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_throttle_above, format_usd, plural
 
@@ -19,22 +27,93 @@ MAX_FRONT = 8
 """Rows of the Pareto front that are not folded away."""
 MAX_ROWS = 300
 
-_COLUMNS = (
-    column("label", "Option"),
-    column("verdict", "Verdict", "verdict"),
-    column("fits_until", "Lasts until", "day"),
-    column("headroom_ratio", "Headroom", "percent"),
-    column("total_usd_per_month", "A month", "usd"),
-    column("brokers_usd_per_month", "Machines", "usd"),
-    column("disks_usd_per_month", "Disks", "usd"),
-    column("between_racks_usd_per_month", "Rack traffic", "usd"),
-    column("ingest_usd_per_month", "Ingest", "usd"),
-    column("moved_bytes", "To copy", "bytes"),
-    column("change_seconds", "Copying", "duration"),
-    column("change", "Change, paid back in"),
-)
 _KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced"}
-_PRICES = tuple(one["key"] for one in _COLUMNS if one["key"].endswith("_usd_per_month"))
+
+
+def _verdict(view: SizingView, row: Row) -> str:
+    """Return the name of the badge of an option: what is needed now or later, else whether and how long it lasts."""
+    places = [place for place, step in enumerate(view.steps) if step.option["option_id"] == row["option_id"]]
+    if places:
+        lasting = "recommended" if row["fits"] else "recommended_now"
+        return lasting if not places[0] else "recommended_later"
+    if row["is_recommended"]:
+        return "recommended"
+    if row["fits"]:
+        return "fits"
+    if is_not_judged(row):
+        return "not_judged"
+    return "does_not_fit" if row["fits_until"] is None else "lasts"
+
+
+def is_not_judged(row: Row) -> bool:
+    """Return whether all that speaks against an option is that something is not known."""
+    return bool(row["excuses"]) and all(excuse["constraint"] in UNKNOWN for excuse in row["excuses"])
+
+
+def lasts_until(view: SizingView, row: Row) -> str:
+    """Return the day on which an option first passes a limit, or why there is none."""
+    if row["fits"]:
+        return f"beyond {view.horizon}"
+    if row["fits_until"] is None:
+        return "not known" if any(excuse["constraint"] in UNKNOWN for excuse in row["excuses"]) else "not today"
+    return view.until(row) or str(row["fits_until"])
+
+
+def _tightest(_view: SizingView, row: Row) -> str | None:
+    if row["tightest_resource"] is None:
+        return None
+    where = f"broker {row['tightest_broker']}, {row['tightest_date']}"
+    return f"{resource_name(row['tightest_resource'])}, {CONDITION_WORDS[row['tightest_condition']]}, {where}"
+
+
+def _change(_view: SizingView, row: Row) -> str:
+    if not row["change_usd"]:
+        return ""
+    days = row["break_even_days"]
+    return format_usd(row["change_usd"]) + ("" if days is None else f", {days_words(days)}")
+
+
+def _label(_view: SizingView, row: Row) -> str:
+    """Name an option in few words, which the page has little room for."""
+    shape = "today’s" if row["shape"] == TODAY else row["shape"]
+    said = [f"{row['broker_count']:,} × {shape}"]
+    said += [f"{row['extra_racks']:,} more racks"] if row["extra_racks"] else []
+    said += [f"{idle:,} idle"] if (idle := idle_brokers(row)) else []
+    said += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
+    said += [word for kind, word in _KINDS.items() if row["kind"] == kind]
+    return ", ".join(said) + (" ◆" if row["is_on_front"] else "")
+
+
+def _field(key: str, label: str, kind: str) -> Column:
+    return column(key, label, kind, lambda _, row: row[key])
+
+
+OPTIONS = (
+    _field("option_id", "Option", "name"),
+    column("label", "Option", "text", _label),
+    column("verdict", "Verdict", "verdict", _verdict),
+    column("fits_until", "Lasts until", "day", lasts_until),
+    _field("headroom_ratio", "Headroom", "percent"),
+    column("tightest", "Tightest", "text", _tightest),
+    _field("total_usd_per_month", "A month", "usd"),
+    _field("brokers_usd_per_month", "Machines", "usd"),
+    _field("disks_usd_per_month", "Disks", "usd"),
+    _field("between_racks_usd_per_month", "Rack traffic", "usd"),
+    _field("ingest_usd_per_month", "Ingest", "usd"),
+    _field("moved_bytes", "To copy", "bytes"),
+    _field("change_seconds", "Copying", "duration"),
+    column("change", "Change, paid back in", "text", _change),
+)
+"""One row an option: made of what sizing found, and of a row of ``sizing_options``."""
+_ON_PAGE = tuple(one for one in OPTIONS if one.key not in {"option_id", "tightest"})
+_IN_TERMINAL = tuple(one for one in OPTIONS if one.key != "label")
+_PRICES = tuple(one.key for one in OPTIONS if one.key.endswith("_usd_per_month"))
+
+
+def terminal_columns(options: Sequence[Row]) -> list[Column]:
+    """Return the columns that a terminal has room for: of what is paid the sum only."""
+    parts = {*_PRICES} - {"total_usd_per_month"}
+    return [one for one in _IN_TERMINAL if one.key not in parts and _is_told(one.key, options)]
 
 
 @section(COSTS, title="Options and what they cost", order=4)
@@ -43,9 +122,9 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
-    first = _first(sizing)
+    first = first_options(sizing)
     others = [row for row in sorted(sizing.options, key=_rank) if row not in first]
-    columns = [one for one in _COLUMNS if _is_told(one["key"], sizing.options)]
+    columns = [one for one in _ON_PAGE if _is_told(one.key, sizing.options)]
     priced = sorted({row["priced_on"] for row in sizing.options if row["priced_on"]})
     note = (
         "Headroom is what the limits leave at the tightest place up to the horizon. ◆: no other option that "
@@ -64,7 +143,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     }
 
 
-def _first(view: SizingView) -> list[Row]:
+def first_options(view: SizingView) -> list[Row]:
     """Choose: the recommended or nearest, the steps to it, doing nothing, scaling in, and the cheapest of the front."""
     scale_in = [row for row in view.options if row["kind"] == "scale-in"]
     front = sorted((row for row in view.options if row["is_on_front"]), key=_rank)
@@ -91,49 +170,7 @@ def _is_told(key: str, options: Sequence[Row]) -> bool:
 
 
 def _row(view: SizingView, row: Row) -> dict[str, Any]:
-    return {
-        **row,
-        "label": _label(row),
-        "verdict": _verdict(view, row),
-        "fits_until": _until(view, row),
-        "change": _change(row),
-        NOTE: _note(row),
-    }
-
-
-def _verdict(view: SizingView, row: Row) -> str:
-    """Return the name of the badge of an option: what is needed now or later, else whether and how long it lasts."""
-    places = [place for place, step in enumerate(view.steps) if step.option["option_id"] == row["option_id"]]
-    if places:
-        lasting = "recommended" if row["fits"] else "recommended_now"
-        return lasting if not places[0] else "recommended_later"
-    if row["is_recommended"]:
-        return "recommended"
-    return "fits" if row["fits"] else "does_not_fit" if row["fits_until"] is None else "lasts"
-
-
-def _until(view: SizingView, row: Row) -> str:
-    if row["fits"]:
-        return f"beyond {view.horizon}"
-    return "not today" if row["fits_until"] is None else view.until(row) or row["fits_until"]
-
-
-def _change(row: Row) -> str:
-    if not row["change_usd"]:
-        return ""
-    days = row["break_even_days"]
-    return format_usd(row["change_usd"]) + ("" if days is None else f", {days_words(days)}")
-
-
-def _label(row: Row) -> str:
-    """Name an option in few words, which the page has little room for."""
-    shape = "today’s" if row["shape"] == TODAY else row["shape"]
-    said = [f"{row['broker_count']:,} × {shape}"]
-    said += [f"{row['extra_racks']:,} more racks"] if row["extra_racks"] else []
-    said += [f"{idle:,} idle"] if (idle := idle_brokers(row)) else []
-    said += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
-    said += [word for kind, word in _KINDS.items() if row["kind"] == kind]
-    return ", ".join(said) + (" ◆" if row["is_on_front"] else "")
+    return {**cells(OPTIONS, view, row), NOTE: _note(row)}
 
 
 def _note(row: Row) -> str | None:

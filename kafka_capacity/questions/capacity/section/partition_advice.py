@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
+
+
+def _finding(one: Mapping[str, Any]) -> str:
+    found = ["more partitions"] if one["needed"] > one["partitions"] else []
+    return " and ".join([*found, "hot key"] if one["is_hot"] else found)
+
 
 _COLUMNS = (
     column("topic", "Topic", "name"),
-    column("what", "Finding"),
-    column("counts", "Partitions", "count_change"),
+    column("what", "Finding", "text", _finding),
+    column("counts", "Partitions", "count_change", lambda one: (one["partitions"], one["needed"])),
     column("peak_bytes_per_second", "Produced at peak", "rate"),
     column("fullest_bytes_per_second", "Fullest partition", "rate"),
     column("allowed_bytes_per_second", "Allowed", "rate"),
-    column("remapped_ratio", "Keys that move", "percent"),
-    column("added_replicas", "More replicas", "count"),
+    column("remapped_ratio", "Keys that move", "percent", lambda one: one["remapped_ratio"] or None),
+    column("added_replicas", "More replicas", "count", lambda one: one["added_replicas"] or None),
 )
 
 
@@ -31,17 +38,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     wanting = sum(one["needed"] > one["partitions"] for one in advised)
     hot = sum(one["is_hot"] for one in advised)
     more = sizing.document["partitions_advised"] - len(advised)
-    rows = [
-        {
-            **one,
-            "what": _finding(one),
-            "counts": (one["partitions"], one["needed"]),
-            "remapped_ratio": one["remapped_ratio"] or None,
-            "added_replicas": one["added_replicas"] or None,
-            NOTE: _sentence(str(one["reason"])),
-        }
-        for one in advised
-    ]
+    rows = [{**cells(_COLUMNS, one), NOTE: _sentence(str(one["reason"]))} for one in advised]
     note = "Rates are at the horizon; keys that move break the order of their records once."
     if more > 0:
         note += f" {more:,} more topics are not listed."
@@ -53,11 +50,6 @@ def build(view: ReportView) -> dict[str, Any] | None:
 
 def _caption(wanting: int, hot: int) -> str:
     return f"Need more partitions: {wanting:,}. With a hot partition: {hot:,}."
-
-
-def _finding(one: Any) -> str:
-    found = ["more partitions"] if one["needed"] > one["partitions"] else []
-    return " and ".join([*found, "hot key"] if one["is_hot"] else found)
 
 
 def _sentence(text: str) -> str:

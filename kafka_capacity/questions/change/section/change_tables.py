@@ -98,7 +98,7 @@ def broker_table(brokers: list[dict[str, Any]], *, has_rates: bool) -> dict[str,
     )
     return table(
         "Each broker before and after",
-        [one for one in _BROKERS if one["key"] not in left_out],
+        [one for one in _BROKERS if one.key not in left_out],
         brokers,
         note="Leaders are preferred leaders: the first replica of each list.",
     )

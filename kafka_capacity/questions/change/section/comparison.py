@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.proposal.constraints.registry import standing_sentence
@@ -12,28 +12,84 @@ from kafka_capacity.questions.change.move_view import BAND
 from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, chart, column, table
+from kafka_capacity.report.tables import NOTE, Column, cells, chart, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_bytes, format_throttle, plural
 
 MAX_ROWS = 200
 MAX_BARS = 24
 
-_COLUMNS = (
-    column("label", "Option"),
-    column("verdict", "Verdict", "verdict"),
-    column("moved_bytes", "To copy", "bytes"),
-    column("share", "Of all", "percent"),
-    column("moved_replicas", "Replicas", "count"),
-    column("lower_bound_bytes", "Least possible", "bytes"),
-    column("gap_ratio", "Above it", "gap"),
-    column("balance", "Furthest off share", "percent_change"),
-    column("leaders_changed", "New leaders", "count"),
-    column("in_waves", "In waves", "duration_band"),
-    column("alone", "Copying alone", "duration_band"),
-    column("duration", "Time", "duration_band"),
-    column("throttle_bytes_per_second", "Throttle", "throttle"),
+Facts = Mapping[str, Any] | None
+"""What is said of the schedule of an option; ``None`` where it has none."""
+
+
+def _figure(key: str, label: str, kind: str) -> Column:
+    return column(key, label, kind, lambda option, *_: option.figures[key])
+
+
+def _alone(option: Option, *_: Any) -> tuple[float | None, float | None] | None:
+    """Return the time with everything started at once, at mean and at peak rates."""
+    figures = option.figures
+    return (figures["duration_seconds"], figures["duration_peak_seconds"]) if figures["moved_bytes"] else None
+
+
+def _takes(_option: Option, _verdict: str, schedule: Facts) -> tuple[float | None, ...] | None:
+    """Return the time in waves at the low, the expected and the high rates."""
+    # Waves that copy nothing of what is to be copied are no move: what stays is said beside the table.
+    if schedule is None or not schedule["wave_count"] or (schedule["refusals"] and not schedule["copied_bytes"]):
+        return None
+    return tuple(schedule[f"total_{band}_seconds"] for band in BAND)
+
+
+def _in_waves(option: Option, verdict: str, schedule: Facts) -> tuple[float | None, float | None] | None:
+    """Return the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
+    band = _takes(option, verdict, schedule)
+    return None if band is None else (band[1], None if band[2] is None else band[1])
+
+
+def _balance(option: Option, *_: Any) -> tuple[float, float] | None:
+    return None if option.is_refused else (option.figures["balance_before"], option.figures["balance_after"])
+
+
+OPTIONS = (
+    column("scenario_id", "Option", "name", lambda option, *_: option.scenario_id),
+    column("label", "Option", "text", lambda option, *_: option.label),
+    column("verdict", "Verdict", "verdict", lambda _option, verdict, _schedule: verdict),
+    _figure("moved_bytes", "To copy", "bytes"),
+    column("share", "Of all", "percent", lambda option, *_: option.share_ratio),
+    _figure("moved_replicas", "Replicas", "count"),
+    _figure("lower_bound_bytes", "Least possible", "bytes"),
+    _figure("gap_ratio", "Above it", "gap"),
+    column("balance", "Max imbalance", "percent_change", _balance),
+    _figure("leaders_changed", "New leaders", "count"),
+    column("wave_count", "Waves", "count", lambda _option, _verdict, facts: facts and facts["wave_count"]),
+    column("takes", "Takes in waves", "time_band", _takes),
+    column("in_waves", "In waves", "duration_band", _in_waves),
+    column("unmoved", "In no wave", "count", lambda _option, _verdict, facts: facts and facts["refused_partitions"]),
+    column(
+        "alone",
+        "Copying alone",
+        "duration_band",
+        lambda option, *_: (option.figures["duration_seconds"],) * 2 if option.figures["moved_bytes"] else None,
+    ),
+    column("duration", "Time", "duration_band", _alone),
+    column("alone_to_peak", "Copying alone", "duration_band", _alone),
+    _figure("throttle_bytes_per_second", "Throttle", "throttle"),
 )
+"""One row an option: made of it, the name of its verdict's badge, and what is said of its schedule."""
+_IN_TERMINAL = frozenset({"scenario_id", "wave_count", "takes", "unmoved", "alone_to_peak"})
+_ON_PAGE = frozenset(
+    {"label", "share", "leaders_changed", "in_waves", "alone", "duration", "throttle_bytes_per_second"}
+)
+
+
+def terminal_columns(schedules: Iterable[Mapping[str, Any]]) -> list[Column]:
+    """Return the columns for a terminal: the range of times instead of what else is told of an option."""
+    facts = list(schedules)
+    unused = {"wave_count", "takes"} if not any(one["wave_count"] for one in facts) else set()
+    unused |= {"unmoved"} if not any(one["refused_partitions"] for one in facts) else set()
+    return [one for one in OPTIONS if one.key not in _ON_PAGE | unused]
+
 
 _THROTTLES = (
     column("throttle", "Throttle", "throttle"),
@@ -64,7 +120,7 @@ def _build(view: ChangePage) -> dict[str, Any]:
         "alone": has_waves,
         "duration": not has_waves,
     }
-    columns = [one for one in _COLUMNS if of_use.get(one["key"], True)]
+    columns = [one for one in OPTIONS if one.key not in _IN_TERMINAL and of_use.get(one.key, True)]
     asked = asked_sentence(view.inputs.request)
     note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
     if has_waves:
@@ -118,11 +174,14 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
 
 
 def _verdict(view: ChangePage, option: Option) -> str:
+    return option_verdict(view.verdict(option), is_recommended=option is view.recommended)
+
+
+def option_verdict(decided: Mapping[str, Any], *, is_recommended: bool) -> str:
     """Return the name of the badge of an option, as it was decided."""
-    decided = view.verdict(option)
     status = str(decided["status"])
-    if option is not view.recommended or status != Status.FITS:
-        return f"{status}"
+    if not is_recommended or status != Status.FITS:
+        return status
     # What does not last to the horizon is recommended now only, and what sizing finds too small today is not at all.
     return {"until": "recommended_now", "not-today": "fits_today"}.get(decided["lasts"], "recommended")
 
@@ -137,33 +196,31 @@ def _lasts(view: ChangePage, option: Option) -> str | None:
     return f"By sizing it lasts until {decided['until']}." if decided["until"] else None
 
 
-_AMOUNTS = ("moved_bytes", "share", "lower_bound_bytes", "gap_ratio", "alone", "in_waves", "duration")
+_AMOUNTS = frozenset(
+    {"moved_bytes", "share", "lower_bound_bytes", "gap_ratio", "balance", "takes", "in_waves", "alone", "duration"}
+)
 """What is not known of an option where no size is."""
 
 
+def option_cells(
+    columns: Sequence[Column], option: Option, verdict: str, schedule: Facts, *, has_no_sizes: bool
+) -> dict[str, Any]:
+    """Return the cells of an option, empty where its bytes are not known."""
+    found = cells(columns, option, verdict, schedule)
+    return {key: None if has_no_sizes and key in _AMOUNTS else value for key, value in found.items()}
+
+
 def _row(view: ChangePage, option: Option) -> dict[str, Any]:
-    figures = option.figures
     return {
-        **figures,
-        "label": option.label,
-        "verdict": _verdict(view, option),
-        "share": option.share_ratio,
-        "balance": None if option.is_refused else (figures["balance_before"], figures["balance_after"]),
-        "alone": (figures["duration_seconds"],) * 2 if figures["moved_bytes"] else None,
-        "in_waves": _in_waves(view.schedules.get(option.scenario_id)),
-        "duration": (figures["duration_seconds"], figures["duration_peak_seconds"]) if figures["moved_bytes"] else None,
-        **(dict.fromkeys(_AMOUNTS) if view.has_no_sizes else {}),
+        **option_cells(
+            OPTIONS,
+            option,
+            _verdict(view, option),
+            view.schedules.get(option.scenario_id),
+            has_no_sizes=view.has_no_sizes,
+        ),
         NOTE: " ".join(filter(None, (_note(option), _lasts(view, option)))) or None,
     }
-
-
-def _in_waves(schedule: Mapping[str, Any] | None) -> tuple[float | None, float | None] | None:
-    """Return the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
-    # Waves that copy nothing of what is to be copied are no move: what stays is said below the table.
-    if schedule is None or not schedule["wave_count"] or (schedule["refusals"] and not schedule["copied_bytes"]):
-        return None
-    expected = schedule["total_expected_seconds"]
-    return expected, None if schedule["total_high_seconds"] is None else expected
 
 
 def _note(option: Option) -> str | None:
@@ -173,13 +230,18 @@ def _note(option: Option) -> str | None:
     if option.standing:
         sentence = standing_sentence(option.standing)
         return f"{sentence[:1].upper()}{sentence[1:]}."
+    return draws_note(option)
+
+
+def draws_note(option: Option) -> str | None:
+    """Describe the range of what a placer copies that draws at random; ``None`` for any other."""
     figures = option.figures
-    if not option.is_refused and figures["seeds_tried"] > 1:
-        return (
-            f"Median of {plural(figures['seeds_tried'], 'draw')}: "
-            f"{format_bytes(figures['moved_bytes_low'])} to {format_bytes(figures['moved_bytes_high'])}."
-        )
-    return None
+    if option.is_refused or figures["seeds_tried"] <= 1 or not figures["moved_bytes_high"]:
+        return None
+    return (
+        f"Median of {plural(figures['seeds_tried'], 'draw')}: "
+        f"{format_bytes(figures['moved_bytes_low'])} to {format_bytes(figures['moved_bytes_high'])}."
+    )
 
 
 def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from kafka_capacity.questions.change.move_view import MoveView, Row
+from kafka_capacity.questions.change.move_view import BAND, MoveView, Row
 from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
@@ -21,31 +22,41 @@ from kafka_capacity.questions.change.section.wave_dirs import dir_table
 from kafka_capacity.questions.change.wave_runbook import FOLDER, bottleneck, pages
 from kafka_capacity.report.anchors import WAVES
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.tables import cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import NOTHING, format_percent, format_throttle, plural
+from kafka_capacity.text import format_percent, format_throttle, plural
 
 MAX_ROWS = 120
 """Waves in the table; further ones are in the files only."""
 MAX_REFUSALS = 20
 
+
+def _if_copying(key: str) -> Callable[[Row], Any]:
+    return lambda wave: wave[key] if wave["copied_bytes"] else None
+
+
+def _fullest(wave: Row) -> str | None:
+    ratio = wave["fullest_ratio"]
+    return None if ratio is None else f"{format_percent(ratio)} ({wave['fullest_broker']})"
+
+
 _WAVES = (
-    column("number", "Wave", "id"),
-    column("kind", "Kind"),
+    column("wave", "Wave", "id"),
+    column("kind", "Kind", "text", lambda wave: KINDS.get(str(wave["kind"]), str(wave["kind"]))),
     column("partitions", "Partitions", "count"),
     column("copied_bytes", "To copy", "bytes"),
-    column("start", "Starts", "when"),
-    column("end", "Ends", "time_band"),
-    column("throttle", "Throttle", "throttle"),
-    column("bottleneck", "Decided by"),
-    column("smallest", "Ends above", "throttle_above"),
-    column("fullest", "Fullest disk, of its limit (broker)"),
+    column("start_expected_seconds", "Starts", "when"),
+    column("end", "Ends", "time_band", lambda wave: tuple(wave[f"end_{band}_seconds"] for band in BAND)),
+    column("throttle", "Throttle", "throttle", _if_copying("throttle_bytes_per_second")),
+    column("bottleneck", "Decided by", "text", bottleneck),
+    column("smallest", "Ends above", "throttle_above", _if_copying("smallest_throttle_expected_bytes_per_second")),
+    column("fullest", "Fullest disk, of its limit (broker)", "text", _fullest),
 )
 _ORDERS = (
     column("order", "Order"),
     column("wave_count", "Waves", "count"),
-    column("total", "Takes", "when"),
-    column("relieved", "Worst broker relieved after", "when"),
+    column("total_seconds", "Takes", "when"),
+    column("relieved_seconds", "Worst broker relieved after", "when"),
 )
 
 
@@ -60,34 +71,33 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
     if move is None:
         return None
     gantt, disks = gantt_chart(move), disk_chart(move)
-    sentences = (
-        throttle_sentence(move),
-        order_sentence(move),
-        leadership_sentence(move),
-        detour_sentence(move),
-        disk_sentence(move),
-    )
     refusals = refusal_texts(move)
     listed = pages(move)
     return {
         "label": view.nearest.label,
         "line": line(move),
         "summary": summary(move),
-        "sentences": [one for one in sentences if one and move.waves],
+        "sentences": move_sentences(move),
         "refusals": refusals[:MAX_REFUSALS],
         "more_refusals": len(refusals[MAX_REFUSALS:]),
-        "orders": _orders(move),
+        "orders": orders_table(move),
         "gantt": gantt,
         "disks": disks,
         "dirs": dir_table(move),
         "added": [row for row in _added(view) if row["scenario_id"] == view.nearest.scenario_id],
         "charts": [one for one in (gantt, disks) if one is not None],
-        "waves": _waves(move) if move.waves else None,
+        "waves": waves_table(move) if move.waves else None,
         "folder": FOLDER,
         "is_recommended": view.nearest is view.recommended,
         "pages": listed,
         "pages_left_out": len(move.waves) - len(listed),
     }
+
+
+def move_sentences(move: MoveView) -> list[str]:
+    """Return what is said of the waves together."""
+    said = (throttle_sentence, order_sentence, leadership_sentence, detour_sentence, disk_sentence)
+    return [sentence for write in said if move.waves and (sentence := write(move))]
 
 
 def _added(view: ChangePage) -> list[dict[str, Any]]:
@@ -103,16 +113,12 @@ def _added(view: ChangePage) -> list[dict[str, Any]]:
     ]
 
 
-def _orders(move: MoveView) -> dict[str, Any] | None:
+def orders_table(move: MoveView) -> dict[str, Any] | None:
+    """Compare the orders that were tried; ``None`` where there was no choice."""
     if len(move.orders) < 2 or len(move.waves) < 2:
         return None
     rows = [
-        {
-            "order": one["order"] + (" (chosen)" if one["order"] == move.facts["order"] else ""),
-            "wave_count": one["wave_count"],
-            "total": one["total_seconds"],
-            "relieved": one["relieved_seconds"],
-        }
+        {**one, "order": one["order"] + (" (chosen)" if one["order"] == move.facts["order"] else "")}
         for one in move.orders
     ]
     note = (
@@ -123,34 +129,18 @@ def _orders(move: MoveView) -> dict[str, Any] | None:
     return table("Which partitions move first: the orders that were tried", _ORDERS, rows, note=note)
 
 
-def _waves(move: MoveView) -> dict[str, Any]:
+def waves_table(move: MoveView) -> dict[str, Any]:
+    """Return a row a wave."""
     shown = move.waves[:MAX_ROWS]
-    rows = [_row(wave) for wave in shown]
+    rows = [cells(_WAVES, wave) for wave in shown]
     note = (
         "Ends is the time that is expected, and in brackets from nobody writing to all of it at peak rates, both after "
         "the start of the first wave. A wave ends with any throttle larger than what stands under Ends above."
     )
     rates = {row["throttle"] for row in rows if row["throttle"] is not None}
-    columns = [one for one in _WAVES if one["key"] != "throttle" or len(rates) > 1]
+    columns = [one for one in _WAVES if one.key != "throttle" or len(rates) > 1]
     if len(rates) == 1:
         note += f" Throttle: {format_throttle(rates.pop())} for each wave that copies."
     if len(shown) < len(move.waves):
         note += f" {len(shown):,} of {plural(len(move.waves), 'wave')} are listed."
     return table("The waves", columns, rows, note=note)
-
-
-def _row(wave: Row) -> dict[str, Any]:
-    is_copying = bool(wave["copied_bytes"])
-    fullest = wave["fullest_ratio"]
-    return {
-        **wave,
-        "number": wave["wave"],
-        "kind": KINDS.get(str(wave["kind"]), str(wave["kind"])),
-        "start": wave["start_expected_seconds"],
-        "end": tuple(wave[f"end_{band}_seconds"] for band in ("low", "expected", "high")),
-        "throttle": wave["throttle_bytes_per_second"] if is_copying else None,
-        "smallest": wave["smallest_throttle_expected_bytes_per_second"] if is_copying else None,
-        "bottleneck": bottleneck(wave),
-        "fullest": NOTHING if fullest is None else f"{format_percent(fullest)} ({wave['fullest_broker']})",
-        NOTE: None,
-    }

@@ -58,7 +58,7 @@ def _on_facts(facts: Row) -> list[dict[str, str]]:
 def common_caveats(view: GroupsView) -> list[dict[str, str]]:
     """List what the figures of all groups rest on: capacities, and the timeouts, some of which decide alone."""
     found: dict[str, dict[str, str]] = {}
-    groups = [group.choice for group in view.decision.groups]
+    groups = [group.choice for group in view.groups]
     guessed = sum(
         group.now["capacity_bytes_per_second"] is not None and not group.now["is_capacity_given"] for group in groups
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of, why_not
@@ -12,14 +12,11 @@ from kafka_capacity.questions.consumers.columns import (
     MEMBERS,
     MEMBERS_AS_THEY_ARE,
     VARIANTS,
-    Column,
-    cells,
     columns_for,
-    definitions,
 )
 from kafka_capacity.questions.consumers.section.view import GroupsView
 from kafka_capacity.questions.consumers.sentences import lag_now_sentence, sentence, short
-from kafka_capacity.report.tables import ANCHOR, NOTE, column, table
+from kafka_capacity.report.tables import ANCHOR, NOTE, cells, table
 from kafka_capacity.text import format_duration, plural
 
 MAX_LISTED = 400
@@ -33,20 +30,6 @@ _SEEN = frozenset({"member_capacity", "lag_slo"})
 """Constraints whose figures stand in the overview anyway."""
 
 
-def _table(
-    caption: str,
-    columns: Iterable[Column],
-    rows: list[dict[str, Any]],
-    *,
-    without: Iterable[str] = (),
-    note: str | None = None,
-) -> dict[str, Any]:
-    left_out = frozenset(without)
-    kept = [one for one in columns if one.name not in left_out]
-    notes = " ".join(text for text in (definitions(kept), note) if text)
-    return table(caption, [column(one.name, one.label, one.kind) for one in kept], rows, note=notes or None)
-
-
 def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, Any]:
     """Return one row a group, those at risk first.
 
@@ -54,13 +37,13 @@ def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, An
         view: all groups.
         anchors: by group, the id of its own part of the page.
     """
-    groups = [group.choice for group in view.decision.groups]
+    groups = [group.choice for group in view.groups]
     listed = groups[:MAX_LISTED]
     allowed = {group.now["lag_slo_seconds"] for group in groups}
     notes = [f"The lag allowed is {format_duration(allowed.pop())}."] if len(allowed) == 1 else []
     if len(listed) < len(groups):
         notes.append(f"{len(listed):,} of {len(groups):,} groups are listed.")
-    return _table(
+    return table(
         "Every consumer group",
         columns_for(groups),
         [_overview_row(group, anchors) for group in listed],
@@ -88,7 +71,7 @@ def variants_table(group: GroupChoice) -> dict[str, Any] | None:
     kept = sorted(kept, key=lambda row: _variant_rank(group, row))[:MAX_VARIANTS]
     if len(kept) < 2:
         return None
-    return _table(
+    return table(
         f"Ways to share the partitions of {short(group.group_id)} among {plural(now['member_count'], 'member')}",
         VARIANTS,
         [_variant_row(group, row) for row in kept],
@@ -119,11 +102,11 @@ def events_table(group: GroupChoice) -> dict[str, Any] | None:
         return None
     disk = [row["disk"] for row in rows]
     has_none = not any(disk) and None not in disk
-    return _table(
+    left_out = (set() if any(disk) else {"disk"}) | ({"which"} if group.then is None else set())
+    return table(
         f"What happens to {short(group.group_id)}, event by event",
-        EVENTS,
+        [one for one in EVENTS if one.key not in left_out],
         rows,
-        without=(set() if any(disk) else {"disk"}) | ({"which"} if group.then is None else set()),
         note="Events that stop nobody are left out." + (" Catching up reads nothing from disk." if has_none else ""),
     )
 
@@ -147,7 +130,7 @@ def members_table(view: GroupsView, group: GroupChoice, *, limit: int) -> dict[s
     is_same = group.then is None and group.today is not None
     columns = MEMBERS_AS_THEY_ARE if is_same else MEMBERS
     shown = [cells(columns, row, not is_same) for row in rows if row["member_id"] in kept]
-    return _table(
+    return table(
         f"Who reads what in {short(group.group_id)}" + ("" if is_same else ", before and after"),
         columns,
         shown,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.questions.consumers.decide import MAX_NAMED, GroupDecision
+from kafka_capacity.questions.consumers.decide import MAX_NAMED, GroupDecision, decided_groups
 from kafka_capacity.questions.consumers.section.caveats import common_caveats, group_caveats
 from kafka_capacity.questions.consumers.section.chart import lag_chart
 from kafka_capacity.questions.consumers.section.details import (
@@ -34,16 +34,17 @@ def build(view: ReportView) -> dict[str, Any] | None:
     groups = view.of(groups_of)
     if groups is None:
         return None
-    decided = groups.decision.groups
+    decided = groups.groups
     wanted = [group for group in decided if group.choice.is_at_risk or group.choice.is_change]
     full = wanted[:MAX_FULL]
     folded = [group for group in decided[:MAX_DETAILED] if group not in full]
     anchors = {group.group_id: f"group-{place}" for place, group in enumerate([*full, *folded], start=1)}
     rests_on = common_caveats(groups)
     parts = [_full(groups, group, anchors[group.group_id]) for group in full]
+    said = decided_groups(groups.answer)
     return {
-        "summary": groups.decision.summary,
-        "at_risk": groups.decision.at_risk,
+        "summary": said["summary"],
+        "at_risk": said["at_risk"],
         "figures": [_figures(group) for group in full if group.risk is not None][:MAX_NAMED],
         "overview": overview_table(groups, anchors) if decided else None,
         "serious": [one for one in rests_on if one["severity"] == "serious"],

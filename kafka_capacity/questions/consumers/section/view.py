@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import Row
-from kafka_capacity.questions.consumers.decide import GroupsDecision, decide_tables
+from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables
 from kafka_capacity.report.view import ReportView
 
 SKIPPED = "skipped_groups"
@@ -22,14 +23,19 @@ class GroupsView:
     """All groups of a plan.
 
     Attributes:
-        decision: what is decided about them.
+        answer: what is decided about them.
         skipped: groups that were left out: ``group_id`` and ``reason``.
         tables: of the plan.
     """
 
-    decision: GroupsDecision
+    answer: Answer
     skipped: tuple[Mapping[str, Any], ...]
     tables: Mapping[str, pa.Table]
+
+    @property
+    def groups(self) -> tuple[GroupDecision, ...]:
+        """What is decided about each."""
+        return tuple(self.answer.details)
 
     def rows_of(self, name: str, row: Row) -> pa.Table | None:
         """Return the rows of a table that belong to a scenario; ``None`` where there are none."""
@@ -42,7 +48,7 @@ def groups_of(view: ReportView) -> GroupsView | None:
     """Read what a plan says of consumer groups; ``None`` where it says nothing, as older plans do."""
     inputs = view.inputs
     skipped = tuple(sorted(inputs.snapshot_facts.get(SKIPPED) or (), key=lambda one: str(one["group_id"])))
-    decision = decide_tables(inputs.tables)
-    if not decision.groups and not skipped:
+    answer = decide_tables(inputs.tables)
+    if not answer.details and not skipped:
         return None
-    return GroupsView(decision=decision, skipped=skipped, tables=inputs.tables)
+    return GroupsView(answer=answer, skipped=skipped, tables=inputs.tables)

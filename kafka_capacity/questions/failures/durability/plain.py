@@ -22,8 +22,6 @@ _FEWEST = {
     "refused_after": ("crashes", Outcome.REFUSED),
     "unavailable_after": ("crashes", Outcome.UNAVAILABLE),
 }
-FEWEST_FAILURES = tuple(_FEWEST)
-"""Columns that say after how many failures at least an outcome is possible."""
 
 
 def topic_rows(result: DurabilityResult) -> list[dict[str, Any]]:

@@ -2,94 +2,88 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.objects.tables import Tables
+from kafka_capacity.objects.tables import Tables, schema_of, table_of_rows
 from kafka_capacity.questions.failures.durability import DurabilityResult
-from kafka_capacity.questions.failures.durability.plain import FEWEST_FAILURES, outcome_rows, placement_row, topic_rows
+from kafka_capacity.questions.failures.durability.plain import outcome_rows, placement_row, topic_rows
 
 
-def _text(name: str) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.string(), nullable=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRow:
+    """One row a placement and topic.
+
+    ``…_after`` is the fewest failures after which an outcome is possible, null where as many as were tried do not do
+    it, and where the topic was not explored. Figures of a year are null where a broker never has its data again under
+    the throttle; ``few_…`` are those of the same partitions in few copysets.
+    """
+
+    placement_id: str
+    topic: str
+    partitions: int
+    replication_factor: int
+    min_insync_replicas: int
+    is_unclean_allowed: bool
+    acks: str
+    is_idempotent: bool
+    is_explored: bool
+    setting: int | None
+    lost_after_crashes: int | None
+    lost_after_power_losses: int | None
+    lost_silently_after: int | None
+    duplicated_after_crashes: int | None
+    duplicated_after_producer_restarts: int | None
+    refused_after: int | None
+    unavailable_after: int | None
+    copysets: int
+    events_per_year: float | None
+    loss_probability: float | None
+    lost_bytes_per_year: float | None
+    lost_tail_bytes_per_year: float | None
+    few_copysets: int | None
+    few_loss_probability: float | None
+    few_lost_bytes_per_year: float | None
 
 
-def _count(name: str, *, nullable: bool = False) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.int64(), nullable=nullable)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementRow:
+    """One row a placement as it is, and one for the same partitions in few copysets: all topics together."""
+
+    placement_id: str
+    is_few_copysets: bool
+    copysets: int
+    events_per_year: float | None
+    loss_probability: float | None
+    lost_bytes_per_year: float | None
+    longest_repair_seconds: float | None
+    highest_over_mean: float
+    moved_bytes: int
 
 
-def _flag(name: str) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.bool_(), nullable=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeRow:
+    """One row a placement, distinct setting of its topics, course and outcome that is possible: a shortest way."""
 
+    placement_id: str
+    setting: int
+    replication_factor: int
+    min_insync_replicas: int
+    is_unclean_allowed: bool
+    acks: str
+    is_idempotent: bool
+    course: str
+    outcome: str
+    fewest_failures: int
+    steps: tuple[str, ...]
 
-def _figure(name: str, *, nullable: bool = True) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.float64(), nullable=nullable)
-
-
-DURABILITY = pa.schema(
-    [
-        _text("placement_id"),
-        _text("topic"),
-        _count("partitions"),
-        _count("replication_factor"),
-        _count("min_insync_replicas"),
-        _flag("is_unclean_allowed"),
-        _text("acks"),
-        _flag("is_idempotent"),
-        _flag("is_explored"),
-        _count("setting", nullable=True),
-        *(_count(name, nullable=True) for name in FEWEST_FAILURES),
-        _count("copysets"),
-        _figure("events_per_year"),
-        _figure("loss_probability"),
-        _figure("lost_bytes_per_year"),
-        _figure("lost_tail_bytes_per_year"),
-        _count("few_copysets", nullable=True),
-        _figure("few_loss_probability"),
-        _figure("few_lost_bytes_per_year"),
-    ]
-)
-"""One row a placement and topic. ``…_after`` is the fewest failures after which an outcome is possible, null where as
-many as were tried do not do it, and where the topic was not explored. Figures of a year are null where a broker never
-has its data again under the throttle; ``few_…`` are those of the same partitions in few copysets."""
-
-DURABILITY_PLACEMENTS = pa.schema(
-    [
-        _text("placement_id"),
-        _flag("is_few_copysets"),
-        _count("copysets"),
-        _figure("events_per_year"),
-        _figure("loss_probability"),
-        _figure("lost_bytes_per_year"),
-        _figure("longest_repair_seconds"),
-        _figure("highest_over_mean", nullable=False),
-        _count("moved_bytes"),
-    ]
-)
-"""One row a placement as it is, and one for the same partitions in few copysets: all topics together."""
-
-DURABILITY_OUTCOMES = pa.schema(
-    [
-        _text("placement_id"),
-        _count("setting"),
-        _count("replication_factor"),
-        _count("min_insync_replicas"),
-        _flag("is_unclean_allowed"),
-        _text("acks"),
-        _flag("is_idempotent"),
-        _text("course"),
-        _text("outcome"),
-        _count("fewest_failures"),
-        pa.field("steps", pa.list_(pa.string()), nullable=False),
-    ]
-)
-"""One row a placement, distinct setting of its topics, course and outcome that is possible: a shortest way to it."""
 
 DURABILITY_TABLES: Tables = {
-    "durability": (DURABILITY, ("placement_id", "topic")),
-    "durability_placements": (DURABILITY_PLACEMENTS, ("placement_id", "is_few_copysets")),
-    "durability_outcomes": (DURABILITY_OUTCOMES, ("placement_id", "setting", "course", "outcome")),
+    "durability": (schema_of(TopicRow), ("placement_id", "topic")),
+    "durability_placements": (schema_of(PlacementRow), ("placement_id", "is_few_copysets")),
+    "durability_outcomes": (schema_of(OutcomeRow), ("placement_id", "setting", "course", "outcome")),
 }
 """By name: the schema of each table and what it is sorted by."""
 
@@ -106,6 +100,6 @@ def durability_tables(result: DurabilityResult) -> dict[str, pa.Table]:
         few = {"is_few_copysets": True, "moved_bytes": result.moved_bytes, **placement_row(result.few_copysets)}
         rows["durability_placements"].append(few)
     return {
-        name: pa.Table.from_pylist([{**where, **row} for row in rows[name]], schema=schema)
+        name: table_of_rows(schema, ({**where, **row} for row in rows[name]))
         for name, (schema, _) in DURABILITY_TABLES.items()
     }

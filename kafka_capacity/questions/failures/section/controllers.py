@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kafka_capacity.questions.failures.section.view import FailuresView, Row
-from kafka_capacity.report.tables import column, table
-from kafka_capacity.text import format_duration, plural
+from kafka_capacity.report.tables import cells, column, table
+from kafka_capacity.text import NOTHING, format_duration, plural
 
 MAX_LOSSES = 15
 
@@ -16,22 +16,52 @@ _WAYS = {
     "vanished": "It vanishes with its host",
     "shut down": "It is shut down in order",
 }
+
+
+def _moment(seconds: float | None) -> str:
+    """Write a time of an election, which may be milliseconds."""
+    if seconds is None:
+        return "never"
+    return f"{1000 * seconds:,.0f} ms" if seconds < 1.0 else f"{seconds:,.1f} s"
+
+
+def _verdict(row: Row) -> str:
+    if not row["has_majority"]:
+        return "▲ no majority: no election, no change of metadata"
+    chance = f"{100 * row['active_lost_ratio']:.0f} %"
+    if row["leaderless_p50_seconds"] is None:
+        return f"with a chance of {chance} the active one is lost"
+    half, longest = (_moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p99"))
+    return f"with a chance of {chance} the active one is lost: nobody leads for {half}, at 99 % {longest}"
+
+
+def _after(key: str) -> Callable[[Row], str]:
+    return lambda row: _moment(row[f"{key}_seconds"])
+
+
 _TIMES = (
-    column("failure", "The active controller"),
-    column("before", "Others lost before", "count"),
-    column("p50", "Nobody leads, half of the runs"),
-    column("p95", "95 %"),
-    column("p99", "99 %"),
-    column("inactive", "Until the next can act, 99 %"),
-    column("elections", "Elections"),
-    column("rpcs", "Requests"),
+    column("failure", "The active controller", "text", lambda row: _WAYS.get(row["failure"], row["failure"])),
+    column("lost_before", "Others lost before", "count"),
+    column("p50", "Nobody leads, half of the runs", "text", _after("leaderless_p50")),
+    column("p95", "95 %", "text", _after("leaderless_p95")),
+    column("p99", "99 %", "text", _after("leaderless_p99")),
+    column("inactive", "Until the next can act, 99 %", "text", _after("inactive_p99")),
+    column(
+        "elections",
+        "Elections",
+        "text",
+        lambda row: f"{row['elections_mean']:.2f}, at most {row['elections_most']:,}",
+    ),
+    column("rpcs", "Requests", "text", lambda row: f"{row['rpcs_mean']:,.0f}, at most {row['rpcs_most']:,}"),
 )
+"""One row a way to lose the active controller: made of a row of ``quorum_failovers``."""
 _LOSSES = (
-    column("lost", "Controllers lost"),
-    column("racks", "Racks emptied"),
-    column("living", "Living"),
-    column("verdict", "What then"),
+    column("lost", "Controllers lost", "text", lambda row: ", ".join(map(str, row["lost"]))),
+    column("racks", "Racks emptied", "text", lambda row: ", ".join(row["racks"]) or NOTHING),
+    column("living", "Living", "text", lambda row: f"{row['living']} of {row['needed']} needed"),
+    column("verdict", "What then", "text", _verdict),
 )
+"""One row a set of voters: made of a row of ``quorum``."""
 
 
 def controllers(view: FailuresView) -> dict[str, Any]:
@@ -72,13 +102,6 @@ def _share(ratio: float) -> str:
     return f"{100 * ratio:.8g} %"
 
 
-def _moment(seconds: float | None) -> str:
-    """Write a time of an election, which may be milliseconds."""
-    if seconds is None:
-        return "never"
-    return f"{1000 * seconds:,.0f} ms" if seconds < 1.0 else f"{seconds:,.1f} s"
-
-
 def _year(minutes: float) -> str:
     # A share that is computed is never nothing: "0 s" would say that it cannot happen.
     return f"{format_duration(60 * minutes)} a year" if minutes >= 1 / 60 else "less than 1 s a year"
@@ -100,15 +123,7 @@ def _losses(quorum: Sequence[Row], voters: Sequence[Row]) -> dict[str, Any]:
         ),
     )
     fatal = sum(not row["has_majority"] for row in quorum)
-    rows = [
-        {
-            "lost": ", ".join(map(str, row["lost"])),
-            "racks": ", ".join(row["racks"]) or "—",
-            "living": f"{row['living']} of {row['needed']} needed",
-            "verdict": _verdict(row),
-        }
-        for row in ranked[:MAX_LOSSES]
-    ]
+    rows = [cells(_LOSSES, row) for row in ranked[:MAX_LOSSES]]
     more = len(quorum) - len(rows)
     return table(
         f"Every set of controllers: {fatal:,} of {len(quorum):,} losses {'ends' if fatal == 1 else 'end'} the quorum",
@@ -118,35 +133,15 @@ def _losses(quorum: Sequence[Row], voters: Sequence[Row]) -> dict[str, Any]:
     )
 
 
-def _verdict(row: Row) -> str:
-    if not row["has_majority"]:
-        return "▲ no majority: no election, no change of metadata"
-    chance = f"{100 * row['active_lost_ratio']:.0f} %"
-    if row["leaderless_p50_seconds"] is None:
-        return f"with a chance of {chance} the active one is lost"
-    half, longest = (_moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p99"))
-    return f"with a chance of {chance} the active one is lost: nobody leads for {half}, at 99 % {longest}"
-
-
 def _times(failovers: Sequence[Row]) -> dict[str, Any] | None:
     if not failovers:
         return None
-    rows = [
-        {
-            "failure": _WAYS.get(row["failure"], row["failure"]),
-            "before": row["lost_before"],
-            **{name: _moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p95", "p99")},
-            "inactive": _moment(row["inactive_p99_seconds"]),
-            "elections": f"{row['elections_mean']:.2f}, at most {row['elections_most']:,}",
-            "rpcs": f"{row['rpcs_mean']:,.0f}, at most {row['rpcs_most']:,}",
-        }
-        for row in sorted(failovers, key=lambda one: (one["lost_before"], list(_WAYS).index(one["failure"])))
-    ]
+    ranked = sorted(failovers, key=lambda one: (one["lost_before"], list(_WAYS).index(one["failure"])))
     runs = failovers[0]["runs"]
     return table(
         "When the active controller is lost",
         _TIMES,
-        rows,
+        [cells(_TIMES, row) for row in ranked],
         note=f"{plural(runs, 'simulated election')} each, by the protocol of Kafka 4.3.1 and the timeouts asked for, "
         "with 0.2 to 1 ms from controller to controller and 1 to 10 ms a flush.",
     )

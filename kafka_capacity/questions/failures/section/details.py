@@ -7,13 +7,13 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
-from kafka_capacity.report.tables import column, table
+from kafka_capacity.report.tables import Column, column, table
 from kafka_capacity.text import NOTHING, format_percent, plural
 
 MAX_SURVIVORS = 12
 MAX_GROUPS = 12
 
-_COORDINATORS = {
+COORDINATORS = {
     "refuses": "cannot commit offsets",
     "offline": "has no coordinator: nobody can join, stay or commit",
 }
@@ -65,8 +65,8 @@ def _hurt(row: Row | None) -> str:
     parts = []
     if row["offline_partitions"]:
         parts.append(f"{row['offline_partitions']:,} of {plural(row['partitions'], 'partition')} offline")
-    if row["coordinator"] in _COORDINATORS:
-        parts.append(_COORDINATORS[row["coordinator"]])
+    if row["coordinator"] in COORDINATORS:
+        parts.append(COORDINATORS[row["coordinator"]])
     more = row["losses"] - 1
     like = f" (and {more:,} more losses of that kind)" if more > 1 else " (and one more of that kind)" if more else ""
     return f"without {row['worst_loss']}{like}: {', '.join(parts)}"
@@ -84,7 +84,7 @@ def _by_side(
     return found
 
 
-def _side_columns(view: FailuresView) -> list[dict[str, str]]:
+def _side_columns(view: FailuresView) -> list[Column]:
     return [
         column(f"side_{place}", label, "name")
         for place, label in enumerate(["Today", "After the change"][: len(view.sides)])
@@ -92,7 +92,7 @@ def _side_columns(view: FailuresView) -> list[dict[str, str]]:
 
 
 def _listed(
-    caption: str, columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]], total: int
+    caption: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], total: int
 ) -> dict[str, Any] | None:
     if not rows:
         return None

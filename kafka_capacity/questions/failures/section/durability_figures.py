@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.questions.failures.section.view import Row, placement_rows
-from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_bytes, format_duration, format_rate, plural
+from kafka_capacity.text import format_bytes, format_count, format_duration, format_rate, plural
 from kafka_capacity.text.wording import few_names
 
 MAX_TOPICS = 20
@@ -49,12 +49,14 @@ def read_durability(view: ReportView) -> tuple[PlacementDurability, ...]:
     if not failures.get("durability") or found is None or not len(found):
         return ()
     then = failures["placements"].get(view.focus_id)
-    today = _read(tables, TODAY)
-    after = None if then is None else _read(tables, then)
+    today = placement_durability(tables, TODAY)
+    after = None if then is None else placement_durability(tables, then)
     return (today,) if after is None or after == today else (today, after)
 
 
-def _read(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementDurability:
+def placement_durability(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementDurability:
+    """Read what a plan says of one placement."""
+
     def rows(name: str) -> list[dict[str, Any]]:
         return placement_rows(tables, name, placement_id)
 
@@ -119,53 +121,82 @@ def few_sentence(side: PlacementDurability) -> str:
     )
 
 
-def topics_table(side: PlacementDurability, caption: str) -> dict[str, Any]:
-    """List the topics with the greatest expected loss."""
+def _fewest(name: str) -> Callable[[Row, int], str]:
+    """Return after how many failures at least an outcome is possible; silently, where nobody acknowledges."""
+    silently = "lost_silently_after" if name.startswith("lost_after") else name
+
+    def value(row: Row, most: int) -> str:
+        failures = row[silently if row["acks"] == "0" else name]
+        return f"> {most:,}" if failures is None and row["is_explored"] else format_count(failures)
+
+    return value
+
+
+def _lost_bytes(row: Row, _most: int) -> float | None:
+    lost = row["lost_bytes_per_year"]
+    return None if lost is None else lost + (row["lost_tail_bytes_per_year"] or 0.0)
+
+
+TOPICS = (
+    column("topic", "Topic", "name", lambda row, _: row["topic"]),
+    column(
+        "replicas",
+        "Replicas, min ISR",
+        "text",
+        lambda row, _: f"{row['replication_factor']}, {row['min_insync_replicas']}",
+    ),
+    column(
+        "lost",
+        "Lost after crashes",
+        "text",
+        _fewest("lost_after_crashes"),
+        "After so many failures at least, > where as many as were tried do not do it; — where the topic was not "
+        "explored.",
+    ),
+    column("power", "With power losses", "text", _fewest("lost_after_power_losses")),
+    column("duplicated", "Duplicated after", "text", _fewest("duplicated_after_producer_restarts")),
+    column("refused", "Refused after", "text", _fewest("refused_after")),
+    column(
+        "copysets",
+        "Copysets",
+        "count",
+        lambda row, _: row["copysets"],
+        "A copyset is a set of brokers that holds all replicas of something.",
+    ),
+    column("chance", "Loss in a year", "text", lambda row, _: chance(row["loss_probability"])),
+    column("bytes", "Lost a year", "bytes", _lost_bytes),
+    column("few", "In few copysets", "text", lambda row, _: chance(row["few_loss_probability"])),
+)
+"""One row a topic: made of a row of ``durability``, and how many failures were tried."""
+
+
+def topics_table(
+    side: PlacementDurability, caption: str, *, most_failures: int, most_rows: int = MAX_TOPICS
+) -> dict[str, Any]:
+    """List the topics with the greatest expected loss.
+
+    Args:
+        side: a placement.
+        caption: of the table.
+        most_failures: that were tried.
+        most_rows: of the table.
+    """
     order = sorted(side.topics, key=_badness)
-    columns = (
-        column("topic", "Topic", "name"),
-        column("replicas", "Replicas, min ISR"),
-        column("lost", "Lost after crashes"),
-        column("power", "With power losses"),
-        column("duplicated", "Doubled after"),
-        column("refused", "Refused after"),
-        column("copysets", "Sets", "count"),
-        column("chance", "Loss in a year"),
-        column("bytes", "Lost a year", "bytes"),
-        column("few", "In few sets"),
-    )
-    note = "After so many failures at least; — where as many as were tried do not do it, or the topic was not explored."
-    if len(order) > MAX_TOPICS:
-        note += f" And {len(order) - MAX_TOPICS:,} more topics, none with a greater loss."
-    return table(caption, columns, [_topic(row) for row in order[:MAX_TOPICS]], note=note)
+    more = len(order) - most_rows
+    rows = [
+        {
+            **cells(TOPICS, row, most_failures),
+            NOTE: "Unclean leaders may be elected." if row["is_unclean_allowed"] else None,
+        }
+        for row in order[:most_rows]
+    ]
+    note = f"And {more:,} more topics, none with a greater loss." if more > 0 else None
+    return table(caption, TOPICS, rows, note=note)
 
 
 def _badness(row: Row) -> tuple[bool, float, float, str]:
-    known = row["lost_bytes_per_year"] is not None
-    lost = (row["lost_bytes_per_year"] or 0.0) + (row["lost_tail_bytes_per_year"] or 0.0)
-    return known, -lost, -(row["loss_probability"] or 0.0), row["topic"]
-
-
-def _topic(row: Row) -> dict[str, Any]:
-    is_silent = row["acks"] == "0"
-    expected = row["lost_bytes_per_year"]
-    return {
-        "topic": row["topic"],
-        "replicas": f"{row['replication_factor']}, {row['min_insync_replicas']}",
-        "lost": _after(row["lost_silently_after"] if is_silent else row["lost_after_crashes"]),
-        "power": _after(row["lost_silently_after"] if is_silent else row["lost_after_power_losses"]),
-        "duplicated": _after(row["duplicated_after_producer_restarts"]),
-        "refused": _after(row["refused_after"]),
-        "copysets": row["copysets"],
-        "chance": chance(row["loss_probability"]),
-        "bytes": None if expected is None else expected + (row["lost_tail_bytes_per_year"] or 0.0),
-        "few": chance(row["few_loss_probability"]),
-        NOTE: "Unclean leaders may be elected." if row["is_unclean_allowed"] else None,
-    }
-
-
-def _after(failures: int | None) -> str:
-    return "—" if failures is None else f"{failures}"
+    lost = _lost_bytes(row, 0)
+    return lost is not None, -(lost or 0.0), -(row["loss_probability"] or 0.0), row["topic"]
 
 
 def ways(side: PlacementDurability) -> list[dict[str, Any]]:

@@ -5,22 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, change_word
 from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
-from kafka_capacity.text import format_count, format_duration, format_percent
+from kafka_capacity.report.tables import column
+from kafka_capacity.text import NOTHING, format_count, format_duration, format_percent, plural
 
 MAX_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
 """Losses of a kind that are listed, the worst first; the others are counted."""
 WARN_RATIO = 0.8
 _FOLDED = frozenset({"pair", "rack+broker"})
 
-_FIGURES: tuple[tuple[str, str], ...] = (
-    ("offline", "Partitions offline"),
-    ("under_min_isr", "Under min ISR"),
-    ("loaded_ratio", "Busiest survivor"),
-    ("groups_hurt", "Groups affected"),
-    ("rebuild_seconds", "Re-replication"),
+
+def _overloaded(row: Row) -> str:
+    if not row["overloaded_brokers"]:
+        return NOTHING
+    worst = f"{row['loaded_broker']} {resource_name(row['loaded_resource'])}"
+    return f"{plural(row['overloaded_brokers'], 'broker')}, worst {worst}"
+
+
+LOSSES = (
+    column("name", "Lost", "name"),
+    column("offline", "Partitions offline", "count", is_key=True),
+    column("offline_topics", "Topics offline", "count"),
+    column("under_min_isr", "Under min ISR", "count", is_key=True),
+    column("at_min_isr", "At min ISR", "count"),
+    column("new_leaders", "New leaders", "count"),
+    column("unclean_leaders", "Unclean leaders", "count"),
+    column("stopped_bytes_per_second", "Traffic stopped", "rate"),
+    column("loaded_ratio", "Busiest survivor", "percent", is_key=True),
+    column("overloads", "Over capacity", "text", _overloaded),
+    column("groups_hurt", "Groups affected", "count", is_key=True),
+    column("rebuild_bytes", "To re-replicate", "bytes"),
+    column("rebuild_seconds", "Re-replication", "duration", is_key=True),
 )
+"""One row a set of brokers that are lost together: made of a row of ``failures``; the page shows the key figures."""
+_FIGURES = tuple(one for one in LOSSES if one.is_key)
 
 Cell = dict[str, str]
 
@@ -97,7 +117,7 @@ def _rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
 def _table(caption: str, view: FailuresView, rows: Sequence[Mapping[str, Any]], *, has_change: bool) -> dict[str, Any]:
     return {
         "caption": caption,
-        "figures": [label for _, label in _FIGURES],
+        "figures": [one.label for one in _FIGURES],
         "sides": ["today", "after"][: len(view.sides)],
         "rows": list(rows),
         "has_change": has_change,
@@ -109,8 +129,10 @@ def _table(caption: str, view: FailuresView, rows: Sequence[Mapping[str, Any]], 
 def _cells(sides: Sequence[PlacementFailures], found: Sequence[Row | None]) -> list[Cell]:
     """Return the cells of a row: for each figure the sides beside each other."""
     return [
-        {"text": "—", "kind": "unknown"} if row is None else _priced(key, row, _DRAWN[key](row[key], side.before))
-        for key, _ in _FIGURES
+        {"text": "—", "kind": "unknown"}
+        if row is None
+        else _priced(one.key, row, _DRAWN[one.key](row[one.key], side.before))
+        for one in _FIGURES
         for side, row in zip(sides, found, strict=True)
     ]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.questions.idle import IDLE
 from kafka_capacity.questions.idle.decide import known_bytes, largest_first
+from kafka_capacity.questions.idle.share import IDLE
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import column, table
+from kafka_capacity.report.tables import Column, cells, column, table
 from kafka_capacity.report.view import ReportView
 
 MAX_ROWS = 50
@@ -16,22 +16,35 @@ MAX_ROWS = 50
 MAX_BROKERS = 12
 """That one cell names."""
 
-_TOPICS = (
+
+def _brokers(row: Mapping[str, Any]) -> str:
+    named, more = row["broker_ids"][:MAX_BROKERS], len(row["broker_ids"][MAX_BROKERS:])
+    return ", ".join(map(str, named)) + (f" and {more:,} more" if more else "")
+
+
+TOPICS = (
     column("topic", "Topic", "name"),
     column("partitions", "Partitions", "count"),
     column("replicas", "Replicas", "count"),
-    column("size_bytes", "Bytes, all replicas", "bytes"),
-    column("brokers", "Brokers"),
-    column("quiet_seconds", "Last use at least this long ago", "duration"),
+    column("size_bytes", "Bytes, all replicas", "bytes", known_bytes),
+    column("brokers", "Brokers", "text", _brokers),
+    column("quiet_seconds", "Last use at least this long ago", "duration", lambda row: row["known_hours"] * 3600),
     column("groups", "Groups that name it", "count"),
     column("is_compacted", "Compacted", "yes"),
 )
-_BROKERS = (
+"""One row an idle topic: made of a row of ``idle_topics``."""
+BROKERS = (
     column("broker_id", "Broker", "id"),
     column("replicas", "Replicas", "count"),
     column("size_bytes", "Freed", "bytes"),
-    column("ratio", "Of what it holds", "percent"),
+    column(
+        "ratio",
+        "Of what it holds",
+        "percent",
+        lambda row: row["size_bytes"] / row["held_bytes"] if row["held_bytes"] else None,
+    ),
 )
+"""One row a broker: made of a row of ``idle_brokers``."""
 
 
 @section(IDLE.name, title="Idle topics", order=37)
@@ -48,29 +61,19 @@ def build(view: ReportView) -> dict[str, Any] | None:
     return {
         "sentences": [answer["headline"], *answer["reasons"]],
         "tables": [
-            table("Idle topics", _TOPICS, list(map(_topic, topics[:MAX_ROWS])), note=note + _left_out(topics)),
-            table(
-                "What removing them would free",
-                _BROKERS,
-                list(map(_broker, brokers[:MAX_ROWS])),
-                note=_left_out(brokers).strip() or None,
-            ),
+            idle_table("Idle topics", TOPICS, topics, note=note),
+            idle_table("What removing them would free", BROKERS, brokers),
         ]
         if topics
         else [],
     }
 
 
-def _topic(row: dict[str, Any]) -> dict[str, Any]:
-    named, more = row["broker_ids"][:MAX_BROKERS], len(row["broker_ids"][MAX_BROKERS:])
-    brokers = ", ".join(map(str, named)) + (f" and {more:,} more" if more else "")
-    return {**row, "size_bytes": known_bytes(row), "brokers": brokers, "quiet_seconds": row["known_hours"] * 3600}
-
-
-def _broker(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "ratio": row["size_bytes"] / row["held_bytes"] if row["held_bytes"] else None}
-
-
-def _left_out(rows: Sequence[Any]) -> str:
-    more = len(rows) - MAX_ROWS
-    return f" {more:,} more with fewer bytes are not listed." if more > 0 else ""
+def idle_table(
+    caption: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], *, note: str = "", most: int = MAX_ROWS
+) -> dict[str, Any]:
+    """Return the rows with the most bytes, and how many there are beside them."""
+    more = len(rows) - most
+    left_out = f"{more:,} more with fewer bytes are not listed." if more > 0 else ""
+    notes = " ".join(text for text in (note, left_out) if text)
+    return table(caption, columns, [cells(columns, row) for row in rows[:most]], note=notes or None)

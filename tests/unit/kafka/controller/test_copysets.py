@@ -8,12 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.copysets import (
-    SECONDS_PER_YEAR,
-    copyset_aware_copysets,
-    copysets_of,
-    loss_frequency,
-)
+from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR, copysets_of
+from tests.copyset_losses import copyset_aware_copysets, loss_frequency
 
 
 def counted_losses(copysets, brokers, mttf, repair, seconds, seed):

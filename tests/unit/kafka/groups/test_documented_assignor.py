@@ -27,7 +27,7 @@ def test_the_documented_assignor_is_found_by_name_and_simulated(tmp_path):
     script = (
         "from kafka_capacity.kafka.groups import assignor_names\n"
         "from kafka_capacity.kafka.rebalance.model import Event\n"
-        "from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario\n"
+        "from tests.plain_groups import plain_group, plain_scenario\n"
         "from kafka_capacity.questions.consumers.simulate import evaluate_group\n"
         "facts = plain_group({'orders': 5}, members=2, assignor='by-number')\n"
         "result = evaluate_group(facts, plain_scenario(facts, member_count=3, events=(Event.SCALE,)))\n"

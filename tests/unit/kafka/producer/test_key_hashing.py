@@ -9,10 +9,10 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.producer import compiled_hashing, key_hashing
 from kafka_capacity.kafka.producer.compiled_hashing import compiled
 from kafka_capacity.kafka.producer.key_hashing import (
+    POSITIVE,
     Keys,
     murmur2,
     murmur2_of_keys,
-    partition_of_key,
     partitions_of_keys,
 )
 from tests.properties.strategies import repeatable
@@ -25,7 +25,7 @@ def test_many_keys_hash_as_one_by_one(keys, partitions):
     joined = Keys.of(keys)
 
     assert murmur2_of_keys(joined).tolist() == [murmur2(key) for key in keys]
-    assert partitions_of_keys(joined, partitions).tolist() == [partition_of_key(key, partitions) for key in keys]
+    assert partitions_of_keys(joined, partitions).tolist() == [(murmur2(key) & POSITIVE) % partitions for key in keys]
 
 
 @given(st.integers(0, 12), st.integers(17, 40), st.binary(min_size=52, max_size=52))
@@ -86,7 +86,7 @@ def test_an_empty_key_has_a_hash():
 
 def test_the_sign_is_masked_not_negated():
     # -798503068 negated leaves 8 of 10, with the sign bit off it leaves 0.
-    assert partition_of_key(b"kafka", 10) == 0
+    assert partitions_of_keys(Keys.of([b"kafka"]), 10).tolist() == [0]
 
 
 def test_bytes_are_unsigned():
@@ -97,8 +97,6 @@ def test_bytes_are_unsigned():
 @pytest.mark.parametrize("partitions", [0, -1, 2**31])
 def test_a_topic_without_partitions_is_refused(partitions):
     message = f"a topic has from 1 to 2147483647 partitions, not {partitions}"
-    with pytest.raises(RequestError, match=f"^{message}$"):
-        partition_of_key(b"kafka", partitions)
     with pytest.raises(RequestError, match=f"^{message}$"):
         partitions_of_keys(Keys.of([b"kafka"]), partitions)
 

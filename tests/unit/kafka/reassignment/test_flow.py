@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.kafka.reassignment.flow import copy_seconds, disk_peaks, fair_rates, gate_seconds, replay
+from kafka_capacity.kafka.reassignment.flow import copy_seconds, disk_peaks, gate_seconds
 from tests.properties.strategies import repeatable
+from tests.unit.kafka.reassignment.replayed_flow import fair_rates, replay
 
 
 @st.composite

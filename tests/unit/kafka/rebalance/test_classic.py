@@ -7,9 +7,9 @@ import pytest
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario, with_fresh_assignment
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
+from tests.plain_groups import plain_group, plain_scenario, with_fresh_assignment
 
 SETTINGS = GroupSettings(poll_seconds=0.5, round_trip_seconds=0.2)
 
@@ -184,3 +184,11 @@ def test_who_leaves_before_it_would_have_joined_is_waited_for_until_it_leaves():
     assert second.sum() == 5
     assert (stops.start_seconds[second] == 61.2).all()
     assert (stops.start_seconds >= stops.stop_seconds).all()
+
+
+def test_a_member_more_stops_all_of_an_eager_group_once():
+    facts = plain_group({"orders": 6}, members=2, assignor="range")
+    trace = GroupSimulation(facts, plain_scenario(facts, member_count=3)).trace(Event.SCALE, draw=None)
+
+    assert (trace.rebalances, trace.end_seconds) == (1, 3.7)
+    assert trace.interruptions.pause_seconds.round(3).tolist() == [0.2] * 6

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
+from tests.plain_groups import plain_group, plain_scenario
 
 SETTINGS = GroupSettings(poll_seconds=0.5, round_trip_seconds=0.2)
 
@@ -80,3 +80,12 @@ def test_new_partitions_are_read_after_heartbeats_not_after_a_metadata_age():
     new = found.interruptions.partition >= 12
     assert new.sum() == 12
     assert found.interruptions.pause_seconds[new].max() <= 10.0 + 0.5 + 0.2
+
+
+def test_a_member_more_takes_what_others_let_go():
+    facts = plain_group({"orders": 6}, members=2, assignor="uniform", protocol="consumer")
+    trace = GroupSimulation(facts, plain_scenario(facts, member_count=3)).trace(Event.SCALE, draw=None)
+
+    assert trace.rebalances == 1
+    assert trace.interruptions.stop_seconds.tolist() == [5.5, 5.5]
+    assert trace.interruptions.start_seconds.round(3).tolist() == [10.2, 10.2]

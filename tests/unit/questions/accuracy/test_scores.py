@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.questions.accuracy.scores import (
-    STORED,
-    TRAFFIC,
     Prediction,
     Score,
     score,

@@ -7,7 +7,6 @@ import pytest
 
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.questions.capacity.cost import (
     break_even_days,
     monthly_cost,
@@ -16,6 +15,7 @@ from kafka_capacity.questions.capacity.cost import (
 )
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from kafka_capacity.questions.capacity.results import MonthlyCost
+from tests.shapes import read_shapes
 from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
 
 MONTH = 730 * 3600

@@ -17,7 +17,8 @@ from kafka_capacity.questions.capacity.idle import _keeps_racks
 from kafka_capacity.questions.capacity.options import SizingRequest, placement_keys
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import OptionKind
-from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from tests.asking import run_sizes
 from tests.builders import cluster, topic
 from tests.unit.questions.capacity.workloads import GIB, MIB, workload
 
@@ -88,7 +89,7 @@ def falls(results):
 @given(small_clusters())
 def test_more_brokers_never_leave_less_headroom(inputs):
     # Only the list is compared: hypothesis would print every array of what is inside.
-    found = falls(simulate_sizing(inputs, run_here).results)
+    found = falls(simulate_sizing(inputs, run_sizes).results)
     assert found == []
 
 
@@ -97,7 +98,7 @@ def test_a_larger_option_stands_on_the_placement_that_it_names():
     rates = np.array([1.5, 2.5, 1.0, 3.0, 1.5, 0.5, 3.5, 3.5, 1.0]) * MIB
     inputs = made_up(rates, brokers=9, racks=3, counts=(6, 12))
     assert falls(placed_alone(inputs)) == [("006-brokers.today", "012-brokers.today")]
-    sized = simulate_sizing(inputs, run_here)
+    sized = simulate_sizing(inputs, run_sizes)
     smaller, larger = (
         next(one for one in sized.results if one.option_id == name)
         for name in ("006-brokers.today", "012-brokers.today")
@@ -117,7 +118,7 @@ def test_a_larger_option_stands_on_the_placement_that_it_names():
 def test_todays_placement_does_for_more_brokers_where_it_keeps_the_rack_rule():
     # Nobody placed as well as this by hand: each broker leads one partition and follows the next two.
     inputs = made_up([MIB] * 6, brokers=6, racks=3, counts=(9,))
-    today, _, larger = simulate_sizing(inputs, run_here).results
+    today, _, larger = simulate_sizing(inputs, run_sizes).results
     assert larger.headroom_ratio >= today.headroom_ratio
     crowded = dataclasses.replace(inputs.snapshot, replicas=np.array([[1, 4]] * 6, dtype=np.int32))
     assert _keeps_racks(inputs.snapshot, inputs.request)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.questions.capacity.choice import advise_size, pareto_front
@@ -29,7 +28,9 @@ from kafka_capacity.questions.capacity.results import (
     OptionKind,
     PlacementKey,
 )
-from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from tests.asking import run_sizes
+from tests.shapes import read_shapes
 from tests.unit.proposal.snapshots import observed
 from tests.unit.questions.capacity.workloads import MIB, brokers, workload
 
@@ -52,12 +53,12 @@ def sized(*, bytes_in=4 * MIB, shapes=(), limits=None, growth=(1.0, 1.5), partit
         limits=limits or Limits(),
         **asked,
     )
-    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_here)
+    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes)
     return found.results, found.advice
 
 
 def results_of(*asked):
-    return simulate_sizing(sizing_inputs(*asked), run_here).results
+    return simulate_sizing(sizing_inputs(*asked), run_sizes).results
 
 
 def by_id(results):
@@ -312,7 +313,7 @@ def unknowing(snapshot, load, traffic=None):
     )
     work = work if traffic is None else dataclasses.replace(work, traffic=traffic(work.traffic))
     request = SizingRequest(today=observed_shape(snapshot.brokers, vcpu=16.0, usd_per_hour=1.0, replica_limit=4000.0))
-    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_here)
+    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes)
     return found.results, found.advice
 
 

@@ -7,14 +7,15 @@ from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.hardware.cpu import STATED
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shape_catalogue import read_shapes
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.questions.capacity.calculators import Totals, msk_answer, plain_answer
 from kafka_capacity.questions.capacity.even import EvenLoad, even_count, fits_evenly
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules, advise_partitions
 from kafka_capacity.questions.capacity.reconcile import even_load, waterfalls
-from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from tests.asking import run_sizes
+from tests.shapes import read_shapes
 from tests.unit.proposal.snapshots import observed
 from tests.unit.questions.capacity.workloads import GIB, MIB, workload
 
@@ -84,7 +85,7 @@ def test_waterfalls_add_up_from_theirs_to_ours(shape):
     )
     chosen = read_shapes()[shape]
     request = SizingRequest(today=chosen, broker_counts=(6, 9, 12))
-    results = simulate_sizing(sizing_inputs(snapshot, work, request), run_here).results
+    results = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes).results
     found = waterfalls(snapshot, work, request, results, chosen)
     assert found
     for one in found:

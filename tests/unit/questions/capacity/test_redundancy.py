@@ -11,7 +11,8 @@ from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.redundancy import SingleReplicas, single_replicas
-from kafka_capacity.questions.capacity.simulate import run_here, simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from tests.asking import run_sizes
 from tests.builders import cluster, topic
 from tests.unit.questions.capacity.workloads import MIB, workload
 
@@ -50,7 +51,8 @@ def sized(factors, tolerance, *topics, extra=()):
         limits=Limits(tolerance=tolerance),
     )
     return {
-        result.option_id: result for result in simulate_sizing(sizing_inputs(snapshot, work, request), run_here).results
+        result.option_id: result
+        for result in simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes).results
     }
 
 

@@ -24,11 +24,12 @@ from kafka_capacity.questions.change.move_words import (
     throttle_sentence,
     time_notes,
 )
-from kafka_capacity.questions.change.section.comparison import _in_waves
+from kafka_capacity.questions.change.section.comparison import OPTIONS
 from kafka_capacity.questions.change.section.wave_charts import MAX_BARS, MAX_BROKERS, disk_chart, gantt_chart
 from kafka_capacity.questions.change.wave_runbook import MAX_PAGES, OPEN_PAGES, pages
 from kafka_capacity.report.charts import draw_charts
 from kafka_capacity.report.email import render_email_text
+from kafka_capacity.report.tables import cells
 from kafka_capacity.report.template_folder import template_folder
 from tests.properties.move_problems import move_problem_of
 from tests.report.decided import build_report
@@ -200,9 +201,14 @@ def test_a_broker_beyond_its_limit_from_the_start_is_no_surprise():
 
 
 def test_waves_that_copy_nothing_of_what_is_to_be_copied_take_no_time_to_compare():
-    refused = {"wave_count": 1, "refusals": [{}], "copied_bytes": 0.0, "total_expected_seconds": 0.0}
-    assert _in_waves({**refused, "total_high_seconds": 0.0}) is None
-    assert _in_waves({**refused, "total_high_seconds": 0.0, "refusals": []}) == (0.0, 0.0)
+    refused = {"wave_count": 1, "refusals": [{}], "copied_bytes": 0.0, "refused_partitions": 1}
+    refused |= {f"total_{band}_seconds": 0.0 for band in ("low", "expected", "high")}
+    columns = [one for one in OPTIONS if one.key in {"takes", "in_waves"}]
+    assert cells(columns, None, "fits", refused) == {"takes": None, "in_waves": None}
+    assert cells(columns, None, "fits", {**refused, "refusals": []}) == {
+        "takes": (0.0, 0.0, 0.0),
+        "in_waves": (0.0, 0.0),
+    }
 
 
 def test_a_detour_is_named():

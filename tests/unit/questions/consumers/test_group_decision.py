@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.questions.consumers.choice import worst_outcome
-from kafka_capacity.questions.consumers.decide import decide_tables
+from kafka_capacity.questions.consumers.decide import decide_tables, decided_groups
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_result_tables
 from tests.made_up_groups import refused, result
 
@@ -18,9 +19,12 @@ LEFT_OUT = "(not simulated: scale-one-by-one, crash, crash-restart, slow-member,
 STICKY = {"assignor": "cooperative-sticky"}
 
 
+def answered(*results):
+    return decide_tables(merge_tables((group_result_tables(one, has_details=False) for one in results), GROUP_TABLES))
+
+
 def decided(*results):
-    tables = merge_tables((group_result_tables(one, has_details=False) for one in results), GROUP_TABLES)
-    return decide_tables(tables).groups
+    return answered(*results).details
 
 
 def test_the_fewest_members_that_fit_come_first():
@@ -136,10 +140,10 @@ def test_a_plan_of_the_version_before_is_decided_alike():
     old = dict(tables)
     fits = pa.array([verdict == "fits" for verdict in tables["group_scenarios"].column("verdict").to_pylist()])
     old["group_scenarios"] = tables["group_scenarios"].drop(["verdict", "not_judged"]).append_column("fits", fits)
-    assert decide_tables(old).as_dict() == decide_tables(tables).as_dict()
+    assert decided_groups(decide_tables(old)) == decided_groups(decide_tables(tables))
     # A figure that was not worked out then is open, not without end.
     old["group_churn"] = tables["group_churn"].drop(["first_record_seconds"])
-    assert [one.value for one in decide_tables(old).groups[0].figures] == [(12.0, 12.0), (None, None)]
+    assert [one.value for one in decide_tables(old).details[0].figures] == [(12.0, 12.0), (None, None)]
 
 
 def test_what_is_wrong_today_is_said_where_fewer_members_of_another_kind_do():
@@ -149,3 +153,13 @@ def test_what_is_wrong_today_is_said_where_fewer_members_of_another_kind_do():
         "3 members instead of 4 are enough for orders-etl; making the members of orders-etl static "
         "leaves it at 0 partition-pauses by rebalances per deploy"
     )
+
+
+def test_groups_at_risk_are_a_problem_of_the_answer_as_of_any_question():
+    risky = (result(count=2, is_today=True, fits=False, pauses=8), result(count=5, pauses=20))
+    answer = answered(*risky)
+    (problem,) = answer.problems
+    assert (problem.severity, problem.code) == (Severity.SERIOUS, "groups-at-risk")
+    assert problem.message.startswith("1 of 1 consumer group at risk: orders-etl (")
+    assert decided_groups(answer)["at_risk"] == f"{problem.message}."
+    assert answered(result(count=6, is_today=True)).problems == ()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event, Interruptions
-from kafka_capacity.kafka.rebalance.plain import plain_group, plain_scenario
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
 from kafka_capacity.questions.consumers.counts import same_as_count
@@ -19,6 +18,7 @@ from kafka_capacity.questions.consumers.events import first_record_seconds
 from kafka_capacity.questions.consumers.parameters import USUAL_EVENTS
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
+from tests.plain_groups import plain_group, plain_scenario
 
 
 def group(partitions=12, members=4, *, capacity=None, **changes):

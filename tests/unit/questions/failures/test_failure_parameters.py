@@ -5,7 +5,7 @@ import pytest
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
-from kafka_capacity.kafka.controller.quorum import Voter
+from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.plan.request import parameter_schemas, parse_plan_request
 from kafka_capacity.questions.failures import SetKind
 from kafka_capacity.questions.failures.parameters import FailureParameters

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from kafka_capacity.health.problem import Problem, Severity
-from kafka_capacity.kafka.controller.quorum import Voter
+from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import MAX_GROUPS, groups_table, survivors_table

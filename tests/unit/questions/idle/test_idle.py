@@ -8,7 +8,10 @@ import pytest
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.objects.profile_tables import PROFILE_TABLES
-from kafka_capacity.questions.idle import IDLE
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.questions.idle.decide import decide_idle
+from kafka_capacity.questions.idle.evaluate import evaluate_idle
+from kafka_capacity.questions.idle.tables import IDLE_TABLES
 from kafka_capacity.questions.question import Basis
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 
@@ -21,7 +24,7 @@ def basis_of(raw, **profile):
 
 
 def found(raw, **profile):
-    return IDLE.results(basis_of(raw, **profile))
+    return merge_tables([evaluate_idle(basis_of(raw, **profile))], IDLE_TABLES)
 
 
 def idle(tables):
@@ -128,7 +131,7 @@ def test_a_profile_knows_more_hours_and_more_use():
 
 def test_the_answer_has_the_bytes_the_remedy_and_what_is_not_judged():
     raw = inventory(topics=[topic("unread", bytes_in=0.0, bytes_out=None), topic("gone", size_bytes=None, **QUIET)])
-    answer = IDLE.answer(found(raw))
+    answer = decide_idle(found(raw))
     assert answer.headline == (
         "2 topics are idle: nobody wrote to them or read from them for 168 hours at least; they hold 4.0 GiB in 22 "
         "replicas, 18 of unknown size."
@@ -148,8 +151,8 @@ def test_the_answer_has_the_bytes_the_remedy_and_what_is_not_judged():
 
 
 def test_nothing_idle_and_nothing_judged_are_told_apart():
-    assert IDLE.answer(found(cluster())).headline == (
+    assert decide_idle(found(cluster())).headline == (
         "No topic is idle: the only one that was judged was written to or read from."
     )
-    assert IDLE.answer(found(inventory(hours=0))).headline == "Which of 2 topics are idle cannot be said."
-    assert not IDLE.answer(found(inventory(hours=0))).problems
+    assert decide_idle(found(inventory(hours=0))).headline == "Which of 2 topics are idle cannot be said."
+    assert not decide_idle(found(inventory(hours=0))).problems

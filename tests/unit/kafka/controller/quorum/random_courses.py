@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from kafka_capacity.kafka.controller.quorum.events import Outage
-from kafka_capacity.kafka.controller.quorum.safety import SafetyViolationError
-from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.simulation import SHUTDOWN_SECONDS, QuorumSimulation
-from kafka_capacity.kafka.controller.quorum.surroundings import Network
+from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, Spread, Surroundings
+from kafka_capacity.kafka.controller.quorum.simulation import SHUTDOWN_SECONDS, FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
+from tests.unit.kafka.controller.quorum.watched import SafetyViolationError, WatchedSimulation
 
 _MEND_SECONDS = 120.0
 
@@ -51,13 +49,14 @@ def random_course(seed: int, *, faults: int = 30) -> Course:
     """
     random = Random(seed)
     slowest = random.choice([0.005, 0.05, 0.5])
-    network = Network(
-        least_delay_seconds=slowest / 10, most_delay_seconds=slowest, loss_ratio=random.choice([0.0, 0.02, 0.2])
+    around = Surroundings(
+        delay=Spread(slowest / 10, slowest),
+        loss_ratio=random.choice([0.0, 0.02, 0.2]),
+        timeouts=QuorumTimeouts(idle_interval_seconds=random.choice([0.05, 0.5])),
     )
-    timeouts = QuorumTimeouts(idle_interval_seconds=random.choice([0.05, 0.5]))
     voters = range(1, random.randint(1, MAX_VOTERS) + 1)
     observers = range(100, 100 + random.randint(0, 2))
-    simulation = QuorumSimulation(voters, observers=observers, timeouts=timeouts, network=network, seed=seed)
+    simulation = WatchedSimulation(voters, observers=observers, around=around, seed=seed)
     nodes = [*voters, *observers]
     for _ in range(faults):
         # Many things at once, or long after each other.
@@ -68,43 +67,43 @@ def random_course(seed: int, *, faults: int = 30) -> Course:
         faults=faults,
         elections=len(simulation.elections),
         recovery_seconds=_recovery(simulation),
-        committed=len(simulation.safety.committed),
+        committed=len(simulation.committed),
     )
 
 
-def _go_wrong(simulation: QuorumSimulation, nodes: list[int], random: Random) -> None:
+def _go_wrong(simulation: WatchedSimulation, nodes: list[int], random: Random) -> None:
     node = random.choice(nodes)
     leader = simulation.leader()
     # Leaders are where it affects.
     victim = leader if leader is not None and random.random() < 0.5 else node
     fault = random.randrange(8)
     if fault <= 1:
-        simulation.crash(victim, random.choice(list(Outage)))
+        simulation.fail(victim, random.choice([FailureKind.KILLED, FailureKind.VANISHED]))
     elif fault <= 3:
         for down in list(simulation.down):
             if random.random() < 0.7:
                 simulation.restart(down)
     elif fault == 4:
-        simulation.partition([random.sample(nodes, random.randint(1, len(nodes)))])
+        simulation.groups = (frozenset(random.sample(nodes, random.randint(1, len(nodes)))),)
     elif fault == 5:
-        simulation.heal()
+        simulation.groups = ()
     elif fault == 6:
         simulation.resign(victim)
     else:
-        simulation.shut_down(victim)
+        simulation.fail(victim, FailureKind.SHUT_DOWN)
 
 
-def _recovery(simulation: QuorumSimulation) -> float:
-    simulation.heal()
-    simulation.network = replace(simulation.network, loss_ratio=0.0, least_delay_seconds=0.001, most_delay_seconds=0.01)
+def _recovery(simulation: WatchedSimulation) -> float:
+    simulation.groups = ()
+    simulation.around = replace(simulation.around, loss_ratio=0.0, delay=Spread(0.001, 0.01))
     # A replica that shuts down does so in the end, and is started again as those that crashed are.
     simulation.run(simulation.now + 2 * SHUTDOWN_SECONDS)
     for node_id in list(simulation.down):
         simulation.restart(node_id)
     start = simulation.now
-    committed = len(simulation.safety.committed)
+    committed = len(simulation.committed)
     while simulation.now < start + _MEND_SECONDS:
         simulation.run(simulation.now + 0.05)
-        if len(simulation.safety.committed) > committed:
+        if len(simulation.committed) > committed:
             return simulation.now - start
     raise SafetyViolationError(f"nothing was committed in {_MEND_SECONDS} s after everything was fixed")

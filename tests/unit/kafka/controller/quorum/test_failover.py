@@ -7,30 +7,22 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.quorum import (
-    ControllerLoss,
-    FailureKind,
-    Network,
-    Outage,
-    QuorumSimulation,
-    QuorumTimeouts,
-    Rpc,
-    Storage,
-    Surroundings,
-    failovers,
-    failovers_of_each,
-)
-from kafka_capacity.kafka.controller.quorum.messages import Request, Response
-from kafka_capacity.kafka.controller.quorum.requests import CHECK_QUORUM_FACTOR
+from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
+from kafka_capacity.kafka.controller.quorum.messages import Request, Response, Rpc
+from kafka_capacity.kafka.controller.quorum.replica import CHECK_QUORUM_FACTOR
+from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, Spread, Surroundings
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind, QuorumSimulation
+from tests.failovers import Failovers, fail_leader
+from tests.unit.kafka.controller.quorum.watched import WatchedSimulation
 
-NETWORK = Network(least_delay_seconds=0.002, most_delay_seconds=0.004)
-INSTANT = Storage(least_flush_seconds=0, most_flush_seconds=0)
-CRASHES = (FailureKind.KILLED, FailureKind.VANISHED, FailureKind.ISOLATED)
+DELAY = Spread(0.002, 0.004)
+INSTANT = Spread(0, 0)
+CRASHES = (FailureKind.KILLED, FailureKind.VANISHED)
 
 
 @pytest.fixture
 def three():
-    simulation = QuorumSimulation([1, 2, 3], observers=[7], seed=5, network=NETWORK)
+    simulation = WatchedSimulation([1, 2, 3], observers=[7], seed=5, around=Surroundings(delay=DELAY))
     simulation.run(5.0)
     return simulation
 
@@ -43,7 +35,7 @@ def test_a_quorum_elects_one_leader_and_keeps_it(three):
 
     assert three.leader() == three.elections[0].leader
     assert {rpc for rpc in Rpc if three.rpcs[rpc] != before.get(rpc, 0)} == {Rpc.FETCH}
-    assert all(len(replica.log.records) == len(three.safety.committed) for replica in three.replicas.values())
+    assert all(len(replica.log) == len(three.committed) for replica in three.replicas.values())
 
 
 def test_an_election_without_trouble_costs_one_round_of_each_request(three):
@@ -53,7 +45,7 @@ def test_an_election_without_trouble_costs_one_round_of_each_request(three):
 
 
 def test_a_single_voter_leads_at_once():
-    simulation = QuorumSimulation([4], seed=1, storage=INSTANT)
+    simulation = QuorumSimulation([4], seed=1, around=Surroundings(flush=INSTANT))
 
     assert simulation.elections == [(0.0, 4, 1)]
     assert simulation.run_until_active(4, 1.0)
@@ -61,9 +53,8 @@ def test_a_single_voter_leads_at_once():
 
 
 def test_an_election_takes_as_long_as_its_messages_and_writes():
-    steady = Network(least_delay_seconds=0.001, most_delay_seconds=0.001)
-    slow = Storage(least_flush_seconds=0.01, most_flush_seconds=0.01)
-    simulation = QuorumSimulation([1, 2, 3], seed=5, network=steady, storage=slow)
+    steady = Surroundings(delay=Spread(0.001, 0.001), flush=Spread(0.01, 0.01))
+    simulation = QuorumSimulation([1, 2, 3], seed=5, around=steady)
     stands = min(replica.deadline for replica in simulation.replicas.values())
     simulation.run(stands + 0.5)
 
@@ -72,9 +63,8 @@ def test_an_election_takes_as_long_as_its_messages_and_writes():
 
 
 def test_who_writes_answers_nobody_else_meanwhile():
-    steady = Network(least_delay_seconds=0.001, most_delay_seconds=0.001)
-    slow = Storage(least_flush_seconds=0.01, most_flush_seconds=0.01)
-    simulation = QuorumSimulation([1, 2, 3], seed=5, network=steady, storage=slow)
+    steady = Surroundings(delay=Spread(0.001, 0.001), flush=Spread(0.01, 0.01))
+    simulation = QuorumSimulation([1, 2, 3], seed=5, around=steady)
     answers, send = [], simulation._send
 
     def watched(message, after_seconds=0.0):
@@ -94,57 +84,56 @@ def test_who_writes_answers_nobody_else_meanwhile():
 @pytest.mark.parametrize("failure", CRASHES)
 def test_nobody_stands_before_the_fetch_timeout(failure):
     timeouts = QuorumTimeouts(fetch_timeout_seconds=3.0, idle_interval_seconds=0.2)
-    found = failovers(3, failure, runs=40, seed=2, timeouts=timeouts, network=NETWORK, storage=INSTANT)
+    found = fail_leader(3, failure, runs=40, seed=2, timeouts=timeouts, delay=DELAY, flush=INSTANT)
 
     # The last fetch was answered at most one idle interval, and a few delays, before the failure.
-    assert found.leaderless_seconds.min() >= 3.0 - 0.2 - 5 * NETWORK.most_delay_seconds
+    assert found.leaderless_seconds.min() >= 3.0 - 0.2 - 5 * DELAY.most_seconds
     # A first election that is won takes a pre-vote and a vote: two round trips.
     won_at_once = found.leaderless_seconds[found.epochs == 1]
-    assert won_at_once.max() <= 3.0 + 10 * NETWORK.most_delay_seconds
+    assert won_at_once.max() <= 3.0 + 10 * DELAY.most_seconds
     # One that is lost waits for the election timeout, which is from one to two seconds.
     again = found.leaderless_seconds[found.epochs == 2]
     assert again.min() >= won_at_once.min() + 1.0
-    assert again.max() <= 3.0 + 2.0 + 20 * NETWORK.most_delay_seconds
+    assert again.max() <= 3.0 + 2.0 + 20 * DELAY.most_seconds
     assert (found.inactive_seconds > found.leaderless_seconds).all()
 
 
-@pytest.mark.parametrize("failure", [FailureKind.SHUT_DOWN, FailureKind.RESIGNED])
-def test_a_leader_that_resigns_is_followed_at_once(failure):
-    found = failovers(3, failure, runs=20, seed=3, network=NETWORK, storage=INSTANT)
+def test_a_leader_that_resigns_is_followed_at_once():
+    found = fail_leader(3, FailureKind.SHUT_DOWN, runs=20, seed=3, delay=DELAY, flush=INSTANT)
 
     # EndQuorumEpoch, then two round trips: five messages.
-    assert found.leaderless_seconds.min() >= 5 * NETWORK.least_delay_seconds
-    assert found.leaderless_seconds.max() <= 8 * NETWORK.most_delay_seconds
+    assert found.leaderless_seconds.min() >= 5 * DELAY.least_seconds
+    assert found.leaderless_seconds.max() <= 8 * DELAY.most_seconds
     assert found.rpcs[Rpc.END_QUORUM_EPOCH].min() >= 2
 
 
 def test_successors_of_five_wait_for_each_other():
-    found = failovers(5, FailureKind.SHUT_DOWN, runs=20, seed=3, network=NETWORK, storage=INSTANT)
+    found = fail_leader(5, FailureKind.SHUT_DOWN, runs=20, seed=3, delay=DELAY, flush=INSTANT)
 
     # The first choice gets no pre-vote from voters that have just fetched; the second follows after 1000 >> 3 ms.
     assert found.leaderless_seconds.min() >= 0.125
-    assert found.leaderless_seconds.max() <= 0.125 + 10 * NETWORK.most_delay_seconds
+    assert found.leaderless_seconds.max() <= 0.125 + 10 * DELAY.most_seconds
 
 
 def test_a_leader_that_is_cut_off_resigns_by_itself(three):
     old = three.leader()
     start = three.now
-    three.partition([[old]])
-    limit = CHECK_QUORUM_FACTOR * three.timeouts.fetch_timeout_seconds
+    three.groups = (frozenset([old]),)
+    limit = CHECK_QUORUM_FACTOR * three.around.timeouts.fetch_timeout_seconds
     three.run(start + limit - 0.1)
     assert three.leads(old)
     # A fetch that waits counts once more when it is answered, with the next record.
-    three.run(start + limit + three.timeouts.idle_interval_seconds + 0.1)
+    three.run(start + limit + three.around.timeouts.idle_interval_seconds + 0.1)
     assert not three.leads(old)
 
 
-@pytest.mark.parametrize("outage", list(Outage))
+@pytest.mark.parametrize("outage", CRASHES)
 def test_without_a_majority_there_is_no_leader_and_with_it_there_is_again(three, outage):
     first = three.leader()
     epoch = three.replicas[first].epoch
     others = [voter for voter in three.voters if voter != first]
     for node_id in (first, others[0]):
-        three.crash(node_id, outage)
+        three.fail(node_id, outage)
     assert three.run_until_elected(epoch, three.now + 60) is None
     assert three.replicas[others[1]].epoch == epoch, "pre-votes use up no epochs"
     three.restart(others[0])
@@ -154,37 +143,33 @@ def test_without_a_majority_there_is_no_leader_and_with_it_there_is_again(three,
 def test_a_restarted_leader_does_not_lead_its_epoch_again(three):
     old = three.leader()
     epoch = three.replicas[old].epoch
-    three.crash(old)
+    three.fail(old, FailureKind.KILLED)
     three.restart(old)
     assert not three.leads(old)
     assert three.run_until_elected(epoch, three.now + 10).epoch > epoch
 
 
 def test_observers_do_not_count(three):
-    three.crash(7)
+    three.fail(7, FailureKind.KILLED)
     three.run(three.now + 10)
     assert len(three.elections) == 1
 
 
 def test_more_losses_make_elections_longer():
-    few, many = (
-        failovers(3, FailureKind.VANISHED, runs=40, seed=4, network=Network(loss_ratio=loss)) for loss in (0.0, 0.15)
-    )
+    few, many = (fail_leader(3, FailureKind.VANISHED, runs=40, seed=4, loss_ratio=loss) for loss in (0.0, 0.15))
     assert many.leaderless_seconds.mean() > few.leaderless_seconds.mean()
 
 
 def test_flushes_that_differ_keep_followers_from_standing_together():
-    fast = Network(least_delay_seconds=0.0002, most_delay_seconds=0.001)
-    uneven = Storage(least_flush_seconds=0.001, most_flush_seconds=0.02)
+    uneven = Spread(0.001, 0.02)
     together, apart = (
-        failovers(3, FailureKind.VANISHED, runs=60, seed=6, network=fast, storage=storage)
-        for storage in (INSTANT, uneven)
+        fail_leader(3, FailureKind.VANISHED, runs=60, seed=6, flush=flush) for flush in (INSTANT, uneven)
     )
     assert apart.split_vote_ratio < together.split_vote_ratio / 2
 
 
 def test_a_seed_gives_its_runs_and_another_others():
-    first, again, other = (failovers(3, FailureKind.KILLED, runs=5, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (fail_leader(3, FailureKind.KILLED, runs=5, seed=seed) for seed in (1, 1, 2))
 
     assert np.array_equal(first.leaderless_seconds, again.leaderless_seconds)
     assert {rpc: counts.tolist() for rpc, counts in first.rpcs.items()} == {
@@ -194,8 +179,8 @@ def test_a_seed_gives_its_runs_and_another_others():
 
 
 def test_runs_can_be_shared_out():
-    whole = failovers(3, FailureKind.SHUT_DOWN, runs=4, seed=3)
-    parts = [failovers(3, FailureKind.SHUT_DOWN, runs=2, first_run=first, seed=3) for first in (0, 2)]
+    whole = fail_leader(3, FailureKind.SHUT_DOWN, runs=4, seed=3)
+    parts = [fail_leader(3, FailureKind.SHUT_DOWN, runs=2, first_run=first, seed=3) for first in (0, 2)]
     assert np.concatenate([one.leaderless_seconds for one in parts]).tolist() == whole.leaderless_seconds.tolist()
     assert np.concatenate([one.epochs for one in parts]).tolist() == whole.epochs.tolist()
 
@@ -207,86 +192,73 @@ def as_lists(found):
 
 def test_failures_of_one_quorum_give_what_each_gives_by_itself():
     losses = [ControllerLoss(failure, lost) for lost in (1, 0, 2) for failure in FailureKind]
-    around = Surroundings(observers=1, network=NETWORK)
-    found = failovers_of_each(5, losses, runs=2, seed=7, first_run=3, around=around)
+    around = Surroundings(observers=1, delay=DELAY)
+    found = failovers(5, losses, runs=2, seed=7, first_run=3, around=around)
 
     assert list(found) == losses
     for loss in losses:
-        alone = failovers(
+        alone = fail_leader(
             5,
             loss.failure,
             runs=2,
             seed=7,
             first_run=3,
-            voters_lost_before=loss.lost_before,
+            lost_before=loss.lost_before,
             observers=1,
-            network=NETWORK,
+            delay=DELAY,
         )
-        assert as_lists(found[loss]) == as_lists(alone)
+        assert as_lists(Failovers.of(found[loss])) == as_lists(alone)
 
 
 def test_without_a_majority_the_time_has_no_end():
-    assert failovers(1, FailureKind.KILLED, runs=2, seed=1).quantile(0.5) == inf
-    assert failovers(5, FailureKind.KILLED, runs=2, seed=1, voters_lost_before=2).quantile(0.5) == inf
-    assert failovers(5, FailureKind.KILLED, runs=2, seed=1, voters_lost_before=1).quantile(1.0) < inf
+    assert fail_leader(1, FailureKind.KILLED, runs=2, seed=1).quantile(0.5) == inf
+    assert fail_leader(5, FailureKind.KILLED, runs=2, seed=1, lost_before=2).quantile(0.5) == inf
+    assert fail_leader(5, FailureKind.KILLED, runs=2, seed=1, lost_before=1).quantile(1.0) < inf
 
 
 def test_a_voter_that_resigns_alone_leads_again():
-    found = failovers(1, FailureKind.RESIGNED, runs=5, seed=1)
+    alone = WatchedSimulation([4], seed=1)
+    alone.run(3.0)
+    alone.resign(4)
+    elected = alone.run_until_elected(1, 60.0)
 
-    assert (found.leaderless_seconds >= 1.0).all()
-    assert (found.leaderless_seconds < 2.0 + 2 * Storage().most_flush_seconds).all()
-    assert (found.inactive_seconds >= found.leaderless_seconds).all()
+    assert 1.0 <= elected.at_seconds - 3.0 < 2.0 + 3 * alone.around.flush.most_seconds
+    assert alone.run_until_active(4, 60.0)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"voters": 0}, "voters must be from 1 to 9, not 0"),
-        ({"voters": 10}, "voters must be from 1 to 9, not 10"),
-        ({"runs": 0}, "runs must be at least 1"),
-        ({"voters_lost_before": 2}, "voters_lost_before must be from 0 to 1, not 2"),
+        ({"voters": 0}, "voters must be from 1 to 9 and runs at least 1, not 0"),
+        ({"voters": 10}, "voters must be from 1 to 9 and runs at least 1, not 10"),
+        ({"runs": 0}, "runs at least 1, not 3 and 0"),
+        ({"lost_before": 2}, "lost_before must be from 0 to 1, not 2"),
     ],
 )
 def test_numbers_out_of_range_are_refused(arguments, message):
     with pytest.raises(RequestError, match=message):
-        failovers(**{"voters": 3, "failure": FailureKind.KILLED, "runs": 1, "seed": 1} | arguments)
+        fail_leader(**{"voters": 3, "failure": FailureKind.KILLED, "runs": 1, "seed": 1} | arguments)
 
 
 def test_delays_and_flushes_are_drawn_from_what_was_measured():
-    bounds = {
-        "network": Network(least_delay_seconds=0.001, most_delay_seconds=0.001),
-        "storage": Storage(least_flush_seconds=0.004, most_flush_seconds=0.004),
-    }
-    measured = {
-        "network": Network(measured_delays_seconds=(0.001,)),
-        "storage": Storage(measured_flushes_seconds=(0.004,)),
-    }
-    plain, drawn = (failovers(3, FailureKind.KILLED, runs=4, seed=3, **given) for given in (bounds, measured))
+    bounds = {"delay": Spread(0.001, 0.001), "flush": Spread(0.004, 0.004)}
+    measured = {"delay": Spread.measured((0.001,)), "flush": Spread.measured((0.004,))}
+    plain, drawn = (fail_leader(3, FailureKind.KILLED, runs=4, seed=3, **given) for given in (bounds, measured))
     assert plain.leaderless_seconds.tolist() == drawn.leaderless_seconds.tolist()
 
-    random = Random(1)
-    network, storage = Network(measured_delays_seconds=(0.1, 0.2)), Storage(measured_flushes_seconds=(0.0, 0.3))
-    assert {network.delay_seconds(random) for _ in range(50)} == {0.1, 0.2}
-    assert {storage.flush_seconds(random) for _ in range(50)} == {0.0, 0.3}
+    random, uneven = Random(1), Spread.measured((0.1, 0.2))
+    assert {uneven.draw(random) for _ in range(50)} == {0.1, 0.2}
 
 
-def test_a_network_must_make_sense():
-    with pytest.raises(RequestError, match="least_delay_seconds must be above 0"):
-        Network(least_delay_seconds=0.2, most_delay_seconds=0.1)
-    with pytest.raises(RequestError, match="loss_ratio must be from 0 to 1, not 2"):
-        Network(loss_ratio=2)
-    with pytest.raises(RequestError, match="least_flush_seconds must not be negative"):
-        Storage(least_flush_seconds=-1)
-    with pytest.raises(RequestError, match="measured_delays_seconds must be above 0 and finite, not 0"):
-        Network(measured_delays_seconds=(0.001, 0))
-    with pytest.raises(RequestError, match="measured_flushes_seconds must not be negative and must be finite, not -1"):
-        Storage(measured_flushes_seconds=(0.0, -1))
-    with pytest.raises(RequestError, match="each replica once"):
-        QuorumSimulation([1, 2], observers=[2], seed=1)
+def test_surroundings_must_make_sense():
+    for times in ((0.2, 0.1), (-1, 1), (0.0, inf)):
+        with pytest.raises(RequestError, match="a time must be from 0 on and finite"):
+            Spread(*times)
+    for odd in ({"loss_ratio": 2}, {"delay": Spread(0, 1)}, {"observers": -1}):
+        with pytest.raises(RequestError, match="a message must take some time"):
+            Surroundings(**odd)
 
 
 def test_a_network_that_is_too_slow_for_any_election_says_so():
-    slow = Network(least_delay_seconds=5, most_delay_seconds=6)
     with pytest.raises(RequestError, match="no controller stays active"):
-        failovers(3, FailureKind.KILLED, runs=1, seed=1, network=slow)
+        fail_leader(3, FailureKind.KILLED, runs=1, seed=1, delay=Spread(5, 6))

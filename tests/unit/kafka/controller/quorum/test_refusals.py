@@ -5,26 +5,28 @@ from random import Random
 
 import pytest
 
-from kafka_capacity.kafka.controller.quorum import FailureKind, Network, QuorumTimeouts, Storage, failovers, simulation
+from kafka_capacity.kafka.controller.quorum import simulation
 from kafka_capacity.kafka.controller.quorum.messages import Error, Request, Rpc
-from kafka_capacity.kafka.controller.quorum.polling import poll
-from kafka_capacity.kafka.controller.quorum.refusals import take_refusal
+from kafka_capacity.kafka.controller.quorum.protocol import poll, take_refusal
 from kafka_capacity.kafka.controller.quorum.replica import Replica
+from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, Spread
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from tests.failovers import fail_leader
 from tests.unit.kafka.controller.quorum.random_courses import random_course
 
 CASES = (
     {},
-    {"observers": 2, "network": Network(least_delay_seconds=0.02, most_delay_seconds=0.3, loss_ratio=0.1)},
-    {"voters_lost_before": 1, "timeouts": QuorumTimeouts(request_timeout_seconds=0.3, fetch_timeout_seconds=0.9)},
+    {"observers": 2, "delay": Spread(0.02, 0.3), "loss_ratio": 0.1},
+    {"lost_before": 1, "timeouts": QuorumTimeouts(request_timeout_seconds=0.3, fetch_timeout_seconds=0.9)},
     {
-        "network": Network(measured_delays_seconds=(0.001, 0.05)),
-        "storage": Storage(measured_flushes_seconds=(0.0, 0.3)),
+        "delay": Spread.measured((0.001, 0.05)),
+        "flush": Spread.measured((0.0, 0.3)),
     },
 )
 
 
 def figures(case):
-    found = {failure: failovers(5, failure, runs=2, seed=3, **case) for failure in FailureKind}
+    found = {failure: fail_leader(5, failure, runs=2, seed=3, **case) for failure in FailureKind}
     return {
         failure: (
             one.leaderless_seconds.tolist(),

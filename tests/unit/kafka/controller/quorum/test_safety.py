@@ -5,14 +5,12 @@ from random import Random
 
 import pytest
 
-from kafka_capacity.kafka.controller.quorum import requests
-from kafka_capacity.kafka.controller.quorum.messages import NOBODY, LogEnd, Request, Rpc
-from kafka_capacity.kafka.controller.quorum.replica import Replica
-from kafka_capacity.kafka.controller.quorum.requests import ProtocolError, handle_request
-from kafka_capacity.kafka.controller.quorum.safety import SafetyViolationError
+from kafka_capacity.kafka.controller.quorum.messages import NOBODY, Request, Rpc
+from kafka_capacity.kafka.controller.quorum.protocol import handle_request
+from kafka_capacity.kafka.controller.quorum.replica import Replica, State
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.states import State
 from tests.unit.kafka.controller.quorum.random_courses import random_course
+from tests.unit.kafka.controller.quorum.watched import SafetyViolationError
 
 COURSES = 200
 
@@ -36,12 +34,12 @@ def test_the_same_seed_gives_the_same_course():
 
 
 def found_out():
-    return pytest.raises((SafetyViolationError, ProtocolError))
+    return pytest.raises(SafetyViolationError)
 
 
 def test_voting_twice_is_found_out(monkeypatch):
     def grants_everybody(self, candidate, end, *, is_pre_vote):
-        return self.state in (State.UNATTACHED, State.CANDIDATE, State.PROSPECTIVE) and end >= self.log.end
+        return self.state in (State.UNATTACHED, State.CANDIDATE, State.PROSPECTIVE) and end >= self.end
 
     monkeypatch.setattr(Replica, "can_grant", grants_everybody)
     with found_out():
@@ -72,7 +70,7 @@ def test_a_log_that_a_crash_empties_is_found_out(monkeypatch):
     start = Replica.start
 
     def forgetful(self, now):
-        self.log.truncate_to(LogEnd(0, 0))
+        self.replace_end(0, ())
         start(self, now)
 
     monkeypatch.setattr(Replica, "start", forgetful)
@@ -88,7 +86,7 @@ def test_committing_what_a_minority_holds_is_found_out(monkeypatch):
         replica.high_watermark = end
         return True
 
-    monkeypatch.setattr(requests, "raise_high_watermark", hasty)
+    monkeypatch.setattr(Replica, "raise_high_watermark", hasty)
     with found_out():
         run_courses()
 

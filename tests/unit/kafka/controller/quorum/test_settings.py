@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.quorum import QuorumTimeouts, timeouts_of
+from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, timeouts_of
 
 NAMES = {
     "fetch.timeout.ms": "fetch_timeout_seconds",
@@ -17,25 +17,17 @@ NAMES = {
 @pytest.mark.parametrize("prefix", ["controller.quorum.", "quorum."])
 @pytest.mark.parametrize(("name", "field"), NAMES.items())
 def test_each_name_sets_its_own_field(prefix, name, field):
-    timeouts, warnings = timeouts_of({prefix + name: "7000", "log.dirs": "/data"})
+    timeouts = timeouts_of({prefix + name: "7000", "log.dirs": "/data"})
 
     assert timeouts == QuorumTimeouts(**{field: 7.0})
-    assert warnings == ()
 
 
 def test_without_properties_it_is_kafkas_defaults():
-    assert timeouts_of({}) == (QuorumTimeouts(), ())
+    assert timeouts_of({}) == QuorumTimeouts()
 
 
 def test_the_idle_interval_may_be_off():
-    assert timeouts_of({"metadata.max.idle.interval.ms": 0})[0].idle_interval_seconds == 0
-
-
-def test_what_has_no_effect_is_warned_of():
-    timeouts, warnings = timeouts_of({"controller.quorum.retry.backoff.max.ms": 100})
-
-    assert timeouts == QuorumTimeouts()
-    assert "controller.quorum.retry.backoff.max.ms has no effect" in warnings[0]
+    assert timeouts_of({"metadata.max.idle.interval.ms": 0}).idle_interval_seconds == 0
 
 
 @pytest.mark.parametrize("value", ["soon", "-1", 0, "1.5", 2**31])
@@ -46,12 +38,7 @@ def test_a_value_that_is_no_time_is_refused(value):
 
 def test_old_and_new_name_must_agree():
     same = {"quorum.fetch.timeout.ms": 3000, "controller.quorum.fetch.timeout.ms": "3000"}
-    assert timeouts_of(same)[0].fetch_timeout_seconds == 3
+    assert timeouts_of(same).fetch_timeout_seconds == 3
 
     with pytest.raises(RequestError, match="contradict each other"):
         timeouts_of(same | {"quorum.fetch.timeout.ms": 1})
-
-
-def test_seconds_are_checked_as_well():
-    with pytest.raises(RequestError, match="election_timeout_seconds must be from"):
-        QuorumTimeouts(election_timeout_seconds=0)

@@ -1,0 +1,72 @@
+"""Answers of :mod:`kafka_capacity.kafka.producer` to the recorded cases of keys, going round, and sticky partitions."""
+
+from __future__ import annotations
+
+from kafka_capacity.conformance.registry import Case, answers_to
+from kafka_capacity.kafka.producer.builtin import BuiltInPartitioner, load_stats
+from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_keys
+from kafka_capacity.kafka.producer.roundrobin import RoundRobinPartitioner
+from kafka_capacity.kafka.producer.sticky_cache import StickyPartitionCache
+from kafka_capacity.kafka.producer.thread_random import ThreadRandom
+from kafka_capacity.kafka.producer.topic import TopicMetadata
+
+_TOPIC = "topic"
+
+
+@answers_to("sticky_partition_cache")
+def sticky_partition_cache(given: Case) -> Case:
+    """Ask for partitions, and close batches."""
+    cache = StickyPartitionCache(draw=ThreadRandom(given["thread_seed"]).next_int)
+    topic = TopicMetadata.of(given["num_partitions"], given.get("available") or ())
+    results = []
+    for operation, *arguments in given["ops"]:
+        if operation == "available":
+            topic = TopicMetadata.of(given["num_partitions"], arguments[0] or ())
+        elif operation == "new_batch":
+            results.append(cache.next_partition(_TOPIC, topic, arguments[0]))
+        else:
+            results.append(cache.partition(_TOPIC, topic))
+    draws = ThreadRandom(given["thread_seed"]).next_ints(given["draws"])
+    return {"next_int_draws": draws.tolist(), "results": results}
+
+
+@answers_to("builtin_partitioner")
+def builtin_partitioner(given: Case) -> Case:
+    """Send records, and set load statistics and leaders."""
+    partitions, draws = given["num_partitions"], iter(given["draws"])
+    partitioner = BuiltInPartitioner(
+        sticky_batch_size=given["sticky_batch_size"],
+        draw=draws.__next__,
+        topic=TopicMetadata.of(partitions, given.get("available") or ()),
+    )
+    chosen = []
+    for operation in given["ops"]:
+        if "bytes" in operation:
+            enable_switch = operation.get("enable_switch", True)
+            chosen.append(partitioner.partition(operation["bytes"], enable_switch=enable_switch))
+        elif "queue_sizes" in operation:
+            sizes = operation["queue_sizes"]
+            partitioner.stats = (
+                None if sizes is None else load_stats(sizes, operation["partition_ids"], operation.get("length"))
+            )
+        else:
+            partitioner.topic = TopicMetadata.of(partitions, operation["available"] or ())
+    return {"partitions": chosen, "draws_used": len(given["draws"]) - sum(1 for _ in draws)}
+
+
+@answers_to("murmur2")
+def murmur2(given: Case) -> Case:
+    """Hash keys, and give their partitions."""
+    keys = Keys.of(map(bytes.fromhex, given["keys_hex"]))
+    return {
+        "murmur2": murmur2_of_keys(keys).tolist(),
+        "partition": partitions_of_keys(keys, given["num_partitions"]).tolist(),
+    }
+
+
+@answers_to("roundrobin_partitioner")
+def roundrobin_partitioner(given: Case) -> Case:
+    """Send records to topics."""
+    topics = {t["name"]: TopicMetadata.of(t["partitions"], t.get("available") or ()) for t in given["topics"]}
+    partitioner = RoundRobinPartitioner()
+    return {"partitions": [partitioner.partition(name, topics[name]) for name in given["sends"]]}

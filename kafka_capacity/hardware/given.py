@@ -1,0 +1,26 @@
+"""What the brokers of a cluster run on, and how far it may be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GivenHardware:
+    """What a plan takes today's brokers to be.
+
+    Attributes:
+        shape: what they run on.
+        costs: what traffic takes of processors.
+        limits: how far each resource may be used.
+        is_read_in_rack: whether consumers read from followers in their rack.
+    """
+
+    shape: Shape
+    costs: CpuCosts
+    limits: Limits
+    is_read_in_rack: bool

@@ -1,0 +1,60 @@
+"""What a plan hands from one question to another, since questions do not know each other.
+
+Brokers are lost of the placement that the plan's answer is about, and which one that is follows from how placements
+were judged and from how many brokers sizing says are needed now. Neither makes again what the other has found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.hardware.given import GivenHardware
+from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
+from kafka_capacity.questions.capacity.found import asked_sizing
+from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.tables import SIZING_TABLES
+from kafka_capacity.questions.change.choice import choose, read_options
+from kafka_capacity.questions.failures.share import find_failures
+from kafka_capacity.questions.failures.simulate import FailureInputs
+from kafka_capacity.questions.question import Asked, Handed, Share
+
+HANDED_TABLES = frozenset({"scenarios", *SIZING_TABLES})
+"""What is read here of the shares of other questions."""
+
+
+def given_hardware(asked: Asked) -> GivenHardware:
+    """Return what today's brokers run on, as sizing takes it."""
+    request, _ = asked_sizing(asked)
+    loads = request.loads
+    return GivenHardware(
+        shape=request.today, costs=loads.cpu, limits=request.limits, is_read_in_rack=loads.is_read_in_rack
+    )
+
+
+def failures_today(asked: Asked) -> FailureInputs:
+    """Return what simulating failures of the cluster as it is needs."""
+    return find_failures(asked, Handed(hardware=given_hardware(asked)))
+
+
+def handed_over(asked: Asked, placement: Share, sizing: Share | None) -> Handed:
+    """Return what follows from the shares of other questions.
+
+    Args:
+        asked: what the plan asks.
+        placement: about the change.
+        sizing: about sizing; ``None`` where there is none, and the placements alone decide.
+    """
+    count_now = None if sizing is None else _count_now(sizing, asked.request)
+    options = read_options(placement.tables["scenarios"])
+    return Handed(
+        count_now=count_now,
+        focus=choose(options, count_now=count_now).nearest.scenario_id if options else None,
+        made=placement.made,
+        hardware=given_hardware(asked),
+    )
+
+
+def _count_now(sizing: Share, request: Mapping[str, Any]) -> int | None:
+    view = read_sizing(sizing.tables, sizing.documents[SIZING_DOCUMENT], request)
+    return None if view is None else view.count_now

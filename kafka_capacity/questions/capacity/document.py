@@ -1,0 +1,175 @@
+"""What sizing found out that its tables do not say, as plain data: for a plan's document, and for ``size.json``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity.demand.outlook import STORED, TRAFFIC
+from kafka_capacity.demand.workload import Workload
+from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
+from kafka_capacity.hardware.plain import plain_fields, plain_number
+from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.questions.capacity.added import added_replica_bytes, added_traffic
+from kafka_capacity.questions.capacity.found import FoundSizing
+from kafka_capacity.questions.capacity.partition_advice import PartitionAdvice, advise_partitions
+from kafka_capacity.questions.capacity.reconcile import Waterfall, waterfalls
+from kafka_capacity.questions.capacity.redundancy import SingleReplicas, single_replicas
+from kafka_capacity.questions.capacity.simulate import Sized
+
+SIZING_DOCUMENT = "sizing.json"
+OVERHEADS = "stored_per_produced"
+LARGEST_ADVICE = 50
+"""So many topics are advised on at most, the ones that lack most partitions first."""
+MAX_TOPICS = 50
+"""So many topics with a single replica are named at most."""
+
+
+def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
+    """Describe in plain data what the tables do not: the advice, what is expected, and what it rests on."""
+    inputs, outlook = found.inputs, found.expectation.outlook
+    request, workload = inputs.request, inputs.workload
+    wanted = wanting_topics(found)
+    return {
+        "advice": plain_data(sized.advice),
+        "dates": list(outlook.dates),
+        "high_quantile": outlook.high_quantile,
+        "classes": [
+            {
+                **plain_fields(basis),
+                "partitions": int((outlook.class_of == number).sum()),
+                "rate_ratio": _plain(outlook.rate_ratio[number]),
+                "rate_ratio_high": _plain(outlook.rate_ratio_high[number]),
+                "retention_ratio": _plain(outlook.retention_ratio[number]),
+            }
+            for number, basis in enumerate(outlook.classes)
+        ],
+        "added_topics": [plain_fields(topic) for topic in outlook.added],
+        "notes": list(found.expectation.notes),
+        TRAFFIC: _expected_traffic(found),
+        STORED: _expected_bytes(found),
+        "limits": plain_data(request.limits),
+        "single_replicas": _single_replicas(single_replicas_of(found)),
+        "conditions": [str(condition) for condition in request.limits.conditions()],
+        "cpu": {
+            **plain_data(request.loads.cpu),
+            "samples": None if found.cpu is None else found.cpu.samples,
+            "reason": None if found.cpu is None else found.cpu.reason,
+            "covariance": plain_data(found.cpu.covariance) if found.cpu is not None and found.cpu.is_used else [],
+        },
+        OVERHEADS: [plain_fields(one) for one in _overheads(workload)],
+        "peak_basis": str(workload.traffic.basis),
+        "today": plain_data(request.today),
+        "shapes": [plain_data(shape) for shape in request.shapes],
+        "waterfalls": [_waterfall(one) for one in reconciled(found, sized)],
+        "partitions": [plain_fields(one) for one in wanted[:LARGEST_ADVICE]],
+        "partitions_advised": len(wanted),
+        "groups_beyond_page_cache_today": [
+            {"group_id": group, "from_date": date}
+            for result in sized.results[:1]
+            if result.use is not None
+            for group, date in result.use.fallen_out
+        ],
+    }
+
+
+def single_replicas_of(found: FoundSizing) -> SingleReplicas | None:
+    """Return the partitions with a single replica where a loss must be tolerated; ``None`` where there are none."""
+    inputs = found.inputs
+    return single_replicas(inputs.snapshot, inputs.workload, inputs.request.limits.tolerance)
+
+
+def _single_replicas(found: SingleReplicas | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "partitions": found.partitions,
+        "topic_count": len(found.topics),
+        "topics": list(found.topics[:MAX_TOPICS]),
+        "reason": found.reason,
+    }
+
+
+def _overheads(workload: Workload) -> tuple[TopicOverhead, ...]:
+    return topic_overheads(
+        workload.partitions,
+        workload.traffic,
+        workload.size_bytes,
+        workload.retention_seconds,
+        workload.retention_bytes,
+        workload.is_compacted,
+    )
+
+
+def wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
+    """Return the topics that need more partitions or have a hot one, those that lack most first."""
+    inputs = found.inputs
+    factors = replication_factors(inputs.snapshot.replicas)
+    advised = advise_partitions(
+        inputs.workload, factors, found.asked.parameters.partition_rules(), estimate=inputs.request.estimate
+    )
+    return sorted((one for one in advised if one.is_wanting), key=lambda one: (one.partitions - one.needed, one.topic))
+
+
+def reconciled(found: FoundSizing, sized: Sized) -> tuple[Waterfall, ...]:
+    """Return the waterfalls of the recommended shape, of today's, and of the cheapest that fits of Amazon's MSK."""
+    return tuple(one for shape in _reconciled_shapes(sized) for one in _waterfalls(found, sized, shape))
+
+
+def _reconciled_shapes(sized: Sized) -> list[Shape]:
+    today = sized.results[0]
+    chosen = next((one for one in sized.results if one.option_id == sized.advice.recommended), today)
+    known = [one for one in sized.results if one.fits and one.option.shape.provider.startswith("aws-msk")]
+    cheapest = min(known, key=lambda one: (one.cost.total, one.option_id), default=today)
+    return list({one.option.shape.name: one.option.shape for one in (chosen, today, cheapest)}.values())
+
+
+def _waterfalls(found: FoundSizing, sized: Sized, shape: Shape) -> tuple[Waterfall, ...]:
+    inputs = found.inputs
+    return waterfalls(inputs.snapshot, inputs.workload, inputs.request, sized.results, shape, sizes=inputs.sizes)
+
+
+def _waterfall(one: Waterfall) -> dict[str, Any]:
+    return {**plain_data(one), "steps": [{**plain_fields(step), "change": step.change} for step in one.steps]}
+
+
+def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
+    """Return what is produced to the whole cluster at each date at peak, added topics as well, both estimates."""
+    workload = found.inputs.workload
+    hours = workload.traffic.bytes_in
+    classes = workload.outlook.class_of
+    count = len(workload.outlook.classes)
+    by_class = np.zeros((count, hours.shape[1]))
+    for number in range(count):
+        by_class[number] = hours[classes == number].sum(axis=0, dtype=np.float64)
+    ratios = workload.rate_ratios()
+    peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added_traffic(workload)
+    return {"middle": _plain(peak[0]), "high": _plain(peak[1])}
+
+
+def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
+    """Return what all replicas take on disk at each date, both estimates, with today's replication factors."""
+    inputs = found.inputs
+    factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
+    stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_replica_bytes(inputs.workload)
+    return {"middle": _plain(stored[0]), "high": _plain(stored[1])}
+
+
+def plain_data(value: Any) -> Any:
+    """Return a tree of dataclasses as plain data, numbers that JSON cannot hold as null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): plain_data(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(entry) for entry in value]
+    if isinstance(value, float):
+        return plain_number(value)
+    return value if value is None or isinstance(value, bool | int) else str(value)
+
+
+def _plain(values: Any) -> list[float | None]:
+    return [plain_number(float(value)) for value in values]

@@ -1,0 +1,61 @@
+"""What is to be sized of an inventory, what is expected of it, and what was asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
+from kafka_capacity.hardware.cpu import CpuCalibration
+from kafka_capacity.hardware.shape_catalogue import shapes_beside
+from kafka_capacity.inventory.broker_costs import observed_costs, observed_vcpu
+from kafka_capacity.inventory.daily_history import topic_history
+from kafka_capacity.inventory.sizing_workload import sizing_workload
+from kafka_capacity.questions.capacity.options import SizingRequest
+from kafka_capacity.questions.capacity.simulate import SizingInputs, sizing_inputs
+from kafka_capacity.questions.question import Asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FoundSizing:
+    """What is to be sized, what is expected of it, what was asked, and what came of samples of processors, if any."""
+
+    inputs: SizingInputs
+    expectation: DemandExpectation
+    asked: Asked
+    cpu: CpuCalibration | None = None
+
+
+def find_sizing(asked: Asked) -> FoundSizing:
+    """Put together what sizing needs.
+
+    Raises:
+        RequestError: a planned event or a shape cannot be.
+    """
+    basis = asked.basis
+    history = topic_history(basis.raw, basis.profile_days)
+    expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
+    request, cpu = asked_sizing(asked)
+    workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook)
+    inputs = sizing_inputs(basis.snapshot, workload, request)
+    return FoundSizing(inputs=inputs, expectation=expectation, asked=asked, cpu=cpu)
+
+
+def asked_sizing(asked: Asked) -> tuple[SizingRequest, CpuCalibration | None]:
+    """Return what sizing is asked of an inventory, and what its processors are taken to do; see :func:`find_sizing`."""
+    parameters, raw = asked.parameters, asked.basis.raw
+    request: SizingRequest = parameters.sizing_request(
+        asked.basis.snapshot.brokers,
+        shapes_beside(asked.own_shapes, asked.own_shapes_name),
+        observed_vcpu=observed_vcpu(raw),
+        throttle_bytes_per_second=parameters.throttle_bytes_per_second,
+        disk_limit_ratio=parameters.disk_limit_ratio,
+        rack_rule=parameters.rack_rule,
+        balance=parameters.balance,
+        seed=parameters.seed,
+        heap_bytes=float(parameters.broker_heap_bytes),
+    )
+    cpu = observed_costs(raw) if asked.cpu is None else asked.cpu
+    if cpu is not None:
+        request = dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=cpu.costs))
+    return request, cpu

@@ -1,0 +1,111 @@
+"""What moves with other brokers: the share of a plan, and what is decided from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kafka_capacity.health.codes import CLUSTER_CODES
+from kafka_capacity.health.topology import proposed_problems
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.proposal.log_dirs import log_dir_facts
+from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.change.change_view import view_change
+from kafka_capacity.questions.change.decide import decide_change
+from kafka_capacity.questions.change.evaluate import (
+    SimulationInputs,
+    made_placements,
+    placement_pieces,
+    placement_tables,
+)
+from kafka_capacity.questions.change.tables import PLAN_TABLES
+from kafka_capacity.questions.question import Asked, Basis, Handed, Question, RunPieces, Share
+from kafka_capacity.report.inputs import ReportInputs
+
+FACTS_DOCUMENT = "facts.json"
+REQUEST_DOCUMENT = "request.json"
+
+
+def simulation_inputs(asked: Asked) -> SimulationInputs:
+    """Return what evaluating placements needs of the inventory."""
+    # Groups are no part of placement: they would only make what travels to the executors larger.
+    return SimulationInputs(
+        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()),
+        load=asked.basis.load,
+        move=asked.parameters.move_settings(),
+    )
+
+
+def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dict[str, Any]:
+    """Describe what the report needs to know about an inventory, as plain data."""
+    raw, snapshot, traffic = basis.raw, basis.snapshot, basis.load
+    brokers = snapshot.brokers
+
+    def known(value: float) -> float | None:
+        return float(value) if np.isfinite(value) else None
+
+    layouts = proposed_problems(brokers, replication_factors(snapshot.replicas), scenarios)
+    # What is wrong with the cluster itself is judged with the plan's own limits and stands among its failures.
+    sound = [one for one in basis.findings if one.code not in CLUSTER_CODES]
+    return {
+        "snapshot": {
+            "brokers": [
+                {
+                    "broker_id": int(brokers.ids[i]),
+                    "rack": brokers.racks[i],
+                    "disk_capacity_bytes": known(brokers.disk_capacity_bytes[i]),
+                    "network_in_bytes_per_second": known(brokers.network_in_bytes_per_second[i]),
+                    "network_out_bytes_per_second": known(brokers.network_out_bytes_per_second[i]),
+                }
+                for i in range(len(brokers))
+            ],
+            "broker_count": len(brokers),
+            "topic_count": len(snapshot.partitions.topics),
+            "partition_count": len(snapshot.partitions),
+            "replica_count": int((snapshot.replicas >= 0).sum()),
+            "group_count": len(snapshot.groups),
+            "total_bytes": int(snapshot.size_bytes.sum()),
+            "bytes_in_mean_bytes_per_second": float(traffic.bytes_in_mean_bytes_per_second.sum()),
+            "unknown_size_partitions": snapshot.unknown_size_partitions,
+            **log_dir_facts(snapshot.log_dirs),
+            "rate_history_hours": traffic.hours,
+            "source": raw.source,
+            "captured_at": raw.captured_at,
+            "kafka_version": raw.kafka_version,
+        },
+        "findings": [one.as_dict() for one in (*layouts, *sound)],
+    }
+
+
+def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
+    pieces = placement_pieces(asked.scenarios)
+    bundles = run(placement_tables, simulation_inputs(asked), pieces, what="placements")
+    tables = merge_tables(bundles, PLAN_TABLES)
+    return Share(
+        tables=tables,
+        documents={
+            FACTS_DOCUMENT: inventory_facts(asked.basis, asked.scenarios),
+            REQUEST_DOCUMENT: {"request": asked.request, "model_version": asked.model_version},
+        },
+        scenario_count=len(tables["scenarios"]),
+        made=made_placements(bundles),
+    )
+
+
+def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
+    view = view_change(
+        results.tables,
+        facts=results.snapshot_facts,
+        findings=results.findings,
+        ds=results.ds,
+        count_now=handed.count_now,
+    )
+    return dataclasses.replace(decide_change(view), details=view)
+
+
+CHANGE = Question(name="change", share="placement", tables=PLAN_TABLES, simulate=_simulate, decide=_decide)

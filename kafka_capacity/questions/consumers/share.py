@@ -1,0 +1,76 @@
+"""Which consumer groups of an inventory a plan simulates, what is stored of them, and what is decided from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from kafka_capacity.inventory.group_facts import group_facts
+from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.consumers.decide import decide_tables
+from kafka_capacity.questions.consumers.evaluate import GroupInputs, GroupWork, simulate_groups, work_tables
+from kafka_capacity.questions.consumers.grid import has_known_assignor, wanted_groups
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES
+from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share
+from kafka_capacity.report.inputs import ReportInputs
+
+GROUPS_DOCUMENT = "groups.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FoundGroups:
+    """The groups to simulate, and those that cannot be, or not as they are; each with ``group_id`` and ``reason``."""
+
+    inputs: GroupInputs
+    skipped: tuple[dict[str, str], ...]
+
+
+def find_groups(asked: Asked) -> FoundGroups:
+    """Take the groups that are asked for out of an inventory."""
+    basis, request = asked.basis, asked.parameters.group_grid(seed=asked.parameters.seed)
+    found = group_facts(basis.raw, basis.snapshot, broker_heap_bytes=request.broker_heap_bytes, load=basis.load)
+    groups = wanted_groups(found.facts, request)
+    reasons = {each.group_id: each.reason for each in found.skipped}
+    reasons |= {
+        facts.group_id: f"It is not tried as it is today, since its assignor {facts.assignor!r} is not known; install "
+        "the package that brings it."
+        for facts in groups
+        if not has_known_assignor(facts)
+    }
+    wanted = frozenset(request.groups)
+    return FoundGroups(
+        inputs=GroupInputs(groups=groups, request=request),
+        skipped=tuple(
+            {"group_id": group_id, "reason": reasons[group_id]}
+            for group_id in sorted(reasons)
+            if not wanted or group_id in wanted
+        ),
+    )
+
+
+def simulate_found(found: FoundGroups, run: RunPieces) -> Share:
+    """Simulate groups that were found."""
+
+    def run_work(work: Sequence[GroupWork]) -> Sequence[Mapping[str, pa.Table]]:
+        what = "variants of groups" if all(piece.has_figures for piece in work) else "scenarios in detail"
+        return run(work_tables, found.inputs, work, what=what)
+
+    tables = simulate_groups(found.inputs, run_work)
+    return Share(
+        tables=tables,
+        documents={GROUPS_DOCUMENT: {"skipped": list(found.skipped)}},
+        scenario_count=len(tables["group_scenarios"]),
+    )
+
+
+def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
+    return simulate_found(find_groups(asked), run)
+
+
+def _decide(results: ReportInputs, _: Handed) -> Answer | None:
+    return decide_tables(results.tables)
+
+
+CONSUMERS = Question(name="consumers", share="groups", tables=GROUP_TABLES, simulate=_simulate, decide=_decide)

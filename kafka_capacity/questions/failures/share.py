@@ -1,0 +1,157 @@
+"""What breaks when something dies: the share of a plan, and what is read from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.hardware.plain import plain_fields
+from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
+from kafka_capacity.kafka.controller.quorum.voters import (
+    Voter,
+    down_minutes_per_year,
+    majority,
+    quorum_unavailability,
+    rack_correlated_unavailability,
+    tolerated_losses,
+)
+from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.failures.durability.plain import assumed
+from kafka_capacity.questions.failures.question import ControllerQuestion
+from kafka_capacity.questions.failures.section.view import read_failures
+from kafka_capacity.questions.failures.simulate import (
+    FailureInputs,
+    ProposedPlacement,
+    distinct_placements,
+    failure_pieces,
+    merged_tables,
+    piece_tables,
+)
+from kafka_capacity.questions.failures.standing import Standing
+from kafka_capacity.questions.failures.tables import FAILURE_TABLES
+from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share
+from kafka_capacity.report.inputs import ReportInputs
+
+FAILURES_DOCUMENT = "failures.json"
+
+
+def placements_to_lose(asked: Asked, handed: Handed) -> tuple[ProposedPlacement, ...]:
+    """Return the placements, beside today's, that brokers are lost of: the one in focus, or all."""
+    wants_all = asked.parameters.failure_placements == "all"
+    return tuple(
+        ProposedPlacement(scenario=several[0], after=handed.made.get(first))
+        for first, several in distinct_placements(asked.scenarios).items()
+        if wants_all or any(scenario.scenario_id == handed.focus for scenario in several)
+    )
+
+
+def find_failures(asked: Asked, handed: Handed) -> FailureInputs:
+    """Put together what simulating failures needs.
+
+    Args:
+        asked: the inventory and the parameters.
+        handed: what brokers run on, and the placement in focus, if there is one.
+
+    Raises:
+        RequestError: a set of losses cannot be.
+    """
+    snapshot, load, parameters = asked.basis.snapshot, asked.basis.load, asked.parameters
+    if handed.hardware is None:
+        raise TypeError("failures are simulated on hardware that is handed over")
+    throttle = parameters.throttle_bytes_per_second
+    question = parameters.failure_question(throttle_bytes_per_second=throttle, seed=parameters.seed)
+    question.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
+    racks = dict(zip(snapshot.brokers.ids.tolist(), snapshot.brokers.racks, strict=True))
+    voters = tuple(_with_rack(voter, racks) for voter in question.controllers.voters)
+    return FailureInputs(
+        today=Standing(snapshot=snapshot, load=load, traffic=hourly_traffic(asked.basis.raw, snapshot, load)),
+        placements=placements_to_lose(asked, handed),
+        durability=parameters.durability_scenario(rules=question.rules, throttle_bytes_per_second=throttle),
+        question=dataclasses.replace(question, controllers=dataclasses.replace(question.controllers, voters=voters)),
+        shape=handed.hardware.shape,
+        costs=handed.hardware.costs,
+        limits=handed.hardware.limits,
+        is_read_in_rack=handed.hardware.is_read_in_rack,
+        lags=group_lags(asked.basis.raw, snapshot, load),
+    )
+
+
+def _with_rack(voter: Voter, racks: Mapping[int, str | None]) -> Voter:
+    """Take the rack of the broker with that id where none was given: a node may be both."""
+    return voter if voter.rack is not None else dataclasses.replace(voter, rack=racks.get(voter.node_id))
+
+
+def failures_document(
+    inputs: FailureInputs, scenarios: Sequence[PlacementScenario], tables: Mapping[str, pa.Table]
+) -> dict[str, Any]:
+    """Describe in plain data what the tables do not: what was asked, and how much of the time there is a quorum."""
+    question = inputs.question
+    there = set(tables["failure_kinds"].column("placement_id").to_pylist())
+    return {
+        "rules": str(question.rules),
+        "most_sets": question.most_sets,
+        "throttle_bytes_per_second": question.throttle_bytes_per_second,
+        "seed": question.seed,
+        "durability": assumed(inputs.durability),
+        "shape": inputs.shape.name,
+        "cpu_source": inputs.costs.source,
+        "placements": {
+            scenario.scenario_id: placement_id
+            for placement_id, several in distinct_placements(scenarios).items()
+            if placement_id in there
+            for scenario in several
+        },
+        "controllers": _controllers(question.controllers),
+    }
+
+
+def _controllers(asked: ControllerQuestion) -> dict[str, Any] | None:
+    voters = asked.voters
+    if not voters:
+        return None
+    apart = quorum_unavailability([asked.up_ratio] * len(voters))
+    # Voters of which nobody knows the rack fail by themselves only.
+    in_racks = rack_correlated_unavailability(voters, asked.up_ratio, asked.rack_up_ratio)
+    return {
+        "voters": [{"node_id": voter.node_id, "rack": voter.rack} for voter in voters],
+        "majority": majority(len(voters)),
+        "tolerated": tolerated_losses(len(voters)),
+        "up_ratio": asked.up_ratio,
+        "rack_up_ratio": asked.rack_up_ratio,
+        "unavailable_ratio": apart,
+        "unavailable_in_racks_ratio": in_racks,
+        "down_minutes_per_year": down_minutes_per_year(apart),
+        "down_in_racks_minutes_per_year": down_minutes_per_year(in_racks),
+        "timeouts": plain_fields(asked.timeouts),
+        "runs": asked.runs,
+        "seed": asked.seed,
+    }
+
+
+def _simulate(asked: Asked, handed: Handed, run: RunPieces) -> Share:
+    found = find_failures(asked, handed)
+    tables = merged_tables(found, run(piece_tables, found, failure_pieces(found), what="pieces of losses"))
+    return Share(
+        tables=tables,
+        documents={FAILURES_DOCUMENT: failures_document(found, asked.scenarios, tables)},
+        scenario_count=len(tables["failures"]),
+    )
+
+
+def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
+    view = None if handed.focus is None else read_failures(results, handed.focus)
+    return None if view is None else Answer(details=view)
+
+
+FAILURES = Question(
+    name="failures",
+    share="failures",
+    tables=FAILURE_TABLES,
+    simulate=_simulate,
+    decide=_decide,
+    is_handed=True,
+)
