@@ -27,6 +27,8 @@ CONSOLE = Console(highlight=False)
 START_SECONDS = 600
 STOP_SECONDS = 30
 LOOK_SECONDS = 0.5
+PASSWORDS = "simple_auth_manager_passwords.json.generated"
+"""Airflow's name of the file that has them."""
 AIRFLOW_COMMANDS = (
     ("scheduler", "--skip-serve-logs"),
     ("dag-processor",),
@@ -133,7 +135,7 @@ def make_password(state: Path) -> str:
 
     Left to itself, Airflow writes one into a file for everyone to read, and into its log.
     """
-    file = airflow_home(state) / "simple_auth_manager_passwords.json.generated"
+    file = airflow_home(state) / PASSWORDS
     try:
         password = str(json.loads(file.read_text())["admin"])
     except (OSError, ValueError, KeyError):
