@@ -87,14 +87,19 @@ def end_marked(is_meant: Callable[[str], bool]) -> None:
     """
     end = time.monotonic() + END_SECONDS
     # Again and again: one that is about to die may have started another.
-    while (found := _marked(is_meant)) and time.monotonic() < end:
+    while (found := marked(is_meant)) and time.monotonic() < end:
         for pid in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.02)
 
 
-def _marked(is_meant: Callable[[str], bool]) -> list[int]:
+def marked(is_meant: Callable[[str], bool]) -> list[int]:
+    """List the processes whose mark is meant, but not this one; none where marks cannot be read.
+
+    Args:
+        is_meant: is asked about the mark of each.
+    """
     variable = f"{MARK}=".encode()
     found = []
     for folder in _PROCESSES.glob("[0-9]*"):

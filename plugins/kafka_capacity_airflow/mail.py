@@ -12,6 +12,8 @@ from email.message import EmailMessage
 
 from airflow.providers.smtp.hooks.smtp import SmtpHook
 
+from kafka_capacity.errors import RequestError
+
 SMTP_CONN_ID = "smtp_default"
 SILENT_SECONDS = 20
 """How long a server may be silent, where the connection's extra has no ``timeout``."""
@@ -23,12 +25,20 @@ class PromptSmtpHook(SmtpHook):
     @property
     def timeout(self) -> int:
         """How long to wait for each answer, in seconds: the connection's ``timeout``."""
-        return int(self.conn.extra_dejson.get("timeout", SILENT_SECONDS))
+        return self._whole_number("timeout", SILENT_SECONDS)
 
     @property
     def smtp_retry_limit(self) -> int:
         """How often to try again at once: the connection's ``retry_limit``."""
-        return int(self.conn.extra_dejson.get("retry_limit", 0))
+        return self._whole_number("retry_limit", 0)
+
+    def _whole_number(self, key: str, default: int) -> int:
+        try:
+            return int(self.conn.extra_dejson.get(key, default))
+        except (TypeError, ValueError):
+            # Not the value: what stands in the wrong place may be a secret.
+            msg = f"the extra of {self.smtp_conn_id} has a {key} that is no whole number; correct or remove it"
+            raise RequestError(msg) from None
 
 
 def send_message(

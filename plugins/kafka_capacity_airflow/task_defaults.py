@@ -14,7 +14,7 @@ _WORTH_TRYING_AGAIN = ("SourceError", "StorageError")
 
 MAIL_RETRIES = 5
 FIRST_MAIL_DELAY = datetime.timedelta(minutes=1)
-"""Before the second try of a mail; each later one waits twice as long."""
+"""Before the second try of a mail, or up to twice as long, as Airflow draws it; each later one waits twice as long."""
 
 
 def _rule(name: str, action: RetryAction, reason: str) -> RetryRule:
@@ -38,7 +38,7 @@ def task_defaults() -> dict[str, Any]:
 
 
 def mail_retries() -> dict[str, Any]:
-    """Return what a task that mails does otherwise: it tries for half an hour, and nothing waits for it."""
+    """Return what a task that mails does otherwise: it tries for most of an hour, and nothing waits for it."""
     return {
         "retries": MAIL_RETRIES,
         "retry_delay": FIRST_MAIL_DELAY,

@@ -185,3 +185,12 @@ def test_the_wait_is_short_without_a_setting_for_reports_and_for_the_owners_mail
     for hook in (PromptSmtpHook(), failure_mail().hook):
         hook.smtp_connection = hook.get_connection("smtp_default")
         assert (hook.timeout, hook.smtp_retry_limit) == (20, 0)
+
+
+def test_a_wrong_setting_is_named_without_its_value(tell, monkeypatch):
+    from kafka_capacity.errors import RequestError
+
+    connect(monkeypatch, 25, timeout="hunter2")
+    with pytest.raises(RequestError, match="extra of smtp_default has a timeout that is no whole number") as error:
+        tell("one")
+    assert "hunter2" not in str(error.value)

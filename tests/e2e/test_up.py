@@ -16,7 +16,7 @@ import httpx
 import psutil
 import pytest
 
-from local.one_holder import LOCK_FILE, _marked
+from local.one_holder import LOCK_FILE, marked
 from local.up import PASSWORDS
 from tests.ports import free_port
 from tests.small_requests import UNEVEN_GROUPS
@@ -167,7 +167,7 @@ def test_the_task_links_to_the_report(airflow):
 def processes_of(state):
     """What ``make up`` has started, and itself."""
     own = int((state / LOCK_FILE).read_text())
-    return [psutil.Process(pid) for pid in {own, *_marked(lambda mark: mark.endswith(f"@{state}"))}]
+    return [psutil.Process(pid) for pid in {own, *marked(lambda mark: mark.endswith(f"@{state}"))}]
 
 
 def test_everything_listens_on_loopback(airflow):
@@ -199,4 +199,4 @@ def test_killed_it_leaves_nothing_behind(airflow):
     os.kill(int((state / LOCK_FILE).read_text()), signal.SIGKILL)
     _, alive = psutil.wait_procs(left, timeout=ANSWER_SECONDS)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
-    assert _marked(lambda mark: mark.endswith(f"@{state}")) == []
+    assert marked(lambda mark: mark.endswith(f"@{state}")) == []

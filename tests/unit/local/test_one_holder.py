@@ -42,7 +42,7 @@ def holder(tmp_path):
 
 
 def marked(state):
-    return one_holder._marked(lambda mark: mark.endswith(f"@{state}"))
+    return one_holder.marked(lambda mark: mark.endswith(f"@{state}"))
 
 
 def wait_for(is_so, what):
