@@ -58,6 +58,9 @@ def start_airflow(services: Services, port: int) -> dict[str, subprocess.Popen[b
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+        # The parts know each other by these; each would make up its own.
+        "AIRFLOW__API__SECRET_KEY": secrets.token_urlsafe(32),
+        "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_urlsafe(64),
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
         # Both DAGs can be started by hand at once; the schedules wait until somebody switches them on.
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
