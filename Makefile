@@ -14,7 +14,7 @@ PARAMS ?= {}
 PORT ?= 8080
 S3_PORT ?= 9000
 
-.PHONY: help plan up test check format lock clean conformance accuracy
+.PHONY: help plan up test check format lock clean conformance accuracy backtest
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ accuracy: .venv/.development  ## measure live brokers beside our predictions, th
 	@$(PYTHON_BIN)/python -m tests.live.measure_moves .state/accuracy/moves
 	@$(PYTHON_BIN)/python -m tests.live.measure_failures .state/accuracy/failures
 	@$(PYTHON_BIN)/python -m tests.live.measure_quorum .state/accuracy/quorum
+
+backtest: .venv/.development  ## hold forecasts against what came; SERIES=FOLDER adds daily series of one's own
+	@PYTHONPATH=. $(PYTHON_BIN)/python -m benchmarks.forecasts $(SERIES)
 
 lock:  ## renew requirements.txt and requirements-dev.txt
 	@local/bootstrap.sh lock

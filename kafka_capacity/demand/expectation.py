@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import outlook_dates
-from kafka_capacity.demand.class_forecast import WEEK_DAYS, ClassForecast, forecast_class
+from kafka_capacity.demand.class_forecast import ClassForecast, forecast_class
+from kafka_capacity.demand.day_gaps import WEEK_DAYS
 from kafka_capacity.demand.folding import fold_events
 from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.planned import planned_events
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
+from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
 CLUSTER = "cluster"
@@ -62,6 +64,7 @@ def expect_demand(
     )
     dates = outlook_dates(snapshot.ds, settings.horizon_months, planned.turns)
     classes = class_topics(snapshot.partitions.topics, topic_rates(snapshot, load), settings.topic_classes)
+    _refuse_unknown(settings, classes)
     series = class_series(history or TopicHistory.empty(snapshot.ds), classes, snapshot.partitions.topics)
     found = [
         forecast_class(name, one, dates, settings, reference_days=reference_days)
@@ -77,6 +80,15 @@ def expect_demand(
         measured_days=measured_days,
     )
     return DemandExpectation(outlook=outlook, notes=planned.notes, classes=tuple(found[:-1]), cluster=found[-1])
+
+
+def _refuse_unknown(settings: DemandSettings, classes: TopicClasses) -> None:
+    for name, _ in settings.class_growth:
+        if name not in classes.names:
+            known = ", ".join(classes.names)
+            raise RequestError(
+                f"class_growth: {name!r} is refused: there is no such class of topics; there are {known}"
+            )
 
 
 def class_series(history: TopicHistory, classes: TopicClasses, living: Sequence[str]) -> list[DailySeries]:
