@@ -27,7 +27,7 @@ LEAST_DAYS = 14
 """Less has no growth to tell, and no noise: the prior alone."""
 LEAST_BELIEF = 0.01
 HALF_WEIGHT_DAYS = 60
-"""With so many days more, history and prior count the same."""
+"""With so many days more, history and prior count the same; in variance, that is, its root in the spread."""
 INTERVAL_RATIO = 0.8
 """What share of weeks the interval that is tested shall hold."""
 
@@ -133,13 +133,16 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     young = max(0, known - LEAST_DAYS)
     weight = young / (young + HALF_WEIGHT_DAYS)
     off, off_max = (noise(model.residuals, weeks_ahead, draws) for draws in (1, ROLLING_DRAWS))
-    level = model.path[:, None] + wandering(level_spread(model, weeks_ahead))
-    low, high = np.quantile(level + off, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
-    most = weight * np.maximum.accumulate(level + off_max) + (1 - weight) * np.maximum.accumulate(off_max)
+    wander = wandering(level_spread(model, weeks_ahead))
+    week = model.path[:, None] + wander + off
+    low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
+    spread_weight = float(np.sqrt(weight))
+    most = np.maximum.accumulate(weight * model.path[:, None] + spread_weight * wander + off_max)
     days = WEEK_DAYS * np.arange(1, weeks_ahead + 1, dtype=np.float64)
-    usual, usual_high = (growth_ratio(days, rate) ** (1 - weight) for rate in (prior.middle, prior.high))
-    expected = np.exp(most).mean(axis=1) * usual
-    highest = np.exp(np.quantile(most, quantile, axis=1)) * usual_high
+    usual = growth_ratio(days, prior.middle)
+    beyond = growth_ratio(days, prior.high) / usual
+    expected = np.exp(most).mean(axis=1) * usual ** (1 - weight)
+    highest = np.exp(np.quantile(most, quantile, axis=1)) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
     start = float(np.exp(model.level))
     error, naive, coverage = _past(model)
     return Forecast(

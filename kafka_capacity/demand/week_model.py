@@ -23,7 +23,7 @@ from kafka_capacity.demand.day_gaps import WEEK_DAYS
 
 YEAR_WEEKS = 52
 YEAR_DAYS = YEAR_WEEKS * WEEK_DAYS
-SMOOTHING = 0.3
+SMOOTHING = 0.5
 """What a week counts in the level."""
 CLIP_FACTOR = 3.0
 """What is new counts up to so many times what is usual."""

@@ -12,8 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.spread import MAX_REACH_PER_YEAR
-from kafka_capacity.demand.week_model import YEAR_WEEKS
+from kafka_capacity.demand.spread import max_reach
 
 Floats = NDArray[np.float64]
 
@@ -24,11 +23,11 @@ _NORMAL_QUANTILE = 1.2815515655446004
 _SEED = 15
 MAX_WEEKS = 320
 TAIL_FROM = 0.9
-TAIL = 0.3
+TAIL = 0.5
 SELF_INCLUSION = 0.15
 """A week is part of the five whose median is its level, which is nearer to it for that."""
-ROLLING_DRAWS = 2
-"""The highest of seven weeks that begin a day apart is about the highest of two that do not overlap."""
+ROLLING_DRAWS = 3
+"""The highest of seven weeks that begin a day apart is about the highest of three that do not overlap."""
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +48,7 @@ def wandering(spread: Floats) -> Floats:
     """
     steps, _ = _draws()
     widths = np.sqrt(np.diff(np.concatenate([[0.0], spread**2])))
-    most = MAX_REACH_PER_YEAR * np.sqrt(np.arange(1, len(spread) + 1) / YEAR_WEEKS)[:, None]
+    most = max_reach(np.arange(1, len(spread) + 1))[:, None]
     return np.clip(np.cumsum(widths[:, None] * steps[: len(spread)], axis=0), -most, most)
 
 
