@@ -51,9 +51,10 @@ def main() -> None:
     held = [one for name, values in _series().items() for one in _held(name, values)]
     print(
         "| series | forecasts | inside 80 %: 1–4, 5–13, 14–26, 27–52 weeks | high exceeded by 1, 3, 6, 12 months "
-        "| 3× too large | middle / came | pinball of high, 27–52 weeks | of the last week ×1.6 a year |"
+        "| 3× too large | middle / came | error / last week again | pinball of high, 27–52 weeks "
+        "| of last week ×1.6 a year |"
     )
-    print("|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name in dict.fromkeys(one.series for one in held):
         print(_row(name, [one for one in held if one.series == name]))
     print(_row("**all**", held))
@@ -109,9 +110,11 @@ def _row(name: str, held: list[Held]) -> str:
     exceeded = " ".join(f"{share:.0%}" for share in (highest > high)[:, at].mean(axis=0))
     too_large = (high > 3 * highest)[:, at].mean()
     middle = np.median((expected / highest)[:, -1])
-    naive = np.array([one.last_week for one in held])[:, None] * 1.6 ** (np.arange(1, WEEKS + 1) / 52)
+    last = np.array([one.last_week for one in held])[:, None]
+    error = np.mean(np.abs(expected - highest) / highest) / np.mean(np.abs(last - highest) / highest)
+    naive = last * 1.6 ** (np.arange(1, WEEKS + 1) / 52)
     return (
-        f"| {name} | {len(held)} | {inside} | {exceeded} | {too_large:.1%} | {middle:.2f} | "
+        f"| {name} | {len(held)} | {inside} | {exceeded} | {too_large:.1%} | {middle:.2f} | {error:.2f} | "
         f"{_pinball(highest, high):.3f} | {_pinball(highest, naive):.3f} |"
     )
 

@@ -31,7 +31,7 @@ class DemandExpectation:
 
     Attributes:
         outlook: what sizing works with.
-        notes: a sentence for each thing that was asked for and left out.
+        notes: which growth holds where one was asked for, and a sentence for each event that is left out.
         classes: history and forecast of each class of topics, by name, without events.
         cluster: the same of all topics together.
     """
@@ -79,7 +79,22 @@ def expect_demand(
         settings.high_quantile,
         measured_days=measured_days,
     )
-    return DemandExpectation(outlook=outlook, notes=planned.notes, classes=tuple(found[:-1]), cluster=found[-1])
+    notes = (*growth_notes(settings, classes), *planned.notes)
+    return DemandExpectation(outlook=outlook, notes=notes, classes=tuple(found[:-1]), cluster=found[-1])
+
+
+def growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, ...]:
+    """Return which growth holds instead of what the history says, where one was asked for."""
+    own = [name for name, _ in settings.class_growth]
+    others = any(name not in own for name in classes.names)
+    named = [(name, settings.growth_of(name)) for name in own]
+    named += [("all other topics" if own else "all topics", settings.growth_of(CLUSTER))] if others else []
+    rates = [
+        f"{growth.middle:.0%} a year for {name}, {growth.high:.0%} in the high estimate"
+        for name, growth in named
+        if growth is not None
+    ]
+    return (f"Growth is as was asked for, whatever the history says: {'; '.join(rates)}.",) if rates else ()
 
 
 def _refuse_unknown(settings: DemandSettings, classes: TopicClasses) -> None:

@@ -132,7 +132,7 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     model = fit_weeks(own, weeks_ahead)
     young = max(0, known - LEAST_DAYS)
     weight = young / (young + HALF_WEIGHT_DAYS)
-    off, off_max = (noise(model.residuals, weeks_ahead, draws) for draws in (1, ROLLING_DRAWS))
+    off, off_max = (np.minimum(noise(model.residuals, weeks_ahead, draws), model.top) for draws in (1, ROLLING_DRAWS))
     wander = wandering(level_spread(model, weeks_ahead))
     week = model.path[:, None] + wander + off
     low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)

@@ -34,6 +34,11 @@ FLOOR_RATIO = 0.02
 SLOPE_DAYS = 2 * YEAR_DAYS
 PERSISTENT_GROWTH_PER_YEAR = 0.3
 """The typical logarithm of growth that goes on: slopes that come of chance are held against it."""
+MAX_GROWTH = float(np.log(3.0))
+"""No growth of its own makes more than three times as much, or less than a third: launches rise so for a time."""
+TOP_SHARE = 0.1
+MAX_OVER_TOP = float(np.log(2.0))
+"""Single weeks are at most twice the largest of the history."""
 GROWTH_LASTS_WEEKS = 104.0
 """Growth wears off: in so many weeks e-fold."""
 SEASON_PROOF_DAYS = 91.0
@@ -59,6 +64,7 @@ class WeekModel:
 
     Attributes:
         level: logarithm of the week to start from.
+        top: logarithm of the largest week to think of over the level, but for what the level does.
         path: float64[W], logarithm over the level that is expected of each week ahead.
         residuals: float64[R], logarithms of weeks over the level around them, ascending.
         errors: float64[O, H], of past forecasts of the level at :data:`HORIZONS`, NaN beyond the end.
@@ -69,6 +75,7 @@ class WeekModel:
     """
 
     level: float
+    top: float
     path: Floats
     residuals: Floats
     errors: Floats
@@ -101,9 +108,11 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     forecast = start[origins, None] + slope[origins, None] * _worn(HORIZONS)
     forecast += share[:, None] * shape[:, (HORIZONS - 1) % YEAR_WEEKS]
     ahead = np.arange(1, weeks_ahead + 1)
+    growth = np.clip(slope[-1] * _worn(ahead), -MAX_GROWTH, MAX_GROWTH)
     return WeekModel(
         level=float(start[-1]),
-        path=slope[-1] * _worn(ahead) + share[-1] * np.resize(shape[-1], weeks_ahead),
+        top=max(0.0, _top(weeks) - float(start[-1])),
+        path=growth + share[-1] * np.resize(shape[-1], weeks_ahead),
         residuals=np.sort(weeks - target),
         errors=came - forecast,
         naive_errors=came - weeks[origins, None],
@@ -111,6 +120,13 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
         growth_per_year=float(slope[-1]) * YEAR_DAYS,
         season_share=float(share[-1]),
     )
+
+
+def _top(weeks: Floats) -> float:
+    """Return the largest week to think of: as far above the largest as the largest tenth is above its least, twice."""
+    least = float(np.quantile(weeks, 1 - TOP_SHARE))
+    excess = float(np.maximum(weeks - least, 0.0).mean()) / TOP_SHARE
+    return float(weeks.max()) + min(2 * excess, MAX_OVER_TOP)
 
 
 def _around(values: Floats, reach: int) -> Floats:

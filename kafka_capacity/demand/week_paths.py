@@ -18,8 +18,6 @@ Floats = NDArray[np.float64]
 
 PATHS = 2_000
 FREEDOM = 5
-_T_QUANTILE = 1.4758840488244815
-_NORMAL_QUANTILE = 1.2815515655446004
 _SEED = 15
 MAX_WEEKS = 320
 TAIL_FROM = 0.9
@@ -36,7 +34,7 @@ def _draws() -> tuple[Floats, Floats]:
     rng = np.random.default_rng(_SEED)
     normal = rng.standard_normal((MAX_WEEKS, PATHS // 2))
     steps = np.concatenate([normal, -normal], axis=1)
-    wide = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, PATHS // 2)) * _NORMAL_QUANTILE / _T_QUANTILE
+    wide = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, PATHS // 2))
     return steps * np.concatenate([wide, wide]), rng.random((MAX_WEEKS, PATHS))
 
 

@@ -82,7 +82,7 @@ def test_a_launch_fifty_days_ago_makes_no_absurd_answer():
     history.rate_bytes_per_second[:350] /= 500
     forecast = found(history, months=12)
     assert forecast.path.basis.reason.startswith("The level rose ×5e+02 on 2026-10-01; fitted to the 50 days since.")
-    assert forecast.path.high[-1] < 1.9
+    assert forecast.path.high[-1] < 2.0
 
 
 def test_a_class_that_stopped_carries_nothing():
@@ -167,6 +167,22 @@ def test_the_high_estimate_is_above_the_middle_where_the_history_is_noisy():
     assert (low.high[1:] > low.middle[1:]).all()
     assert (high.high[1:] > low.high[1:]).all()
     assert (high.middle <= high.high).all()
+
+
+def test_which_growth_holds_is_told_where_one_was_asked_for():
+    raw = cluster(topics=[topic("orders.a", partitions=2), topic("logs.a", partitions=2)])
+    snapshot = build_snapshot(raw)
+
+    def notes(**asked):
+        return expect_demand(snapshot, partition_load(raw, snapshot), DemandSettings(**asked)).notes
+
+    start = "Growth is as was asked for, whatever the history says: "
+    assert notes() == ()
+    assert notes(growth_per_year_ratio=0.3) == (f"{start}30% a year for all topics, 60% in the high estimate.",)
+    assert notes(class_growth=(("logs", 0.0),), growth_high_per_year_ratio=0.5) == (
+        f"{start}0% a year for logs, 23% in the high estimate; "
+        "30% a year for all other topics, 50% in the high estimate.",
+    )
 
 
 def test_growth_of_a_class_that_is_not_there_is_refused():

@@ -43,15 +43,15 @@ def test_a_step_is_found_and_told_and_the_forecast_rests_on_the_days_since(ago, 
     assert forecast.expected[0] == pytest.approx(level, rel=0.05)
     # Half a year on: some of the usual 30 % a year, and what a level that was just found may be off.
     assert 0.97 * level < forecast.expected[HALF_A_YEAR] < 1.3 * level
-    assert forecast.high[HALF_A_YEAR] < 1.5 * level
-    assert forecast.high[52] < 1.9 * level
+    assert forecast.high[HALF_A_YEAR] < 1.6 * level
+    assert forecast.high[52] < 2.0 * level
 
 
 def test_a_launch_from_nothing_starts_at_its_launch():
     values = np.concatenate([np.zeros(350), made(50)])
     forecast = found(values)
     assert forecast.fitted_days == 50
-    assert forecast.high[52] < 1.9e6
+    assert forecast.high[52] < 2.0e6
 
 
 def test_growth_wandering_and_seasons_are_no_shifts():
@@ -172,6 +172,37 @@ def test_the_highest_week_so_far_never_falls_and_the_high_is_above_the_mean():
         assert (np.diff(forecast.high[1:]) >= 0).all()
         assert (forecast.high[1:] >= forecast.expected[1:]).all()
         assert (found(values, weeks=260, quantile=0.95).high >= forecast.high).all()
+
+
+def odd(kind, rng, days):
+    values = made(days, noise=rng.choice([0.0, 0.1, 1.0]), wander=rng.choice([0.0, 0.05]), seed=int(rng.integers(1000)))
+    start, stop = sorted(rng.integers(0, days, 2))
+    if kind == "gaps":
+        values[rng.random(days) < rng.random()] = np.nan
+    elif kind == "zeros":
+        values[rng.random(days) < rng.random()] = 0.0
+    elif kind == "pause":
+        values[start:stop] = 0.0
+    elif kind == "step":
+        values[start:] *= 10.0 ** rng.integers(-6, 6)
+    elif kind == "batches":
+        values[np.arange(days) % rng.integers(1, 40) > 0] = 0.0
+    return values
+
+
+@pytest.mark.parametrize("kind", ["noise", "gaps", "zeros", "pause", "step", "batches"])
+def test_no_history_makes_an_absurd_answer(kind):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        values = odd(kind, rng, int(rng.integers(20, 450)))
+        forecast = found(values)
+        if isinstance(forecast, NoForecast):
+            continue
+        largest = np.convolve(np.nan_to_num(values), np.full(7, 1 / 7), mode="valid").max()
+        # The noisiest by a factor of e a day; what is not known of a week stands for more than was seen of it.
+        known = np.isfinite(values).mean()
+        assert (forecast.high > 0).all()
+        assert forecast.high[52] < 7 * largest / known
 
 
 @settings(max_examples=5, deadline=None)
