@@ -22,7 +22,7 @@ Z = 1.2815515655446004
 USUAL_PER_YEAR = 0.35
 USUAL_POWER = 0.4
 """Levels of public series are off by 0.35 · years^0.4 in logarithms, one standard deviation."""
-PRIOR_WINDOWS = 1.5
+PRIOR_WINDOWS = 1.0
 FEW_WINDOWS = 0.4
 """One window of a wandering level shows errors that are smaller by so much; found on series that were made."""
 NEARNESS = 1.75
