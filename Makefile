@@ -17,7 +17,7 @@ S3_PORT ?= 9000
 COUNT ?= 20000
 SEED ?= 1
 
-.PHONY: help plan up test check fuzz format lock clean conformance accuracy reliability
+.PHONY: help plan up test check fuzz format lock clean conformance accuracy reliability backtest
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,9 @@ accuracy: .venv/.development  ## measure live brokers beside our predictions, th
 
 reliability: .venv/.development  ## kills, concurrent writers and faults of S3, the long way; tables in .state/reliability
 	@PYTHONPATH=.:plugins $(PYTHON_BIN)/python -m tests.reliability .state/reliability
+
+backtest: .venv/.development  ## hold forecasts against what came; SERIES=FOLDER adds daily series of one's own
+	@PYTHONPATH=. $(PYTHON_BIN)/python -m benchmarks.forecasts $(SERIES)
 
 lock:  ## renew requirements.txt and requirements-dev.txt
 	@local/bootstrap.sh lock

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_between, days_later
+from kafka_capacity.demand.day_gaps import WEEK_DAYS
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
-from kafka_capacity.demand.growth import ExpectedPath, growth_path, growth_ratio
+from kafka_capacity.demand.growth import ExpectedPath, growth_path
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
-from kafka_capacity.demand.settings import DemandSettings
+from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings
+from kafka_capacity.text import plural
 
-WEEK_DAYS = 7
+SHOWN_SHARE = 0.05
+"""Less of last year's shape is not worth a word."""
 MAX_STALE_DAYS = 14
 """A history that ended earlier does not know what the cluster carries today."""
 
@@ -27,7 +30,7 @@ class ClassForecast:
     Attributes:
         name: of the class.
         history: its daily means.
-        forecast: of the days after the last of them, ``None`` where the growth rate holds instead.
+        forecast: of the weeks after the last of them, ``None`` where a growth rate holds instead.
         path: what is expected at the dates of the outlook.
     """
 
@@ -42,34 +45,36 @@ def forecast_class(
 ) -> ClassForecast:
     """Describe what is expected of a class.
 
-    A date has the highest week of those that end after the date before it: what a week carries, and no peak between
-    two dates is missed. All is over the mean of the last days of the history, which today's load rests on as well.
+    A date has the highest week up to it, which is what a cluster has to carry until then: its mean in the middle
+    estimate, its quantile in the high one. All is over the mean of the last days of the history, which today's load
+    rests on as well.
 
     Args:
         name: of the class.
         history: its daily means.
         dates: D days, ascending; the first is that of the inventory.
-        settings: with the growth rates and the quantile of the high estimate.
+        settings: with growth that was asked for, and the quantile of the high estimate.
         reference_days: how many days today's load rests on.
     """
+    asked = settings.growth_of(name)
+    if asked is not None:
+        path = growth_path(name, dates, asked, history_days=history.days, why="As was asked for")
+        return ClassForecast(name=name, history=history, forecast=None, path=path)
     forecast = _forecast(history, dates, settings, reference_days)
     if isinstance(forecast, NoForecast):
-        path = growth_path(name, dates, settings, history_days=history.days, why=forecast.why)
+        path = growth_path(
+            name, dates, USUAL_GROWTH, history_days=history.days, why=f"{forecast.why}, and it is assumed"
+        )
+        if forecast.stopped_days:
+            path = _stopped(path, history)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
-    ahead = np.array([days_between(history.last_day, date) for date in dates])
+    weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
     reference = float(np.nanmean(history.rate_bytes_per_second[-reference_days:]))
-    last_week = _last_week(history)
+    middle, high = (_at(part, weeks) / reference for part in (forecast.expected, forecast.high))
     # Rounded, so that another machine's last bits change no plan.
-    middle = np.round(_at_dates(forecast.median, last_week, ahead, settings.growth_per_year_ratio) / reference, 6)
-    high = np.round(
-        _at_dates(forecast.quantile(settings.high_quantile), last_week, ahead, settings.growth_high_per_year_ratio)
-        / reference,
-        6,
-    )
+    middle, high = np.round(middle, 6), np.round(high, 6)
     middle[0] = high[0] = 1.0
-    path = ExpectedPath(
-        basis=_basis(name, history, forecast, dates, settings), middle=middle, high=np.maximum(middle, high)
-    )
+    path = ExpectedPath(basis=_basis(name, history, forecast, settings), middle=middle, high=np.maximum(middle, high))
     return ClassForecast(name=name, history=history, forecast=forecast, path=path)
 
 
@@ -89,58 +94,65 @@ def _forecast(
     if not np.nansum(history.rate_bytes_per_second[-reference_days:]) > 0:
         # Nothing times any growth is nothing, and over nothing a forecast has no ratio.
         return NoForecast(why=f"The last {reference_days:,} days are without traffic")
-    horizon = days_between(history.last_day, dates[-1])
-    return forecast_series(history.rate_bytes_per_second, season=WEEK_DAYS, horizon=horizon)
-
-
-def _last_week(history: DailySeries) -> NDArray[np.float64]:
-    """Return float64[6], the days before the forecast that the first weeks still hold; gaps have the week's mean."""
-    week = history.rate_bytes_per_second[-(WEEK_DAYS - 1) :]
-    return np.where(np.isfinite(week), week, np.nanmean(week))
-
-
-def _at_dates(
-    path: NDArray[np.float64], last_week: NDArray[np.float64], ahead: NDArray[np.int64], growth_per_year_ratio: float
-) -> NDArray[np.float64]:
-    """Return float64[D], the highest week since the date before; beyond the path, its last week grown on."""
-    weeks = np.convolve(np.concatenate([last_week, path]), np.full(WEEK_DAYS, 1 / WEEK_DAYS), mode="valid")
-    found = np.zeros(len(ahead))
-    for place in range(1, len(ahead)):
-        since, until = max(0, int(ahead[place - 1])), int(ahead[place])
-        if since < len(weeks):
-            found[place] = weeks[since : max(since + 1, until)].max()
-        if until > len(weeks):
-            days = np.array([until - len(weeks)], dtype=np.float64)
-            found[place] = max(found[place], weeks[-1] * growth_ratio(days, growth_per_year_ratio)[0])
-    return found
-
-
-def _basis(
-    name: str, history: DailySeries, forecast: Forecast, dates: Sequence[str], settings: DemandSettings
-) -> ClassBasis:
-    tested = forecast.backtest
-    steps = len(forecast.median)
-    reason = (
-        f"{tested.model} was fitted to {history.days:,} days to {history.last_day}. At {len(tested.origins)} past days "
-        f"its forecasts were off by {tested.error_ratio:.1%} of the traffic on average, those that repeat the last "
-        f"week by {tested.seasonal_naive_error_ratio:.1%}; {tested.coverage_ratio:.0%} of the days were inside their "
-        f"{INTERVAL_RATIO:.0%} interval."
+    weeks = -(-days_between(history.last_day, dates[-1]) // WEEK_DAYS)
+    return forecast_series(
+        history.rate_bytes_per_second, weeks_ahead=weeks, prior=USUAL_GROWTH, quantile=settings.high_quantile
     )
-    end = days_later(history.last_day, steps)
-    if end < dates[-1]:
-        reason += (
-            f" A forecast reaches half as far as the history, to {end}; beyond, traffic grows by "
-            f"{settings.growth_per_year_ratio:.0%} a year, and by {settings.growth_high_per_year_ratio:.0%} in the "
-            "high estimate, as was asked for."
+
+
+def _at(path: NDArray[np.float64], weeks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[D], a path of weeks at each date, growing by the same share every day of a week."""
+    return np.asarray(np.exp(np.interp(weeks, np.arange(len(path)), np.log(path))))
+
+
+def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
+    """Return the path of topics that carry nothing any more: all of it is in the mean that they are held against."""
+    nothing = np.zeros(len(path.middle))
+    nothing[0] = 1.0
+    last = days_later(history.last_day, -int(np.argmax(history.rate_bytes_per_second[::-1] > 0)))
+    reason = (
+        f"There was no traffic after {last}, and no pause as long before it: it has stopped, and nothing is expected. "
+        "Give a growth for this class where it comes back."
+    )
+    return ExpectedPath(
+        basis=replace(path.basis, basis=Basis.FORECAST, model="stopped", reason=reason), middle=nothing, high=nothing
+    )
+
+
+def _basis(name: str, history: DailySeries, forecast: Forecast, settings: DemandSettings) -> ClassBasis:
+    reason = f"Fitted to {forecast.fitted_days:,} days to {history.last_day}"
+    if forecast.shift is not None:
+        day = days_later(history.last_day, 1 - forecast.shift_days_ago)
+        turn = "rose" if forecast.shift.ratio > 1 else "fell"
+        reason = (
+            f"The level {turn} ×{forecast.shift.ratio:.2g} on {day}; fitted to the {forecast.fitted_days:,} days since"
         )
+    if forecast.outage_days:
+        reason += f", without {plural(forecast.outage_days, 'day')} of outages"
+    reason += (
+        f". Its own growth of {forecast.growth_per_year_ratio:+.0%} a year counts {forecast.own_weight:.0%}, the usual "
+        f"{USUAL_GROWTH.middle:.0%} (high {USUAL_GROWTH.high:.0%}) the rest."
+    )
+    if forecast.season_share >= SHOWN_SHARE:
+        reason += f" Last year's shape comes again at {forecast.season_share:.0%}."
+    if np.isfinite(forecast.error_ratio):
+        reason += (
+            f" Past forecasts of it were off by {forecast.error_ratio:.1%} on average, those that repeat the last week "
+            f"by {forecast.naive_error_ratio:.1%}; {forecast.coverage_ratio:.0%} were inside their "
+            f"{INTERVAL_RATIO:.0%} interval."
+        )
+    reason += (
+        f" Growth is that of the highest week up to a date: the middle is its mean, and it stays below the high one "
+        f"with a chance of {settings.high_quantile:.0%}."
+    )
     return ClassBasis(
         name=name,
         basis=Basis.FORECAST,
-        model=str(tested.model),
+        model="level and growth" if forecast.season_share < SHOWN_SHARE else "level, growth and last year's shape",
         history_days=history.days,
         reason=reason,
-        error_ratio=tested.error_ratio,
-        seasonal_naive_error_ratio=tested.seasonal_naive_error_ratio,
-        coverage_ratio=tested.coverage_ratio,
-        interval_ratio=tested.interval_ratio,
+        error_ratio=forecast.error_ratio,
+        seasonal_naive_error_ratio=forecast.naive_error_ratio,
+        coverage_ratio=forecast.coverage_ratio,
+        interval_ratio=INTERVAL_RATIO,
     )

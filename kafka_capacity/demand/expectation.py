@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import outlook_dates
-from kafka_capacity.demand.class_forecast import WEEK_DAYS, ClassForecast, forecast_class
+from kafka_capacity.demand.class_forecast import ClassForecast, forecast_class
+from kafka_capacity.demand.day_gaps import WEEK_DAYS
 from kafka_capacity.demand.folding import fold_events
 from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.planned import planned_events
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
+from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
 CLUSTER = "cluster"
@@ -29,7 +31,7 @@ class DemandExpectation:
 
     Attributes:
         outlook: what sizing works with.
-        notes: a sentence for each thing that was asked for and left out.
+        notes: which growth holds where one was asked for, and a sentence for each event that is left out.
         classes: history and forecast of each class of topics, by name, without events.
         cluster: the same of all topics together.
     """
@@ -62,6 +64,7 @@ def expect_demand(
     )
     dates = outlook_dates(snapshot.ds, settings.horizon_months, planned.turns)
     classes = class_topics(snapshot.partitions.topics, topic_rates(snapshot, load), settings.topic_classes)
+    _refuse_unknown(settings, classes)
     series = class_series(history or TopicHistory.empty(snapshot.ds), classes, snapshot.partitions.topics)
     found = [
         forecast_class(name, one, dates, settings, reference_days=reference_days)
@@ -76,7 +79,31 @@ def expect_demand(
         settings.high_quantile,
         measured_days=measured_days,
     )
-    return DemandExpectation(outlook=outlook, notes=planned.notes, classes=tuple(found[:-1]), cluster=found[-1])
+    notes = (*growth_notes(settings, classes), *planned.notes)
+    return DemandExpectation(outlook=outlook, notes=notes, classes=tuple(found[:-1]), cluster=found[-1])
+
+
+def growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, ...]:
+    """Return which growth holds instead of what the history says, where one was asked for."""
+    own = [name for name, _ in settings.class_growth]
+    others = any(name not in own for name in classes.names)
+    named = [(name, settings.growth_of(name)) for name in own]
+    named += [("all other topics" if own else "all topics", settings.growth_of(CLUSTER))] if others else []
+    rates = [
+        f"{growth.middle:.0%} a year for {name}, {growth.high:.0%} in the high estimate"
+        for name, growth in named
+        if growth is not None
+    ]
+    return (f"Growth is as was asked for, whatever the history says: {'; '.join(rates)}.",) if rates else ()
+
+
+def _refuse_unknown(settings: DemandSettings, classes: TopicClasses) -> None:
+    for name, _ in settings.class_growth:
+        if name not in classes.names:
+            known = ", ".join(classes.names)
+            raise RequestError(
+                f"class_growth: {name!r} is refused: there is no such class of topics; there are {known}"
+            )
 
 
 def class_series(history: TopicHistory, classes: TopicClasses, living: Sequence[str]) -> list[DailySeries]:

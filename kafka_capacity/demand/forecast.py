@@ -1,26 +1,35 @@
-"""Forecast one series with intervals, or say why that cannot be done honestly.
+"""Forecast one series: the highest week up to each week ahead, what is expected of it and how high it may be.
 
-The rule: there are :data:`LEAST_SEASONS` seasons to fit the first backtest on and as many to test it on; a forecast
-reaches no further than :data:`REACH_RATIO` of the history, since only there its errors could be measured; nearly all of
-the history is known, and it is fresh.
+What goes into it, in this order: outages and gaps are bridged (:mod:`day_gaps`), only the days since the last shift of
+the level count (:mod:`level_shifts`), a model is fitted to their weeks and to its own errors (:mod:`week_model`,
+:mod:`spread`), and paths are drawn (:mod:`week_paths`). The growth that is usual elsewhere, the prior, counts with a
+weight that falls smoothly with every day of history; there is no length at which the answer turns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.backtest import LEAST_SEASONS, Backtest, backtest
-from kafka_capacity.demand.forecast_models import forecast_path, one_thread
+from kafka_capacity.demand.day_gaps import WEEK_DAYS, CleanDays, clean_days
+from kafka_capacity.demand.growth import growth_ratio
+from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
+from kafka_capacity.demand.settings import Growth
+from kafka_capacity.demand.spread import Z, level_spread
+from kafka_capacity.demand.week_model import HORIZONS, WeekModel, fit_weeks
+from kafka_capacity.demand.week_paths import ROLLING_DRAWS, noise, wandering
 
+Floats = NDArray[np.float64]
+
+LEAST_DAYS = 14
+"""Less has no growth to tell, and no noise: the prior alone."""
+LEAST_BELIEF = 0.01
+HALF_WEIGHT_DAYS = 60
+"""With so many days more, history and prior count the same; in variance, that is, its root in the spread."""
 INTERVAL_RATIO = 0.8
-"""What share of days the interval that is shown and tested shall hold."""
-REACH_RATIO = 0.5
-LEAST_KNOWN_RATIO = 0.9
-MAX_ZERO_RATIO = 0.05
-"""Series that stop and go are another kind; a few zeros are outages of the topic or of its metrics, and are gaps."""
+"""What share of weeks the interval that is tested shall hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,68 +37,138 @@ class Forecast:
     """What comes after the end of a series, in its unit.
 
     Attributes:
-        median: float64[H].
-        low: float64[H], the lower end of the interval of :data:`INTERVAL_RATIO`.
-        high: float64[H], its upper end.
-        backtest: how such forecasts did in the past.
+        expected: float64[W + 1], the mean of the highest week so far, by how many weeks ahead.
+        high: float64[W + 1], its quantile that was asked for.
+        week_low: float64[W], the lower end of the interval of :data:`INTERVAL_RATIO` of single weeks.
+        week_high: float64[W], its upper end.
+        fitted_days: how many known days it rests on.
+        own_weight: of the history against the prior, 0 to 1.
+        shift: the last change of level; ``None`` where there was none.
+        shift_days_ago: how many days the series has had since, all of them where there was none.
+        outage_days: how many days were left out.
+        growth_per_year_ratio: that goes on by the history alone.
+        season_share: by how much last year's shape comes again.
+        error_ratio: mean absolute error of the backtest's forecasts, as a ratio; NaN where there was none.
+        naive_error_ratio: the same of repeating the last week.
+        coverage_ratio: what share of them was inside the interval.
     """
 
-    median: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    backtest: Backtest
-
-    def quantile(self, quantile: float) -> NDArray[np.float64]:
-        """Return float64[H], the path that values stay below with this chance, 0.5 to 1."""
-        return np.asarray(self.median * np.exp(self.backtest.curve.reach(quantile)))
+    expected: Floats
+    high: Floats
+    week_low: Floats
+    week_high: Floats
+    fitted_days: int
+    own_weight: float
+    shift: LevelShift | None
+    shift_days_ago: int
+    outage_days: int
+    growth_per_year_ratio: float
+    season_share: float
+    error_ratio: float
+    naive_error_ratio: float
+    coverage_ratio: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoForecast:
-    """Why there is no forecast: a sentence without its stop."""
+    """Why there is no forecast: a sentence without its stop.
+
+    Attributes:
+        why: of it.
+        stopped_days: how many days without traffic end the series, 0 where it has not stopped.
+    """
 
     why: str
+    stopped_days: int = 0
 
 
-def forecast_series(
-    values: NDArray[np.float64], *, season: int, horizon: int, unit: str = "days"
-) -> Forecast | NoForecast:
+def forecast_series(values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float) -> Forecast | NoForecast:
     """Forecast a series.
 
     Args:
-        values: float64[N], not negative, NaN where not known; begins and ends with known ones.
-        season: how many values a season has.
-        horizon: how many values ahead; where the history is too short for that, as many as it allows.
-        unit: what one value stands for, as a plural, in sentences.
+        values: float64[N], a day each, not negative, NaN where not known.
+        weeks_ahead: how many weeks to give.
+        prior: what is usual elsewhere.
+        quantile: of the high estimate.
     """
-    is_known = np.isfinite(values) & (values > 0)
-    refusal = _refusal(values, is_known, season, unit)
-    if refusal is not None:
-        return refusal
-    place = np.arange(len(values))
-    logarithms = np.interp(place, place[is_known], np.log(values[is_known]))
-    steps = min(horizon, int(REACH_RATIO * len(values)))
-    with one_thread():
-        tested = backtest(logarithms, is_known, season=season, horizon=steps, interval_ratio=INTERVAL_RATIO)
-        path = forecast_path(tested.model, logarithms, season, steps)
-    reach = tested.curve.reach(0.5 + INTERVAL_RATIO / 2)
-    return Forecast(median=np.exp(path), low=np.exp(path - reach), high=np.exp(path + reach), backtest=tested)
+    clean = clean_days(values)
+    if clean is None:
+        return NoForecast(why="There was never any traffic")
+    if clean.stopped_days:
+        return NoForecast(
+            why=f"The last {clean.stopped_days:,} days are without traffic", stopped_days=clean.stopped_days
+        )
+    days = int(clean.is_known.sum())
+    if days < LEAST_DAYS:
+        return NoForecast(why=f"The history has {days:,} days with traffic, and a forecast takes {LEAST_DAYS}")
+    beliefs = _beliefs(clean)
+    parts = [_since(clean, shift, weeks_ahead, prior, quantile) for shift, _ in beliefs]
+    weights = np.array([weight for _, weight in beliefs])
+    main = parts[int(np.argmax(weights))]
+    logs = {
+        name: np.log([getattr(part, name) for part in parts]) for name in ("expected", "high", "week_low", "week_high")
+    }
+    return replace(main, outage_days=clean.outage_days, **{name: np.exp(weights @ part) for name, part in logs.items()})
 
 
-def _refusal(values: NDArray[np.float64], is_known: NDArray[np.bool_], season: int, unit: str) -> NoForecast | None:
-    least = 2 * LEAST_SEASONS * season
-    count = len(values)
-    if count < least:
-        return NoForecast(why=f"The history has {count:,} {unit}, and a forecast takes at least {least:,}")
-    zeros = int((values == 0).sum())
-    if zeros > MAX_ZERO_RATIO * count:
-        return NoForecast(
-            why=f"{zeros:,} of {count:,} {unit} are without traffic, more than the {MAX_ZERO_RATIO:.0%} that a "
-            "forecast allows"
-        )
-    known = int(is_known.sum())
-    if known < LEAST_KNOWN_RATIO * count:
-        return NoForecast(
-            why=f"Only {known:,} of {count:,} {unit} of history are known, and a forecast takes {LEAST_KNOWN_RATIO:.0%}"
-        )
-    return None
+def _beliefs(clean: CleanDays) -> list[tuple[LevelShift | None, float]]:
+    """Return what may have been the last shift, and how much that counts; together they count 1."""
+    found: list[tuple[LevelShift | None, float]] = []
+    left = 1.0
+    for shift in reversed(level_shifts(clean.values)):
+        found.append((shift, left * shift.certainty))
+        left *= 1 - shift.certainty
+        if left < LEAST_BELIEF:
+            break
+    total = sum(weight for _, weight in found)
+    return [(shift, weight / total) for shift, weight in found] if left < LEAST_BELIEF else [*found, (None, left)]
+
+
+def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: Growth, quantile: float) -> Forecast:
+    """Forecast from the days since a shift."""
+    since = 0 if shift is None else min(shift.day, len(clean.values) - WEEK_DAYS)
+    own = clean.values[since:]
+    known = int(clean.is_known[since:].sum())
+    model = fit_weeks(own, weeks_ahead)
+    young = max(0, known - LEAST_DAYS)
+    weight = young / (young + HALF_WEIGHT_DAYS)
+    off, off_max = (np.minimum(noise(model.residuals, weeks_ahead, draws), model.top) for draws in (1, ROLLING_DRAWS))
+    wander = wandering(level_spread(model, weeks_ahead))
+    week = model.path[:, None] + wander + off
+    low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
+    spread_weight = float(np.sqrt(weight))
+    most = np.maximum.accumulate(weight * model.path[:, None] + spread_weight * wander + off_max)
+    days = WEEK_DAYS * np.arange(1, weeks_ahead + 1, dtype=np.float64)
+    usual = growth_ratio(days, prior.middle)
+    beyond = growth_ratio(days, prior.high) / usual
+    expected = np.exp(most).mean(axis=1) * usual ** (1 - weight)
+    highest = np.exp(np.quantile(most, quantile, axis=1)) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
+    start = float(np.exp(model.level))
+    error, naive, coverage = _past(model)
+    return Forecast(
+        expected=start * np.concatenate([[1.0], np.maximum.accumulate(expected)]),
+        high=start * np.concatenate([[1.0], np.maximum.accumulate(np.maximum(highest, expected))]),
+        week_low=start * np.exp(low),
+        week_high=start * np.exp(high),
+        fitted_days=known,
+        own_weight=weight,
+        shift=shift,
+        shift_days_ago=len(own),
+        outage_days=0,
+        growth_per_year_ratio=float(np.expm1(model.growth_per_year)),
+        season_share=model.season_share,
+        error_ratio=error,
+        naive_error_ratio=naive,
+        coverage_ratio=coverage,
+    )
+
+
+def _past(model: WeekModel) -> tuple[float, float, float]:
+    """Return the mean error of the backtest, that of repeating the last week, and the share inside the interval."""
+    is_known = np.isfinite(model.errors)
+    if not is_known.any():
+        return float("nan"), float("nan"), float("nan")
+    reach = Z * level_spread(model, int(HORIZONS[-1]))[HORIZONS - 1]
+    inside = (np.abs(model.errors) <= reach)[is_known].mean()
+    error, naive = (float(np.abs(np.expm1(part[is_known])).mean()) for part in (model.errors, model.naive_errors))
+    return error, naive, float(inside)

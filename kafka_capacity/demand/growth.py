@@ -1,4 +1,4 @@
-"""Expected traffic by a yearly growth rate: what there is where no forecast can be made."""
+"""Expected traffic by a yearly growth rate: what there is where no forecast can be made, or where it was asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import DAYS_PER_YEAR, days_between
 from kafka_capacity.demand.outlook import Basis, ClassBasis
-from kafka_capacity.demand.settings import DemandSettings
+from kafka_capacity.demand.settings import Growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,25 +38,20 @@ def days_from_first(dates: Sequence[str]) -> NDArray[np.float64]:
     return np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
 
 
-def growth_path(
-    name: str, dates: Sequence[str], settings: DemandSettings, *, history_days: int, why: str
-) -> ExpectedPath:
-    """Let a class grow by the rates that were asked for.
+def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:
+    """Let a class grow by a yearly rate.
 
     Args:
         name: of the class.
         dates: D days, ascending.
-        settings: with the rates.
+        growth: of it.
         history_days: how many days of history there are.
         why: there is no forecast, a sentence without its stop.
     """
     days = days_from_first(dates)
-    middle = growth_ratio(days, settings.growth_per_year_ratio)
-    high = np.maximum(middle, growth_ratio(days, settings.growth_high_per_year_ratio))
-    rates = (
-        f"traffic grows by {settings.growth_per_year_ratio:.0%} a year, and by "
-        f"{settings.growth_high_per_year_ratio:.0%} in the high estimate, as was asked for"
-    )
+    middle = growth_ratio(days, growth.middle)
+    high = np.maximum(middle, growth_ratio(days, growth.high))
+    rates = f"traffic grows by {growth.middle:.0%} a year, and by {growth.high:.0%} in the high estimate"
     basis = ClassBasis(
         name=name,
         basis=Basis.GROWTH_RATE,

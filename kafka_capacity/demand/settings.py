@@ -1,4 +1,4 @@
-"""What is asked of the future: the horizon, the growth rate where no forecast can be made, and planned events."""
+"""What is asked of the future: the horizon, growth where the user knows it, and planned events."""
 
 from __future__ import annotations
 
@@ -21,24 +21,57 @@ class ClassPattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Growth in a year, as ratios: 0.3 is 30 % a year.
+
+    Attributes:
+        middle: expected.
+        high: at the high estimate, not below the middle.
+    """
+
+    middle: float
+    high: float
+
+
+USUAL_GROWTH = Growth(middle=0.3, high=0.6)
+"""What is taken of traffic of which nothing is known; the high rate is the 0.9 quantile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DemandSettings:
     """What is asked of the future.
 
     Attributes:
         horizon_months: how far ahead, in months.
-        growth_per_year_ratio: growth in a year where the history is too short for a forecast; 0.3 is 30 % a year.
+        growth_per_year_ratio: growth in a year that holds instead of the forecast, 0.3 for 30 % a year; ``None`` for
+            what the history says.
         growth_high_per_year_ratio: the same for the high estimate; never below the middle one.
+        class_growth: names of classes and the growth of each, which holds before that of all.
         high_quantile: of the high estimate where there is a forecast.
-        is_forecast: whether forecasts are made at all; without, the growth rate holds for all.
+        is_forecast: whether forecasts are made at all; without, a growth rate holds for all.
         topic_classes: topics that grow alike, the first pattern that matches counts; topics that none matches are
             classed by the start of their name.
         events: planned events.
     """
 
     horizon_months: int = 12
-    growth_per_year_ratio: float = 0.3
-    growth_high_per_year_ratio: float = 0.6
+    growth_per_year_ratio: float | None = None
+    growth_high_per_year_ratio: float | None = None
+    class_growth: tuple[tuple[str, float], ...] = ()
     high_quantile: float = 0.9
     is_forecast: bool = True
     topic_classes: tuple[ClassPattern, ...] = ()
     events: tuple[PlannedEvent, ...] = ()
+
+    def growth_of(self, name: str) -> Growth | None:
+        """Return the growth that was asked for a class, ``None`` where its history decides.
+
+        Where one of the two rates is not given it stands to the other as the usual ones do, or is the same.
+        """
+        middle, high = self.growth_per_year_ratio, self.growth_high_per_year_ratio
+        if name in dict(self.class_growth):
+            middle, high = dict(self.class_growth)[name], None
+        if middle is None:
+            return None if high is None else Growth(middle=min(USUAL_GROWTH.middle, high), high=high)
+        usual = (1 + middle) * (1 + USUAL_GROWTH.high) / (1 + USUAL_GROWTH.middle) - 1
+        return Growth(middle=middle, high=usual if high is None else max(middle, high))

@@ -6,11 +6,11 @@ import datetime
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
 
 from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
-from kafka_capacity.demand.settings import ClassPattern, DemandSettings
+from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
 
 DEMAND_SECTION = "Demand"
 
@@ -19,6 +19,7 @@ _DEFAULT = DemandSettings()
 Pattern = Annotated[str, Field(min_length=1, max_length=249, description="of topic names; * stands for any letters")]
 Rate = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
 Growth = Annotated[float, Field(ge=-0.9, le=100.0, allow_inf_nan=False)]
+_GROWTH = TypeAdapter[float](Growth)
 Retention = Annotated[float, Field(ge=1.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
 
 
@@ -103,11 +104,24 @@ class NewTopicEvent(_Event):
         return AddedTopic(from_date=self.from_date.isoformat(), retention_seconds=retention, **fields)
 
 
+def _class_growth(item: str) -> tuple[str, float]:
+    """Return the name of a class and its growth from name=ratio."""
+    name, _, text = item.partition("=")
+    try:
+        ratio = _GROWTH.validate_python(text)
+    except ValueError:
+        ratio = None
+    if not name.strip() or ratio is None:
+        msg = f"{item!r} is no growth; write name=ratio, such as payments=0.5, from -0.9 to 100"
+        raise ValueError(msg)
+    return name.strip(), ratio
+
+
 EventParameter = Annotated[LaunchEvent | RetentionEvent | NewTopicEvent, Field(discriminator="kind")]
 
 
 class DemandParameters(BaseModel):
-    """How far ahead, how traffic grows where no forecast can be made, and what is planned."""
+    """How far ahead, how traffic grows, and what is planned."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -122,22 +136,30 @@ class DemandParameters(BaseModel):
     is_forecast: bool = Field(
         default=_DEFAULT.is_forecast,
         title="Forecast from history",
-        description="Forecast each class of topics from its history where that is long enough. Off: the growth rates "
-        "hold for all.",
+        description="Forecast each class of topics from its history. Off: a growth rate holds for all.",
         json_schema_extra=_here(option="--forecast"),
     )
-    growth_per_year_ratio: Growth = Field(
-        default=_DEFAULT.growth_per_year_ratio,
+    growth_per_year_ratio: Growth | None = Field(
+        default=None,
         title="Growth in a year",
-        description="Of traffic, where there is no forecast: 0.3 is 30 % a year, -0.1 is 10 % less.",
+        description=f"Of traffic, instead of the forecast: 0.3 is 30 % a year, -0.1 is 10 % less. Empty: what the "
+        f"history says, and {USUAL_GROWTH.middle:.0%} a year where there is none.",
         json_schema_extra=_here(option="--growth"),
     )
-    growth_high_per_year_ratio: Growth = Field(
-        default=_DEFAULT.growth_high_per_year_ratio,
-        validate_default=True,
+    growth_high_per_year_ratio: Growth | None = Field(
+        default=None,
         title="Growth in a year, high estimate",
-        description="The same for the high estimate; not below the growth above.",
+        description=f"The same for the high estimate; not below the growth above. Empty: as much above it as "
+        f"{USUAL_GROWTH.high:.0%} is above {USUAL_GROWTH.middle:.0%}.",
         json_schema_extra=_here(option="--growth-high"),
+    )
+    class_growth: tuple[str, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Growth of classes",
+        description="Growth in a year of single classes of topics, instead of their forecast, one a line as "
+        "name=ratio, such as payments=0.5.",
+        json_schema_extra=_here(option="--class-growth", metavar="NAME=RATIO", repeats=True),
     )
     high_quantile: float = Field(
         default=_DEFAULT.high_quantile,
@@ -145,7 +167,8 @@ class DemandParameters(BaseModel):
         le=0.99,
         allow_inf_nan=False,
         title="Quantile of the high estimate",
-        description="0.9: in nine of ten cases traffic stays below the high estimate of a forecast.",
+        description="0.9: in nine of ten cases the highest week up to a date stays below the high estimate of a "
+        "forecast.",
         json_schema_extra=_here(option="--high-quantile", metavar="RATIO"),
     )
     topic_classes: tuple[str, ...] = Field(
@@ -176,11 +199,18 @@ class DemandParameters(BaseModel):
                 raise ValueError(msg)
         return value
 
+    @field_validator("class_growth")
+    @classmethod
+    def _are_growths(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for item in value:
+            _class_growth(item)
+        return value
+
     @field_validator("growth_high_per_year_ratio")
     @classmethod
-    def _is_at_least_the_middle(cls, value: float, info: ValidationInfo) -> float:
+    def _is_at_least_the_middle(cls, value: float | None, info: ValidationInfo) -> float | None:
         middle = info.data.get("growth_per_year_ratio")
-        if middle is not None and value < middle:
+        if middle is not None and value is not None and value < middle:
             msg = f"it is below growth_per_year_ratio, {middle:g}; the high estimate is at least as much"
             raise ValueError(msg)
         return value
@@ -193,6 +223,7 @@ class DemandParameters(BaseModel):
             is_forecast=self.is_forecast,
             growth_per_year_ratio=self.growth_per_year_ratio,
             growth_high_per_year_ratio=self.growth_high_per_year_ratio,
+            class_growth=tuple(_class_growth(item) for item in self.class_growth),
             high_quantile=self.high_quantile,
             topic_classes=tuple(ClassPattern(name=name.strip(), topics=pattern.strip()) for name, _, pattern in pairs),
             events=tuple(event.planned() for event in self.planned_events),

@@ -323,28 +323,6 @@ def test_a_folder_that_cannot_be_written_is_told(run, snapshot, tmp_path):
     assert taken.read_text() == "a file"
 
 
-def test_a_command_without_pandas_can_still_forecast():
-    """The models are fitted by a library that needs pandas, which pyarrow alone must not find."""
-    code = (
-        "import sys\n"
-        "from kafka_capacity.cli.startup import keep_pandas_out, own_the_process\n"
-        "own_the_process()\n"
-        "keep_pandas_out()\n"
-        "import pyarrow as pa\n"
-        "pa.array([1.0]).to_numpy()\n"
-        "assert 'pandas' not in sys.modules\n"
-        "import numpy as np\n"
-        "from kafka_capacity.demand.forecast_models import Model, forecast_path\n"
-        "path = forecast_path(Model.THETA, np.log(np.arange(1.0, 71.0)), 7, 7)\n"
-        "assert np.isfinite(path).all()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
-    )
-
-    assert done.returncode == 0, done.stderr
-
-
 def test_a_plan_starts_without_what_it_does_not_need(snapshot):
     code = (
         "import sys\n"

@@ -253,7 +253,7 @@ def test_planned_events_come_from_a_file(run, uneven, tmp_path):
     assert names == ["apps", "other", "web (launch ×2.5 from 2026-12-24)"]
     assert demand["dates"][2:4] == ["2026-12-23", "2026-12-24"]
     assert demand["classes"][2]["rate_ratio"] == [1, 1, 1, 2.5, 2.5, 2.5]
-    assert demand["classes"][0]["reason"].startswith("No forecast was asked for: ")
+    assert demand["classes"][0]["reason"].startswith("As was asked for: ")
 
 
 @pytest.mark.parametrize(

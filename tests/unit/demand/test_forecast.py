@@ -4,163 +4,217 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm, t
 
-from kafka_capacity.demand.backtest import LEAST_SEASONS, backtest
-from kafka_capacity.demand.forecast import Forecast, NoForecast, forecast_series
-from kafka_capacity.demand.forecast_models import Model, forecast_path
-from kafka_capacity.demand.interval import error_curve
-from kafka_capacity.demand.season_levels import path_of_levels, season_levels, season_shape
-from tests.unit.demand.public_series import daily_page_views, hourly_pedestrians, measured
+from kafka_capacity.demand.day_gaps import clean_days
+from kafka_capacity.demand.forecast import HALF_WEIGHT_DAYS, LEAST_DAYS, NoForecast, forecast_series
+from kafka_capacity.demand.level_shifts import level_shifts
+from kafka_capacity.demand.settings import USUAL_GROWTH
+from tests.unit.demand.public_series import daily_page_views
 
 WEEK = np.array([1.1, 1.05, 1.0, 1.0, 1.05, 0.9, 0.8])
+HALF_A_YEAR = 26
 
 
-def made(days, *, growth=0.0, noise=0.0, seed=1):
-    """Return days of a week that grows by a share each day, with noise."""
+def made(days, *, growth=0.0, noise=0.05, wander=0.0, seed=1):
+    """Return days of a week that grows by a share each day, with noise, and a level that wanders every week."""
     rng = np.random.default_rng(seed)
     day = np.arange(days)
-    return 1e6 * np.exp(growth * day) * np.resize(WEEK, days) * rng.lognormal(0.0, noise, days)
+    level = np.interp(day / 7, np.arange(days // 7 + 2), np.cumsum(rng.normal(0.0, wander, days // 7 + 2)))
+    return 1e6 * np.exp(growth * day + level) * np.resize(WEEK, days) * rng.lognormal(0.0, noise, days)
 
 
-def test_a_seasonal_series_without_noise_is_forecast_exactly():
-    forecast = forecast_series(made(280), season=7, horizon=100)
-    expected = made(380)[280:]
-    assert forecast.median == pytest.approx(expected, rel=1e-6)
-    assert forecast.high == pytest.approx(expected, rel=1e-6)
-    assert forecast.backtest.error_ratio == pytest.approx(0.0, abs=1e-6)
+def found(values, *, weeks=52, quantile=0.9):
+    return forecast_series(values, weeks_ahead=weeks, prior=USUAL_GROWTH, quantile=quantile)
 
 
-def test_growth_by_the_same_share_every_day_is_forecast_exactly():
-    forecast = forecast_series(made(280, growth=0.003), season=7, horizon=100)
-    assert forecast.backtest.model is Model.DRIFT
-    assert forecast.median == pytest.approx(made(380, growth=0.003)[280:], rel=1e-6)
+def stepped(days, ago, ratio, **more):
+    values = made(days, **more)
+    values[days - ago :] *= ratio
+    return values
 
 
-def test_levels_are_of_whole_seasons_counted_from_the_end():
-    values = np.concatenate([[100.0, 100.0], np.resize([1.0, 2.0, 3.0], 12)])
-    assert season_levels(values, 3).tolist() == [2.0, 2.0, 2.0, 2.0]
-    assert season_shape(values, 3).tolist() == [-1.0, 0.0, 1.0]
+@pytest.mark.parametrize(("ago", "ratio"), [(200, 2.0), (200, 0.5), (50, 2.0), (50, 100.0), (21, 3.0)])
+def test_a_step_is_found_and_told_and_the_forecast_rests_on_the_days_since(ago, ratio):
+    forecast = found(stepped(400, ago, ratio))
+    assert forecast.shift_days_ago == pytest.approx(ago, abs=1)
+    assert forecast.shift.ratio == pytest.approx(ratio, rel=0.1)
+    assert forecast.fitted_days == forecast.shift_days_ago
+    level = 1e6 * ratio
+    assert forecast.expected[0] == pytest.approx(level, rel=0.05)
+    # Half a year on: some of the usual 30 % a year, and what a level that was just found may be off.
+    assert 0.97 * level < forecast.expected[HALF_A_YEAR] < 1.3 * level
+    assert forecast.high[HALF_A_YEAR] < 1.6 * level
+    assert forecast.high[52] < 2.0 * level
 
 
-def test_a_path_is_straight_between_the_middles_of_seasons():
-    # Levels 0, 3, 6 at middles 3 steps apart: each step adds 1. The first value is 2 steps after the last middle.
-    path = path_of_levels(0.0, np.array([3.0, 6.0, 9.0]), np.zeros(3), 6)
-    assert path.tolist() == pytest.approx([2, 3, 4, 5, 6, 7])
+def test_a_launch_from_nothing_starts_at_its_launch():
+    values = np.concatenate([np.zeros(350), made(50)])
+    forecast = found(values)
+    assert forecast.fitted_days == 50
+    assert forecast.high[52] < 2.0e6
 
 
-def test_models_agree_where_there_is_nothing_to_learn():
-    flat = np.log(made(140))
-    for model in Model:
-        assert forecast_path(model, flat, 7, 30) == pytest.approx(np.log(made(170))[140:], abs=1e-6)
+def test_growth_wandering_and_seasons_are_no_shifts():
+    for seed in range(12):
+        for values in (made(400, growth=0.003, seed=seed), made(400, wander=0.05, seed=seed)):
+            assert not level_shifts(values)
+        day = np.arange(730)
+        assert not level_shifts(made(730, seed=seed) * np.exp(0.3 * np.sin(day / 365.25 * 2 * np.pi)))
 
 
-def test_the_curve_of_errors_finds_the_one_that_made_them():
-    horizon = np.arange(1, 101) / 10
-    errors = np.tile(0.02 + 0.05 * np.sqrt(horizon), (6, 1)) * np.array([1, -1, 1, -1, 1, -1])[:, None]
-    curve = error_curve(errors, 10, 1_000_000)
-    assert curve.scale == pytest.approx(0.02 + 0.05 * np.sqrt(horizon))
-    # All errors have the size of the curve, and so many are independent that Student's t is normal.
-    assert curve.reach(0.9) == pytest.approx(curve.scale, rel=1e-4)
-    assert curve.reach(0.5).tolist() == [0.0] * 100
+@pytest.mark.parametrize(("first", "days", "left"), [(200, 4, 0.0), (200, 12, 0.02), (300, 1, 0.0), (396, 4, 0.0)])
+def test_an_outage_is_no_shift_and_changes_little(first, days, left):
+    values = made(400)
+    whole = found(values)
+    values[first : first + days] *= left
+    forecast = found(values)
+    assert forecast.shift is None
+    assert forecast.outage_days == days
+    assert forecast.high == pytest.approx(whole.high, rel=0.06)
 
 
-def test_few_independent_forecasts_widen_as_students_t_does():
-    curve = error_curve(np.full((4, 50), 0.1), 7, 100)
-    assert curve.independent[[0, 49]].tolist() == [100.0, 2.0]
-    assert curve.reach(0.9)[49] == pytest.approx(0.1 * t.ppf(0.9, 2) / norm.ppf(0.9))
+def test_a_topic_that_stopped_is_told_to_have_stopped_and_a_pause_that_was_usual_is_none():
+    values = made(300)
+    values[-10:] = 0.0
+    assert found(values) == NoForecast(why="The last 10 days are without traffic", stopped_days=10)
+    values[100:112] = 0.0
+    assert not isinstance(found(values), NoForecast)
 
 
-def test_the_backtest_holds_forecasts_against_what_came():
-    values = np.log(made(210, growth=0.002, noise=0.05))
-    is_known = np.ones(210, dtype=np.bool_)
-    is_known[150] = False
-    found = backtest(values, is_known, season=7, horizon=40, interval_ratio=0.8)
-    assert found.origins[0] == LEAST_SEASONS * 7
-    assert found.origins[-1] == 203
-    row = int(np.flatnonzero(found.origins < 150)[-1])
-    origin = int(found.origins[row])
-    assert found.forecast[row] == pytest.approx(np.exp(forecast_path(found.model, values[:origin], 7, 40)))
-    assert np.isnan(found.actual[row, 150 - origin])
-    assert found.actual[-1, :7] == pytest.approx(np.exp(values[203:]))
-    assert np.isnan(found.actual[-1, 7:]).all()
-    off = np.abs(found.forecast - found.actual)
-    assert found.error_ratio == pytest.approx(np.nanmean(off) / np.nanmean(found.actual))
-    is_inside = (found.actual >= found.low) & (found.actual <= found.high)
-    assert found.coverage_ratio == pytest.approx(is_inside[np.isfinite(off)].mean())
-    # An interval is made from the errors at all other origins.
-    errors = np.log(found.actual / found.forecast)
-    others = error_curve(np.delete(errors, row, axis=0), 7, 210 - LEAST_SEASONS * 7)
-    assert found.high[row] == pytest.approx(found.forecast[row] * np.exp(others.reach(0.9)))
-    assert found.seasonal_naive_error_ratio == found.candidate_error_ratio[Model.SEASONAL_NAIVE]
-    assert found.error_ratio <= found.seasonal_naive_error_ratio
+def test_gaps_are_filled_with_their_weekday_and_zeros_that_are_usual_stay():
+    values = np.resize(np.array([5.0, 5.0, 5.0, 5.0, 5.0, 0.0, 0.0]), 140)
+    values[70] = np.nan
+    clean = clean_days(values)
+    assert clean.values[70] == 5.0
+    assert clean.outage_days == 0
+    assert (clean.values == np.resize([5.0, 5.0, 5.0, 5.0, 5.0, 0.0, 0.0], 140)).all()
+    assert clean_days(np.array([0.0, np.nan, 0.0])) is None
 
 
-@settings(max_examples=3, deadline=None)
+@pytest.mark.parametrize("between", [1.0, 0.0])
+def test_a_batch_that_comes_every_month_is_in_the_high_estimate(between):
+    values = between * made(400)
+    values[5::30] = 1e9
+    forecast = found(values)
+    batch_week = 1e9 / 7
+    assert forecast.high[HALF_A_YEAR] >= 0.95 * batch_week
+    assert forecast.expected[HALF_A_YEAR] == pytest.approx(batch_week, rel=0.35)
+    assert forecast.high[52] < 3 * batch_week
+
+
+def test_139_and_150_days_of_the_same_series_give_nearly_the_same():
+    for seed in range(3):
+        values = made(150, wander=0.03, seed=seed)
+        assert found(values[:139]).high[52] == pytest.approx(found(values).high[52], rel=0.25)
+
+
+def turns(values, first=30, last=400):
+    """Return by how much the high estimate half a year ahead changes with each day, where no shift is suspected."""
+    ends = [end for end in range(first, last + 1) if np.isfinite(values[end - 1])]
+    highs = [found(values[:end], weeks=HALF_A_YEAR).high[HALF_A_YEAR] for end in ends]
+    is_calm = np.array([not level_shifts(clean_days(values[:end]).values) for end in ends])
+    return np.abs(np.expm1(np.diff(np.log(highs))))[is_calm[1:] & is_calm[:-1]]
+
+
+@pytest.mark.parametrize("values", [made(400, noise=0.1), made(400, wander=0.04, seed=2)], ids=["noise", "wandering"])
+def test_one_more_day_never_turns_the_answer(values):
+    changes = turns(values)
+    assert len(changes) > 350
+    assert changes.max() < 0.15
+
+
+def test_one_more_day_turns_nothing_on_real_series_either():
+    changes = turns(daily_page_views()[2500:])
+    assert len(changes) > 200
+    # Bursts of thirty times the usual move the level itself.
+    assert np.mean(changes < 0.15) > 0.97
+
+
+def test_the_weight_of_the_history_grows_smoothly_and_starts_at_none():
+    weights = [found(made(days), weeks=4).own_weight for days in range(LEAST_DAYS, 200)]
+    assert weights[0] == 0.0
+    assert weights[HALF_WEIGHT_DAYS] == 0.5
+    assert (np.diff(weights) > 0).all()
+    assert np.max(np.diff(weights)) < 0.02
+
+
+def test_two_weeks_of_history_grow_as_traffic_usually_does():
+    forecast = found(made(LEAST_DAYS, noise=0.0))
+    assert forecast.expected[52] / forecast.expected[0] == pytest.approx(1.3 ** (364 / 365.25), rel=1e-3)
+    assert forecast.high[52] / forecast.high[0] == pytest.approx(1.6 ** (364 / 365.25), rel=1e-3)
+    assert found(made(LEAST_DAYS - 1)) == NoForecast(
+        why="The history has 13 days with traffic, and a forecast takes 14"
+    )
+
+
+def test_growth_of_its_own_goes_on_and_wears_off():
+    forecast = found(made(800, growth=0.001, noise=0.0))
+    assert forecast.growth_per_year_ratio == pytest.approx(np.expm1(0.364), rel=0.05)
+    assert 1.30 < forecast.expected[52] / forecast.expected[0] < 1.46
+    assert forecast.expected[52] < forecast.high[52]
+
+
+def test_last_years_shape_comes_again_where_it_did_before():
+    day = np.arange(3 * 364)
+    values = made(len(day), noise=0.03) * np.exp(0.4 * np.sin(2 * np.pi * day / 364))
+    forecast = found(values)
+    assert forecast.season_share > 0.7
+    # From the middle of the year a peak comes: the highest week of a year is that of the season's top.
+    assert forecast.expected[52] == pytest.approx(1e6 * np.exp(0.4), rel=0.15)
+    flat = found(made(len(day), noise=0.03))
+    assert flat.season_share < 0.5
+
+
+def test_the_highest_week_so_far_never_falls_and_the_high_is_above_the_mean():
+    for values in (made(300, growth=-0.002), made(90, wander=0.08)):
+        forecast = found(values, weeks=260)
+        assert (np.diff(forecast.expected[1:]) >= 0).all()
+        assert (np.diff(forecast.high[1:]) >= 0).all()
+        assert (forecast.high[1:] >= forecast.expected[1:]).all()
+        assert (found(values, weeks=260, quantile=0.95).high >= forecast.high).all()
+
+
+def odd(kind, rng, days):
+    values = made(days, noise=rng.choice([0.0, 0.1, 1.0]), wander=rng.choice([0.0, 0.05]), seed=int(rng.integers(1000)))
+    start, stop = sorted(rng.integers(0, days, 2))
+    if kind == "gaps":
+        values[rng.random(days) < rng.random()] = np.nan
+    elif kind == "zeros":
+        values[rng.random(days) < rng.random()] = 0.0
+    elif kind == "pause":
+        values[start:stop] = 0.0
+    elif kind == "step":
+        values[start:] *= 10.0 ** rng.integers(-6, 6)
+    elif kind == "batches":
+        values[np.arange(days) % rng.integers(1, 40) > 0] = 0.0
+    return values
+
+
+@pytest.mark.parametrize("kind", ["noise", "gaps", "zeros", "pause", "step", "batches"])
+def test_no_history_makes_an_absurd_answer(kind):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        values = odd(kind, rng, int(rng.integers(20, 450)))
+        forecast = found(values)
+        if isinstance(forecast, NoForecast):
+            continue
+        largest = np.convolve(np.nan_to_num(values), np.full(7, 1 / 7), mode="valid").max()
+        # The noisiest by a factor of e a day; what is not known of a week stands for more than was seen of it.
+        known = np.isfinite(values).mean()
+        assert (forecast.high > 0).all()
+        assert forecast.high[52] < 7 * largest / known
+
+
+@settings(max_examples=5, deadline=None)
 @given(scale=st.floats(1e-3, 1e9), seed=st.integers(0, 1000))
 def test_the_unit_of_the_series_does_not_matter(scale, seed):
-    series = made(154, growth=0.001, noise=0.1, seed=seed)
-    one, other = (forecast_series(values, season=7, horizon=30) for values in (series, series * scale))
-    assert one.backtest.model == other.backtest.model
-    assert other.median / scale == pytest.approx(one.median, rel=1e-3)
-    assert other.high / scale == pytest.approx(one.high, rel=1e-2)
-    assert (one.low <= one.median).all()
-    assert (one.median <= one.high).all()
-    assert one.quantile(0.9) == pytest.approx(one.high)
-    assert (one.quantile(0.95) >= one.high).all()
+    values = made(154, noise=0.1, wander=0.04, seed=seed)
+    one, other = (found(values * by) for by in (1.0, scale))
+    assert other.high / scale == pytest.approx(one.high, rel=1e-9)
+    assert other.expected / scale == pytest.approx(one.expected, rel=1e-9)
 
 
 def test_the_same_series_gives_the_same_bytes():
-    one, other = (forecast_series(made(154, noise=0.1), season=7, horizon=30) for _ in range(2))
-    assert one.median.tobytes() == other.median.tobytes()
+    one, other = (found(made(154, noise=0.1)) for _ in range(2))
+    assert one.expected.tobytes() == other.expected.tobytes()
     assert one.high.tobytes() == other.high.tobytes()
-
-
-def test_a_forecast_reaches_half_as_far_as_the_history():
-    assert len(forecast_series(made(150), season=7, horizon=365).median) == 75
-
-
-def with_gaps(count, *, of=200, value=np.nan):
-    series = made(of)
-    series[10 : 10 + count] = value
-    return series
-
-
-@pytest.mark.parametrize(
-    ("series", "why"),
-    [
-        (made(139), "The history has 139 days, and a forecast takes at least 140"),
-        (with_gaps(21), "Only 179 of 200 days of history are known, and a forecast takes 90%"),
-        (
-            with_gaps(11, value=0.0),
-            "11 of 200 days are without traffic, more than the 5% that a forecast allows",
-        ),
-    ],
-)
-def test_what_cannot_be_forecast_is_refused_with_figures(series, why):
-    assert forecast_series(series, season=7, horizon=30) == NoForecast(why=why)
-
-
-def test_a_few_gaps_and_zeros_are_bridged():
-    whole = forecast_series(made(200), season=7, horizon=30)
-    for series in (with_gaps(14), with_gaps(7, value=0.0)):
-        assert isinstance(forecast_series(series, season=7, horizon=30), Forecast)
-        assert forecast_series(series, season=7, horizon=30).median == pytest.approx(whole.median, rel=0.05)
-
-
-def test_four_of_five_days_of_page_views_are_inside_the_interval():
-    found = measured(daily_page_views(), season=7, history=400, horizon=200, step=230)
-    assert found.forecasts == 11
-    assert 0.75 <= found.coverage_ratio <= 0.85
-    assert found.relative_error <= 1.0
-
-
-def test_four_of_five_hours_of_pedestrians_are_inside_the_interval():
-    places = [
-        measured(hourly_pedestrians(place), season=24, history=500, horizon=96, step=37)
-        for place in ("location_4", "location_41")
-    ]
-    inside = np.concatenate([found.is_inside for found in places])
-    assert 0.75 <= inside.mean() <= 0.85
-    # Weekdays and weekends differ, and a season of 24 hours does not know that: no better than yesterday again.
-    assert sum(found.error for found in places) <= 1.03 * sum(found.seasonal_naive_error for found in places)

@@ -26,7 +26,7 @@ _CLASSES = (
     column("model", "Model"),
     column("history_days", "Days of history", "count"),
     column("error_ratio", "Error", "percent"),
-    column("seasonal_naive_error_ratio", "Repeating the season", "percent"),
+    column("seasonal_naive_error_ratio", "Repeating the week", "percent"),
     column("coverage_ratio", "In the interval", "percent"),
     column("interval_ratio", "Should be", "limit"),
     column("middle", "Growth", "percent"),
@@ -64,8 +64,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
 
 def _classes(view: SizingView) -> dict[str, Any]:
     classes = view.document["classes"]
-    # A forecast's reason says in words what its row says in figures.
-    reasons = {"" if one["basis"] == "forecast" else str(one["reason"]) for one in classes}
+    reasons = {str(one["reason"]) for one in classes}
     common = reasons.pop() if len(reasons) == 1 and len(classes) > 1 else None
     ranked = sorted(classes, key=lambda one: (-one["partitions"], one["name"]))
     rows = [
@@ -75,7 +74,7 @@ def _classes(view: SizingView) -> dict[str, Any]:
             "middle": one["rate_ratio"][-1] - 1.0,
             "high": one["rate_ratio_high"][-1] - 1.0,
             "retention": one["retention_ratio"][-1],
-            NOTE: None if common or one["basis"] == "forecast" else str(one["reason"]),
+            NOTE: None if common else str(one["reason"]),
         }
         for one in ranked[:MAX_CLASSES]
     ]
@@ -86,12 +85,11 @@ def _classes(view: SizingView) -> dict[str, Any]:
         for one in _CLASSES
         if (has_forecast or one.key not in _OF_FORECASTS) and (has_retention or one.key != "retention")
     ]
-    note = f"Growth is that of traffic up to {view.horizon}, at the middle and the high estimate."
+    note = f"Growth is that of the highest week up to {view.horizon}: what is expected, and the high estimate."
     if has_forecast:
         note += (
-            " Error is the mean absolute error of forecasts in the backtest over the mean; a forecast is worth no more "
-            "than repeating the last season where that is as good. In the interval: the share of days of the backtest, "
-            "against what it should be."
+            " Error is the mean absolute error of past forecasts of the level, beside that of repeating the last week. "
+            "In the interval: the share of them inside their interval, against what it should be."
         )
     if common:
         note = f"{common} {note}"

@@ -66,8 +66,22 @@ def test_the_event_and_its_field_are_named():
     assert complaints(planned_events=[{"kind": "party"}])[0][0] == "planned_events.0"
 
 
+def complaints_of_growth(item):
+    wanted = "write name=ratio, such as payments=0.5, from -0.9 to 100"
+    return [("class_growth", f"Value error, {item!r} is no growth; {wanted}")]
+
+
+def test_growth_of_classes_reaches_the_settings_and_none_is_asked_for_by_default():
+    settings = DemandParameters(class_growth=("orders = 0.5",)).demand_settings()
+    assert settings.class_growth == (("orders", 0.5),)
+    assert DemandParameters().demand_settings().growth_of("orders") is None
+
+
 def test_growth_and_classes_are_checked():
-    assert complaints(growth_per_year_ratio=0.7) == [
+    assert DemandParameters(growth_per_year_ratio=0.7).demand_settings().growth_of("orders").high > 0.7
+    assert complaints(class_growth=["orders"]) == complaints_of_growth("orders")
+    assert complaints(class_growth=["orders=-0.95"]) == complaints_of_growth("orders=-0.95")
+    assert complaints(growth_per_year_ratio=0.7, growth_high_per_year_ratio=0.6) == [
         (
             "growth_high_per_year_ratio",
             "Value error, it is below growth_per_year_ratio, 0.7; the high estimate is at least as much",

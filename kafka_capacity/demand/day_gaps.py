@@ -1,0 +1,120 @@
+"""Days that are no part of a level: before a topic began, outages, gaps, and the zeros after it stopped.
+
+A day far below the same weekdays around it is an **outage** where traffic came back within :data:`MAX_OUTAGE_DAYS`, or
+where it has lasted less than a week: it says nothing of what the topic carries otherwise. Days that are empty as a rule
+(weekends, all but the first of a month) are not far below the usual, and stay. A last week or more without any traffic
+is a **stop**, unless the series has come back from a pause as long before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+WEEK_DAYS = 7
+OUTAGE_RATIO = 0.1
+"""A day with less of what the same weekdays around it carry is far below them."""
+USUAL_WEEKS = 8
+"""What is usual on a weekday is the median of so many weeks before and after."""
+MAX_OUTAGE_DAYS = 28
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CleanDays:
+    """A series from its first day with traffic on.
+
+    Attributes:
+        first: how many days were left out before.
+        values: float64[N], not negative; outages and gaps filled with what is usual around them.
+        is_known: bool[N], where nothing was filled.
+        outage_days: how many days are outages.
+        stopped_days: how many days without traffic end the series, 0 where it has not stopped.
+    """
+
+    first: int
+    values: Floats
+    is_known: NDArray[np.bool_]
+    outage_days: int
+    stopped_days: int
+
+
+def clean_days(values: Floats) -> CleanDays | None:
+    """Return the days of a series with outages and gaps filled, ``None`` where there was never traffic.
+
+    Args:
+        values: float64[N], not negative, NaN where not known.
+    """
+    has_traffic = np.flatnonzero(np.nan_to_num(values) > 0)
+    if not len(has_traffic):
+        return None
+    first = int(has_traffic[0])
+    own = values[first:]
+    usual = _usual(own)
+    with np.errstate(invalid="ignore"):
+        is_low = np.isfinite(own) & (own < OUTAGE_RATIO * usual)
+    is_outage = is_low & _comes_back(is_low | ~np.isfinite(own), _longest_pause(own))
+    is_known = np.isfinite(own) & ~is_outage
+    return CleanDays(
+        first=first,
+        values=_filled(own, is_known),
+        is_known=is_known,
+        outage_days=int(is_outage.sum()),
+        stopped_days=_stopped_days(own, len(values) - 1 - int(has_traffic[-1])),
+    )
+
+
+def _usual(values: Floats) -> Floats:
+    """Return float64[N], the median of the same weekday over some weeks before and after each day."""
+    reach = USUAL_WEEKS * WEEK_DAYS
+    padded = np.concatenate([np.full(reach, np.nan), values, np.full(reach, np.nan)])
+    around = sliding_window_view(padded, 2 * reach + 1)[:, ::WEEK_DAYS]
+    usual: Floats = np.nan_to_num(_median(around))
+    return usual
+
+
+def _median(rows: Floats) -> Floats:
+    """Return float64[N], the median of what is known in each row, NaN where nothing is."""
+    known = np.isfinite(rows).sum(axis=1)
+    ordered = np.sort(rows, axis=1)  # NaN comes last
+    place = np.arange(len(rows))
+    low, high = np.maximum(known - 1, 0) // 2, known // 2
+    return np.asarray((ordered[place, low] + ordered[place, np.minimum(high, rows.shape[1] - 1)]) / 2)
+
+
+def _comes_back(is_quiet: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
+    """Return bool[N], where a quiet run is short: over within four weeks, or at the end and no longer than usual."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_quiet, [False]]).astype(np.int8)))
+    found = np.zeros(len(is_quiet), dtype=np.bool_)
+    for start, end in edges.reshape(-1, 2).tolist():
+        most = max(WEEK_DAYS - 1, longest) if end == len(is_quiet) else MAX_OUTAGE_DAYS
+        found[start:end] = end - start <= most
+    return found
+
+
+def _longest_pause(values: Floats) -> int:
+    """Return the most known days without traffic in a row after which it came back."""
+    return int(np.diff(np.flatnonzero(values[np.isfinite(values)] > 0)).max(initial=1)) - 1
+
+
+def _stopped_days(values: Floats, trailing: int) -> int:
+    """Return how many days without traffic are a stop; a pause as long before, that ended, makes them one more."""
+    return trailing if trailing >= max(WEEK_DAYS, _longest_pause(values) + 1) else 0
+
+
+def _filled(values: Floats, is_known: NDArray[np.bool_]) -> Floats:
+    """Fill days with the nearest known ones of their weekday, before and after, so that weeks keep their shape."""
+    filled = np.where(is_known, values, 0.0)
+    day = np.arange(len(values))
+    for weekday in range(min(WEEK_DAYS, len(values))):
+        own = day[weekday::WEEK_DAYS]
+        known = own[is_known[own]]
+        if len(known):
+            filled[own] = np.interp(own, known, values[known])
+        else:
+            filled[own] = values[is_known].mean()
+    return np.asarray(filled, dtype=np.float64)

@@ -1,0 +1,127 @@
+"""Find days on which the level of a series changed for good: steps, launches, and what was taken away.
+
+The median of two weeks after a day is held against that of two weeks before. It is a shift where the difference
+
+* is at least :data:`LEAST_LOG`, and :data:`NOISE_FACTOR` times what such differences usually are on this series:
+  noise, growth and wandering make differences everywhere, a shift makes one;
+* lasts: the median of up to eight weeks after keeps three quarters of it. What came back was
+  a burst or an outage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.day_gaps import WEEK_DAYS
+
+SPAN_DAYS = 14
+LASTING_DAYS = 56
+LEAST_LOG = float(np.log(1.25))
+"""A quarter more or less."""
+LASTING_FACTOR = 1.3
+"""The median of eight weeks after must have three quarters of the change: what came back was none."""
+NOISE_FACTOR = 4.0
+_QUARTILE = 1.1503
+"""Three quarters of the normal distribution are as near as so many standard deviations."""
+FLOOR_RATIO = 1e-3
+"""Days below so much of the mean are all the same: a launch from next to nothing is one from so much."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelShift:
+    """A change of level.
+
+    Attributes:
+        day: the first with the new level, counted from the first of the series.
+        ratio: the new level over the one before.
+        certainty: 0 to 1; a forecast weighs what it would be with and without the shift.
+    """
+
+    day: int
+    ratio: float
+    certainty: float
+
+
+def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
+    """Return the shifts of a series, by day.
+
+    Args:
+        values: float64[N], not negative, without gaps.
+    """
+    count = len(values)
+    if count < 2 * WEEK_DAYS:
+        return ()
+    logs = without_weekdays(np.log(np.maximum(values, FLOOR_RATIO * values.mean())))
+    before, after = _medians_before(logs), _medians_before(logs[::-1])[::-1]
+    # Day d is the first of the two weeks after it: the last week has no shifts, nor has the first.
+    days = np.arange(WEEK_DAYS, count - WEEK_DAYS + 1)
+    difference = after[days] - before[days - 1]
+    found: list[LevelShift] = []
+    left = np.abs(difference) >= LEAST_LOG
+    while left.any():
+        peak = int(np.argmax(np.where(left, np.abs(difference), 0.0)))
+        around = slice(max(0, peak - SPAN_DAYS), peak + SPAN_DAYS + 1)
+        left[around] = False
+        day = _exact_day(logs, int(days[peak]))
+        lasting = _lasting(logs, day)
+        size = min(abs(float(difference[peak])), LASTING_FACTOR * float(np.sign(difference[peak])) * lasting)
+        least = max(LEAST_LOG, NOISE_FACTOR * _usual(np.delete(difference, around)))
+        certainty = _certainty(size / least, count - day)
+        if certainty > 0:
+            found.append(LevelShift(day=day, ratio=float(np.exp(lasting)), certainty=certainty))
+    return tuple(sorted(found, key=lambda shift: shift.day))
+
+
+def _usual(differences: Floats) -> float:
+    """Return the standard deviation of differences elsewhere, from the middle half of them."""
+    if not len(differences):
+        return 0.0
+    off = np.abs(differences - np.median(differences))
+    return float(np.quantile(off, 0.75)) / _QUARTILE
+
+
+def _lasting(logs: Floats, day: int) -> float:
+    """Return the median of up to eight weeks after a day over that of two weeks before."""
+    return float(np.median(logs[day : day + LASTING_DAYS]) - np.median(logs[max(0, day - SPAN_DAYS) : day]))
+
+
+def _certainty(clarity: float, days: int) -> float:
+    """Return 0 to 1, where a shift is so many times what it takes, and so many days old.
+
+    It rises with both: one three times as clear as it takes is certain after a week, another after three.
+    """
+    clear = min(max(clarity - 1.0, 0.0), 1.0)
+    lasted = min(max((days * min(clarity, 3.0) - WEEK_DAYS) / (2 * SPAN_DAYS), 0.0), 1.0)
+    return clear * lasted
+
+
+def without_weekdays(logs: Floats) -> Floats:
+    """Return float64[N], logarithms without the shape of their week."""
+    weeks = sliding_window_view(np.pad(logs, WEEK_DAYS // 2, mode="edge"), WEEK_DAYS)
+    deviation = logs - np.median(weeks, axis=1)
+    shape = np.array([np.median(deviation[weekday::WEEK_DAYS]) for weekday in range(WEEK_DAYS)])
+    return np.asarray(logs - np.resize(shape - shape.mean(), len(logs)))
+
+
+def _medians_before(logs: Floats) -> Floats:
+    """Return float64[N], the median of two weeks that end with each day, of fewer days at the beginning."""
+    whole = np.median(sliding_window_view(logs, SPAN_DAYS), axis=1)
+    first = [float(np.median(logs[: end + 1])) for end in range(SPAN_DAYS - 1)]
+    return np.concatenate([first, whole])
+
+
+def _exact_day(logs: Floats, near: int) -> int:
+    """Return the split within a week of a day at which two levels fit best."""
+    start, end = max(0, near - 2 * SPAN_DAYS), min(len(logs), near + 2 * SPAN_DAYS)
+    splits = range(max(start + 1, near - WEEK_DAYS), min(end - 1, near + WEEK_DAYS) + 1)
+    costs = []
+    for split in splits:
+        parts = (logs[start:split], logs[split:end])
+        costs.append(sum(float(np.abs(part - np.median(part)).sum()) for part in parts))
+    return splits[int(np.argmin(costs))]

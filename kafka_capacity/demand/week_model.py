@@ -1,0 +1,226 @@
+"""The model of a series: its level, its own growth, last year's shape, and how far off all that was.
+
+All is in logarithms of weekly means. There is one for the week that ends on each day, so that a day more moves nothing
+by much.
+
+* **Level**: exponential smoothing that is not moved by a single odd week (what is new is clipped).
+* **Growth**: the slope of the last two years, pulled to none as far as a series that wanders like this one shows such a
+  slope by chance, and wearing off with the years.
+* **Last year's shape** comes again by the share by which it has come again so far: the regression of what came on what
+  came a year before, pulled to none where less than some quarters could tell.
+* **Errors** are those of the same model, made on every past day with what was known then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.day_gaps import WEEK_DAYS
+
+YEAR_WEEKS = 52
+YEAR_DAYS = YEAR_WEEKS * WEEK_DAYS
+SMOOTHING = 0.5
+"""What a week counts in the level."""
+CLIP_FACTOR = 3.0
+"""What is new counts up to so many times what is usual."""
+LEVEL_DAYS = 35
+"""What a forecast of the level is held against is the median of the weeks that end on so many days around."""
+FLOOR_RATIO = 0.02
+"""Weeks with less of the mean are all the same."""
+SLOPE_DAYS = 2 * YEAR_DAYS
+PERSISTENT_GROWTH_PER_YEAR = 0.3
+"""The typical logarithm of growth that goes on: slopes that come of chance are held against it."""
+MAX_GROWTH = float(np.log(3.0))
+"""No growth of its own makes more than three times as much, or less than a third: launches rise so for a time."""
+TOP_SHARE = 0.1
+MAX_OVER_TOP = float(np.log(2.0))
+"""Single weeks are at most twice the largest of the history."""
+GROWTH_LASTS_WEEKS = 104.0
+"""Growth wears off: in so many weeks e-fold."""
+SEASON_PROOF_DAYS = 91.0
+"""So many days tell once whether last year's shape comes again."""
+FIRST_ORIGIN = 21
+"""Forecasts are made from the fourth week on."""
+HORIZONS = np.array([1, 2, 4, 8, 13, 26, 39, 52, 78, 104])
+"""In weeks."""
+SMALL_SHAPE = 0.05
+"""A year whose weeks stand off its level by so much, in logarithms, has half a shape: less is noise."""
+_SHAPE_YEARS = 3
+_NORMAL = 1.4826
+"""The standard deviation of a normal distribution over its median absolute deviation."""
+_TINY = 1e-6
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WeekModel:
+    """What was fitted to a series.
+
+    Attributes:
+        level: logarithm of the week to start from.
+        top: logarithm of the largest week to think of over the level, but for what the level does.
+        path: float64[W], logarithm over the level that is expected of each week ahead.
+        residuals: float64[R], logarithms of weeks over the level around them, ascending.
+        errors: float64[O, H], of past forecasts of the level at :data:`HORIZONS`, NaN beyond the end.
+        naive_errors: float64[O, H], those of the last week again.
+        days: how many days past forecasts were made on.
+        growth_per_year: logarithm of the growth that goes on.
+        season_share: by how much last year's shape comes again.
+    """
+
+    level: float
+    top: float
+    path: Floats
+    residuals: Floats
+    errors: Floats
+    naive_errors: Floats
+    days: int
+    growth_per_year: float
+    season_share: float
+
+
+def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
+    """Fit the model.
+
+    Args:
+        values: float64[N], a week of days at least, not negative, without gaps or shifts.
+        weeks_ahead: how many weeks to give.
+    """
+    means = sliding_window_view(values, WEEK_DAYS).mean(axis=1)
+    weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
+    count = len(weeks)
+    level = _levels(weeks)
+    slope = _slopes(weeks, level)
+    lag = WEEK_DAYS * (1 - SMOOTHING) / SMOOTHING
+    start = level + slope * np.minimum(lag, np.arange(count) / 2)
+    target = _around(weeks, LEVEL_DAYS // 2)
+    origins = np.arange(min(FIRST_ORIGIN, count - 1), count)
+    year = np.arange(1, YEAR_WEEKS + 1)
+    shape = _last_years(target, slope, origins, year)
+    share = _season_shares(target, start, slope, origins, shape)
+    came = _came(target, origins, HORIZONS)
+    forecast = start[origins, None] + slope[origins, None] * _worn(HORIZONS)
+    forecast += share[:, None] * shape[:, (HORIZONS - 1) % YEAR_WEEKS]
+    ahead = np.arange(1, weeks_ahead + 1)
+    growth = np.clip(slope[-1] * _worn(ahead), -MAX_GROWTH, MAX_GROWTH)
+    return WeekModel(
+        level=float(start[-1]),
+        top=max(0.0, _top(weeks) - float(start[-1])),
+        path=growth + share[-1] * np.resize(shape[-1], weeks_ahead),
+        residuals=np.sort(weeks - target),
+        errors=came - forecast,
+        naive_errors=came - weeks[origins, None],
+        days=len(origins),
+        growth_per_year=float(slope[-1]) * YEAR_DAYS,
+        season_share=float(share[-1]),
+    )
+
+
+def _top(weeks: Floats) -> float:
+    """Return the largest week to think of: as far above the largest as the largest tenth is above its least, twice."""
+    least = float(np.quantile(weeks, 1 - TOP_SHARE))
+    excess = float(np.maximum(weeks - least, 0.0).mean()) / TOP_SHARE
+    return float(weeks.max()) + min(2 * excess, MAX_OVER_TOP)
+
+
+def _around(values: Floats, reach: int) -> Floats:
+    """Return float64[N], the median of so many values before and after each; of fewer at both ends."""
+    padded = np.concatenate([np.full(reach, np.nan), values, np.full(reach, np.nan)])
+    rows = np.sort(sliding_window_view(padded, 2 * reach + 1), axis=1)
+    known = np.isfinite(rows).sum(axis=1)
+    place = np.arange(len(values))
+    return np.asarray((rows[place, (known - 1) // 2] + rows[place, known // 2]) / 2)
+
+
+def _levels(weeks: Floats) -> Floats:
+    """Return float64[N], the smoothed level as it was known on each day."""
+    lag = min(WEEK_DAYS, len(weeks) - 1)
+    usual = _NORMAL * float(np.median(np.abs(weeks[lag:] - weeks[:-lag]))) if lag else 0.0
+    clip = CLIP_FACTOR * max(usual, _TINY)
+    smoothing = 1 - (1 - SMOOTHING) ** (1 / WEEK_DAYS)
+    found = np.empty(len(weeks))
+    level = float(np.median(weeks[: 2 * WEEK_DAYS]))
+    for place, week in enumerate(weeks.tolist()):
+        level += smoothing * min(max(week - level, -clip), clip)
+        found[place] = level
+    return found
+
+
+def _slopes(weeks: Floats, level: Floats) -> Floats:
+    """Return float64[N], growth a day as it was known on each day."""
+    count = len(level)
+    place = np.arange(count, dtype=np.float64)
+    sums = [np.concatenate([[0.0], np.cumsum(part)]) for part in (place, place**2, level, place * level)]
+    end = np.arange(1, count + 1)
+    begin = np.maximum(0, end - SLOPE_DAYS)
+    length = (end - begin).astype(np.float64)
+    x, xx, y, xy = (part[end] - part[begin] for part in sums)
+    below = length * xx - x * x
+    slope = np.divide(length * xy - x * y, below, out=np.zeros(count), where=below > 0)
+    wander, noise = _variances(weeks)
+    in_weeks = length / WEEK_DAYS
+    by_chance = (1.2 * wander / in_weeks + 12.0 * noise / in_weeks**3) / WEEK_DAYS**2
+    typical = (PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS) ** 2
+    return np.asarray(slope * typical / (typical + by_chance))
+
+
+def _variances(weeks: Floats) -> tuple[float, float]:
+    """Return the variance of where the level goes astray in a week, and that of a week around the level."""
+
+    def spread(lag: int) -> float:
+        difference = weeks[lag:] - weeks[:-lag]
+        return (_NORMAL * float(np.median(np.abs(difference - np.median(difference))))) ** 2
+
+    far = min(8, len(weeks) // (2 * WEEK_DAYS))
+    if far < 2:
+        return 0.05**2, 0.05**2
+    short, long = spread(WEEK_DAYS), spread(far * WEEK_DAYS)
+    wander = max(0.0, (long - short) / (far - 1))
+    return wander, max(0.0, (short - wander) / 2)
+
+
+def _worn(weeks: Ints) -> Floats:
+    """Return float64[H], for how many days growth goes on at full in so many weeks."""
+    return np.asarray(WEEK_DAYS * GROWTH_LASTS_WEEKS * -np.expm1(-weeks / GROWTH_LASTS_WEEKS))
+
+
+def _came(target: Floats, origins: Ints, weeks: Ints) -> Floats:
+    """Return float64[O, H], the levels that came after each origin, NaN beyond the end."""
+    padded = np.concatenate([target, np.full(int(weeks[-1]) * WEEK_DAYS, np.nan)])
+    return np.asarray(padded[origins[:, None] + WEEK_DAYS * weeks])
+
+
+def _last_years(target: Floats, slope: Floats, origins: Ints, weeks: Ints) -> Floats:
+    """Return float64[O, A], how the level moved in the same weeks of earlier years, without growth; 0 for no year."""
+    found = np.zeros((len(origins), len(weeks)))
+    number = np.zeros(len(origins))
+    for year in range(1, _SHAPE_YEARS + 1):
+        first = origins - year * YEAR_DAYS
+        has_year = first >= 0
+        number += has_year
+        then, now = first[has_year], origins[has_year]
+        at = np.minimum(then[:, None] + WEEK_DAYS * weeks, now[:, None])
+        found[has_year] += target[at] - target[then, None]
+    has_any = number > 0
+    found[has_any] /= number[has_any, None]
+    found[has_any] -= slope[origins[has_any], None] * WEEK_DAYS * weeks
+    return found
+
+
+def _season_shares(target: Floats, start: Floats, slope: Floats, origins: Ints, shape: Floats) -> Floats:
+    """Return float64[O], the share of last year's shape that came again, as it was known at each origin."""
+    year = np.arange(1, YEAR_WEEKS + 1)
+    came = _came(target, origins, year) - start[origins, None] - slope[origins, None] * WEEK_DAYS * year
+    is_known = np.isfinite(came) & (origins >= YEAR_DAYS)[:, None]
+    at = (origins[:, None] + WEEK_DAYS * year)[is_known]
+    size = np.cumsum(np.bincount(at, weights=(shape**2)[is_known] + SMALL_SHAPE**2, minlength=len(target)))[origins]
+    product = np.cumsum(np.bincount(at, weights=(shape * came)[is_known], minlength=len(target)))[origins]
+    share = np.divide(product, size, out=np.zeros(len(origins)), where=size > 0)
+    proof = np.maximum(0, origins - YEAR_DAYS) / SEASON_PROOF_DAYS
+    return np.asarray(np.clip(share, 0.0, 1.0) * proof / (proof + 1.0))
