@@ -23,7 +23,7 @@ from kafka_capacity.questions.failures.durability.plain import (
 )
 from kafka_capacity.questions.question import Basis
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +49,7 @@ def find_durability(
     explained: Sequence[str],
     begin: Steps,
     *,
-    most_failures: int,
+    max_failures: int,
     is_checked: bool,
 ) -> Durable:
     """Read and evaluate.
@@ -59,7 +59,7 @@ def find_durability(
         given: fields of the request that were given.
         explained: topics.
         begin: told of each step.
-        most_failures: so many are tried together.
+        max_failures: so many are tried together.
         is_checked: whether brokers are let fail at random.
 
     Raises:
@@ -71,12 +71,12 @@ def find_durability(
     scenario: DurabilityScenario = request.durability_scenario(
         rules=request.election_rules, throttle_bytes_per_second=request.throttle_bytes_per_second
     )
-    scenario = dataclasses.replace(scenario, most_failures=most_failures)
+    scenario = dataclasses.replace(scenario, max_failures=max_failures)
     topics = found.snapshot.partitions.topics
     unknown = [name for name in explained if name not in topics]
     if unknown:
         raise RequestError(f"--explain: {unknown[0]!r} is not a topic of this cluster, which has {len(topics):,}")
-    begin("trying every course")
+    begin("trying every failure mode")
     result = evaluate_durability(found.snapshot, found.load, scenario)
     check = None
     if is_checked:

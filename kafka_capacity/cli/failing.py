@@ -21,7 +21,7 @@ from kafka_capacity.questions.failures.plain import set_row, survivor_rows, topi
 from kafka_capacity.questions.failures.sets import rack_members
 from kafka_capacity.questions.question import Basis
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,7 +63,7 @@ def lose_brokers(
         kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
         given=sets,
         rules=request.election_rules,
-        most_sets=request.max_failure_sets,
+        max_sets=request.max_failure_sets,
         throttle_bytes_per_second=request.throttle_bytes_per_second,
         seed=request.seed,
     )
@@ -103,7 +103,7 @@ def failures_document(failed: Failed) -> dict[str, Any]:
         **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "scenario": {
             "rules": str(scenario.rules),
-            "most_sets": scenario.most_sets,
+            "max_sets": scenario.max_sets,
             "throttle_bytes_per_second": scenario.throttle_bytes_per_second,
             "seed": scenario.seed,
         },

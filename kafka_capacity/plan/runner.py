@@ -135,8 +135,8 @@ def _fail_for(done: Mapping[str, Future[Share]]) -> None:
     for share, error in failed.items():
         log.error("%s failed", share, exc_info=error)
     if failed:
-        told = (
+        reported = (
             f"{share}: {error}" if isinstance(error, KafkaCapacityError) else f"{share}: {error!r}"
             for share, error in failed.items()
         )
-        raise SimulationError("\n".join(told)) from next(iter(failed.values()))
+        raise SimulationError("\n".join(reported)) from next(iter(failed.values()))

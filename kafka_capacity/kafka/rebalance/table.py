@@ -53,7 +53,7 @@ class PartitionTable:
     def __len__(self) -> int:
         return len(self.topic)
 
-    def grown(self, factor: int) -> PartitionTable:
+    def expanded(self, factor: int) -> PartitionTable:
         """Multiply the partition count of every topic."""
         topics, row_of = [], []
         topic, partition, sibling = [self.topic], [self.partition], [self.sibling]

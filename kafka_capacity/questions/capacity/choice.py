@@ -153,7 +153,7 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
 
 
 def _worst(result: CapacityResult) -> Excuse:
-    """Return what stands in the way most: what no hardware fixes, else the limit that is passed furthest."""
+    """Return what stands in the way most: what no hardware fixes, else the limit that is exceeded most."""
     first, tightest = result.excuses[0], result.tightest
     if tightest is None or first.constraint not in RESOURCES:
         return first

@@ -58,7 +58,7 @@ class MoveParameters(BaseModel):
         json_schema_extra=_here(option="--moves-per-broker"),
     )
     max_wave_hours: float | None = Field(
-        default=None if _WAVES.longest_wave_seconds is None else _WAVES.longest_wave_seconds / 3600.0,
+        default=None if _WAVES.max_wave_seconds is None else _WAVES.max_wave_seconds / 3600.0,
         gt=0.0,
         le=24.0 * 365,
         allow_inf_nan=False,
@@ -135,7 +135,7 @@ class MoveParameters(BaseModel):
             disk_bytes_per_second=self.disk_bytes_per_second,
             waves=WaveSettings(
                 max_concurrent_moves_per_broker=self.max_concurrent_moves_per_broker,
-                longest_wave_seconds=None if hours is None else hours * 3600.0,
+                max_wave_seconds=None if hours is None else hours * 3600.0,
                 max_traffic_ratio=None if self.max_traffic_ratio == 1.0 else self.max_traffic_ratio,
                 pause_seconds=self.pause_seconds,
                 fetchers=self.fetchers,

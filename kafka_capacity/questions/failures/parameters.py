@@ -11,12 +11,12 @@ from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeouts_of
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
 from kafka_capacity.questions.failures.given import lost_together
-from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
+from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 FAILURES_SECTION = "Failures"
 
-_DEFAULTS, _CONTROLLERS = FailureScenario(scenario_id=""), ControllerQuestion()
+_DEFAULTS, _CONTROLLERS = FailureScenario(scenario_id=""), ControllerRequest()
 _KINDS = [str(kind) for kind in SetKind if kind is not SetKind.GIVEN]
 
 Kind = Literal["broker", "pair", "rack", "rack+broker"]
@@ -125,7 +125,7 @@ class FailureParameters(BaseModel):
     @field_validator("controllers")
     @classmethod
     def _are_controllers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        _as_value(lambda: ControllerQuestion.parse(value))
+        _as_value(lambda: ControllerRequest.parse(value))
         return value
 
     @field_validator("controller_properties")
@@ -138,22 +138,22 @@ class FailureParameters(BaseModel):
         _as_value(lambda: timeouts_of(value))
         return value
 
-    def failure_question(self, *, throttle_bytes_per_second: float, seed: int) -> FailureQuestion:
+    def failure_request(self, *, throttle_bytes_per_second: float, seed: int) -> FailureRequest:
         """Return what is asked of every placement.
 
         Args:
             throttle_bytes_per_second: of the copies, per broker and direction.
             seed: of every random draw.
         """
-        return FailureQuestion(
+        return FailureRequest(
             kinds=tuple(SetKind(name) for name in dict.fromkeys(self.failure_kinds)),
             given=tuple(dict.fromkeys(lost_together(text) for text in self.failure_sets)),
             rules=self.election_rules,
-            most_sets=self.max_failure_sets,
+            max_sets=self.max_failure_sets,
             throttle_bytes_per_second=throttle_bytes_per_second,
             seed=seed,
-            controllers=ControllerQuestion(
-                voters=ControllerQuestion.parse(self.controllers),
+            controllers=ControllerRequest(
+                voters=ControllerRequest.parse(self.controllers),
                 timeouts=timeouts_of(self.controller_properties),
                 up_ratio=self.controller_up_ratio,
                 rack_up_ratio=self.rack_up_ratio,

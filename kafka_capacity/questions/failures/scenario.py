@@ -86,7 +86,7 @@ class FailureScenario:
         given_names: what people call them, in the same order; empty to name them by their brokers.
         placement_id: of the placement scenario that this stands on, :data:`TODAY` for none.
         rules: by which leaders are elected.
-        most_sets: at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those
+        max_sets: at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those
             that share the most partitions, the rest is drawn; of racks with a broker all are drawn.
         throttle_bytes_per_second: per broker and direction, when lost replicas are re-replicated.
         seed: of the draws.
@@ -98,7 +98,7 @@ class FailureScenario:
     given_names: tuple[str, ...] = ()
     placement_id: str = TODAY
     rules: ElectionRules = ElectionRules.KRAFT
-    most_sets: int = 2000
+    max_sets: int = 2000
     throttle_bytes_per_second: float = 50e6
     seed: int = 0
 

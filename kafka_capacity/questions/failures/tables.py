@@ -55,8 +55,8 @@ class LossRow:
     loaded_broker: Int32 | None
     loaded_resource: str | None
     loaded_ratio: float | None
-    most_in_ratio: float | None
-    most_out_ratio: float | None
+    max_in_ratio: float | None
+    max_out_ratio: float | None
     overloaded_brokers: int
     groups_hurt: int
 
@@ -176,8 +176,8 @@ def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
         "loaded_broker": pa.array(result.brokers.ids[worst % brokers], mask=unknown),
         "loaded_resource": pa.array([names[place] for place in worst // brokers], mask=unknown),
         "loaded_ratio": pa.array(ratio, mask=unknown),
-        "most_in_ratio": most["network_in"],
-        "most_out_ratio": most["network_out"],
+        "max_in_ratio": most["network_in"],
+        "max_out_ratio": most["network_out"],
         "overloaded_brokers": result.overloaded(),
         "groups_hurt": result.groups_hurt(),
     }

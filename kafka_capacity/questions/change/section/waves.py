@@ -96,8 +96,8 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
 
 def move_sentences(move: MoveView) -> list[str]:
     """Return what is said of the waves together."""
-    said = (throttle_sentence, order_sentence, leadership_sentence, detour_sentence, disk_sentence)
-    return [sentence for write in said if move.waves and (sentence := write(move))]
+    sentences = (throttle_sentence, order_sentence, leadership_sentence, detour_sentence, disk_sentence)
+    return [sentence for write in sentences if move.waves and (sentence := write(move))]
 
 
 def _added(view: ChangePage) -> list[dict[str, Any]]:

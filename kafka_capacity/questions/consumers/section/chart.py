@@ -134,11 +134,11 @@ def _peaks(group: GroupChoice, event: str) -> str:
 
 def _how_far(outcome: Row) -> str:
     if outcome["lag_max_seconds"] is None:
-        return f"{outcome['lag_max_partition']} falls behind without end"
+        return f"{outcome['lag_max_partition']} falls behind without bound"
     return f"max lag {format_duration(outcome['lag_max_seconds'])}, {outcome['lag_max_partition'] or 'nowhere'}"
 
 
 def _endless_note(group: GroupChoice, event: str) -> str:
     outcomes = [group.outcome(row, event) for row in group.shown]
     is_endless = any(outcome is not None and outcome["lag_max_seconds"] is None for outcome in outcomes)
-    return " A curve without end is drawn as far as it was followed." if is_endless else ""
+    return " An unbounded curve is drawn as far as it was followed." if is_endless else ""

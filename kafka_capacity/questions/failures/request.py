@@ -15,7 +15,7 @@ from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerQuestion:
+class ControllerRequest:
     """Who votes, and what is assumed of them.
 
     Attributes:
@@ -55,7 +55,7 @@ class ControllerQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailureQuestion:
+class FailureRequest:
     """What is lost of every placement; the meaning of each field is that of :class:`FailureScenario`.
 
     Attributes:
@@ -66,10 +66,10 @@ class FailureQuestion:
     kinds: tuple[SetKind, ...]
     given: tuple[LostTogether, ...]
     rules: ElectionRules
-    most_sets: int
+    max_sets: int
     throttle_bytes_per_second: float
     seed: int
-    controllers: ControllerQuestion = field(default_factory=ControllerQuestion)
+    controllers: ControllerRequest = field(default_factory=ControllerRequest)
 
     def scenario(self, placement_id: str, brokers: Brokers, kinds: Sequence[SetKind]) -> FailureScenario:
         """Ask some of it of one placement; what the placement lacks cannot be lost.
@@ -88,7 +88,7 @@ class FailureQuestion:
             given_names=tuple(name for name, _ in there),
             placement_id=placement_id,
             rules=self.rules,
-            most_sets=self.most_sets,
+            max_sets=self.max_sets,
             throttle_bytes_per_second=self.throttle_bytes_per_second,
             seed=self.seed,
         )
