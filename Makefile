@@ -14,7 +14,10 @@ PARAMS ?= {}
 PORT ?= 8080
 S3_PORT ?= 9000
 
-.PHONY: help plan up test check format lock clean conformance accuracy
+COUNT ?= 20000
+SEED ?= 1
+
+.PHONY: help plan up test check fuzz format lock clean conformance accuracy reliability
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,7 +42,7 @@ check: .venv/.development  ## quick: lint, types, import rule, unit tests, prope
 	@$(PYTHON_BIN)/ruff format --check -q .
 	@$(PYTHON_BIN)/mypy
 	@PYTHONPATH=.:plugins $(PYTHON_BIN)/lint-imports --no-cache > .state/lint-imports.log 2>&1 || { cat .state/lint-imports.log; exit 1; }
-	@$(PYTHON_BIN)/python -m pytest -q -n 2 --dist worksteal tests/unit tests/properties tests/golden tests/docker
+	@$(PYTHON_BIN)/python -m pytest -q -n 2 --dist worksteal tests/unit tests/properties tests/golden tests/docker tests/fuzz
 
 format: .venv/.development  ## put the sources in shape
 	@$(PYTHON_BIN)/ruff check --fix -q . ; $(PYTHON_BIN)/ruff format -q .
@@ -47,12 +50,18 @@ format: .venv/.development  ## put the sources in shape
 conformance: .venv/.development  ## compare with Kafka's recorded answers
 	@$(PYTHON_BIN)/python -m kafka_capacity.conformance tests/golden/cases
 
+fuzz: .venv/.development  ## COUNT damaged inputs over each border, made with SEED; what fails is kept in tests/fuzz/corpus
+	@$(PYTHON_BIN)/python -m tests.fuzz --count '$(COUNT)' --seed '$(SEED)' --keep
+
 accuracy: .venv/.development  ## measure live brokers beside our predictions, the long way; tables in .state/accuracy
 	@mkdir -p .state/accuracy/groups .state/accuracy/moves .state/accuracy/failures .state/accuracy/quorum
 	@$(PYTHON_BIN)/python -m tests.live.measure_groups .state/accuracy/groups
 	@$(PYTHON_BIN)/python -m tests.live.measure_moves .state/accuracy/moves
 	@$(PYTHON_BIN)/python -m tests.live.measure_failures .state/accuracy/failures
 	@$(PYTHON_BIN)/python -m tests.live.measure_quorum .state/accuracy/quorum
+
+reliability: .venv/.development  ## kills, concurrent writers and faults of S3, the long way; tables in .state/reliability
+	@PYTHONPATH=.:plugins $(PYTHON_BIN)/python -m tests.reliability .state/reliability
 
 lock:  ## renew requirements.txt and requirements-dev.txt
 	@local/bootstrap.sh lock

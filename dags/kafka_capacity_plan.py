@@ -45,7 +45,7 @@ with DAG(
     default_args=task_defaults(),
 ) as dag:
 
-    @task(retries=0)
+    @task
     def pin(params: dict, dag_run: object, ti: object) -> list[dict]:
         """Check the parameters and pin (cluster, day, inventory version): nothing after this reads a date."""
         from kafka_capacity_airflow import steps

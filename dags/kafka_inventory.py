@@ -92,6 +92,6 @@ with DAG(
 
     inventories = stage_inventory.partial(day=choose_day()).expand(setting=list_clusters())
     profiles = KafkaCapacitySparkOperator.partial(
-        task_id="load_profile", job="load_profile", map_index_template="{{ task.arguments[1] }}"
+        task_id="load_profile", job="load_profile", map_index_template="{{ task.arguments[0].partition('=')[2] }}"
     ).expand(arguments=describe_traffic.expand(staged=inventories))
     profiles >> announce(inventories)

@@ -3,12 +3,16 @@
     KafkaCapacityError
     ├── RequestError        a parameter is wrong; the message names the field and the remedy
     ├── InventoryError      an inventory or an input file is wrong or incomplete
+    │   ├── DamagedInputError   a file is not what it should be, or too large; the message names the place
     │   └── SourceError     a live source (Kafka, Prometheus) could not be read
     ├── PlacementError      Kafka itself would refuse this placement
     ├── AssignmentError     an assignor would throw, or a user's own gave no valid assignment
     ├── SimulationError     a question of a plan failed; the message names it
     ├── StorageError        objects could not be read or written
-    │   └── MissingManifestError   a folder without a complete manifest: it is not data yet
+    │   ├── MissingManifestError   a folder without a complete manifest: it is not data yet
+    │   ├── MissingObjectError     there is no object at a key
+    │   ├── DamagedObjectError     what is stored, or what arrives again and again, is not what was written
+    │   └── ConflictError          somebody else wrote in between
     └── RenderError         a report could not be drawn
 
 An option that does not fit is not an error: it is an :class:`kafka_capacity.proposal.excuse.Excuse`.
@@ -25,6 +29,10 @@ class RequestError(KafkaCapacityError):
 
 class InventoryError(KafkaCapacityError):
     """An inventory or an input file is wrong. The message names the file or the field."""
+
+
+class DamagedInputError(InventoryError):
+    """A file cannot be read as what it should be. The message names it, the place in it, the value and the remedy."""
 
 
 class SourceError(InventoryError):
@@ -63,6 +71,18 @@ class StorageError(KafkaCapacityError):
 
 class MissingManifestError(StorageError):
     """A folder has no manifest, so nobody has finished writing it."""
+
+
+class MissingObjectError(StorageError):
+    """There is no object at a key."""
+
+
+class DamagedObjectError(StorageError):
+    """An object is not what its manifest, or its own hash, says, however often it is read; nobody wrote it anew."""
+
+
+class ConflictError(StorageError):
+    """Somebody else wrote in between: what was read, or was to be replaced, is of another version."""
 
 
 class RenderError(KafkaCapacityError):

@@ -62,20 +62,22 @@ class _Mirror:
             status.append(line)
             return start_response(line, headers, exc_info)
 
-        body = list(self._app(environ, start))
-        if environ["REQUEST_METHOD"] in _CHANGES and status and status[0].startswith("2"):
-            self._follow(environ)
+        # One after another: moto's objects do not bear being read while they are replaced, and its conditions are
+        # only held where nobody writes between the look and the write.
+        with self._lock:
+            body = list(self._app(environ, start))
+            if environ["REQUEST_METHOD"] in _CHANGES and status and status[0].startswith("2"):
+                self._follow(environ)
         return body
 
     def _follow(self, environ: dict[str, Any]) -> None:
         bucket, _, key = environ["PATH_INFO"].encode("latin-1").decode("utf-8").lstrip("/").partition("/")
-        with self._lock:
-            if key:
-                self._write(bucket, key)
-            elif environ["REQUEST_METHOD"] == "PUT":
-                (self._folder / bucket).mkdir(parents=True, exist_ok=True)
-            elif "delete" in environ.get("QUERY_STRING", ""):
-                self._drop_deleted(bucket)
+        if key:
+            self._write(bucket, key)
+        elif environ["REQUEST_METHOD"] == "PUT":
+            (self._folder / bucket).mkdir(parents=True, exist_ok=True)
+        elif "delete" in environ.get("QUERY_STRING", ""):
+            self._drop_deleted(bucket)
 
     def _stored(self, bucket: str) -> Any:
         from moto.s3.models import s3_backends

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 BESIDE = ("tests/live", "tests/e2e")
 """These take about as long as all that is left."""
-CHECKED = ("unit", "properties", "golden", "docker")
+CHECKED = ("unit", "properties", "golden", "docker", "fuzz")
 """Folders that ``make check`` has run."""
 
 

@@ -4,8 +4,9 @@ A module of :mod:`kafka_capacity.cli.commands` adds its command to :data:`app`; 
 module is imported when its command is typed, and the list of commands shows the first lines of their modules, so that
 ``--help`` waits for none of them. For the same reason a module imports at its top only what its options are made of.
 
-Exit status: 0 done, 1 an inventory has fatal findings, or the doctor found what it was told to fail on, 2 wrong input
-or broken files, 3 nothing fits (on demand).
+Exit status: 0 done, 1 an inventory has fatal findings, or the doctor found what it was told to fail on, 2 something was
+typed wrong or cannot be read or written, 3 nothing fits (on demand), 4 a file of input is damaged: not what it should
+be, or too large.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from kafka_capacity import __version__
 from kafka_capacity.cli import commands
 from kafka_capacity.cli.console import say_error
 from kafka_capacity.cli.startup import own_the_process
-from kafka_capacity.errors import KafkaCapacityError, RequestError
+from kafka_capacity.errors import DamagedInputError, KafkaCapacityError, RequestError
 
 usage: Any = importlib.import_module(typer.BadParameter.__module__)
 """The errors of what was typed: of click, or of the copy of it that newer versions of typer have."""
@@ -36,6 +37,7 @@ usage: Any = importlib.import_module(typer.BadParameter.__module__)
 EXIT_FATAL_FINDINGS = 1
 EXIT_ERROR = 2
 EXIT_NOTHING_FITS = 3
+EXIT_DAMAGED_INPUT = 4
 
 
 @contextmanager
@@ -48,6 +50,9 @@ def _errors_in_one_line() -> Iterator[None]:
         raise
     except usage.UsageError as error:
         say_error(_complaint(error))
+    except DamagedInputError as error:
+        say_error(str(error))
+        raise typer.Exit(EXIT_DAMAGED_INPUT) from None
     except KafkaCapacityError as error:
         say_error(str(error))
     except BrokenPipeError:

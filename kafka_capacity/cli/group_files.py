@@ -12,7 +12,7 @@ import csv
 import dataclasses
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -53,13 +53,27 @@ def _scenario(group: GroupChoice, row: Row) -> dict[str, Any]:
 
 
 def csv_bytes(table: pa.Table) -> bytes:
-    """Write a table as CSV; nothing stands for null, and lists are JSON."""
+    """Write a table as CSV; nothing stands for null, lists are JSON, and no text is a formula of a spreadsheet."""
+    rows = [table.column_names, *([_cell(value) for value in row.values()] for row in table.to_pylist())]
+    return "".join(map(_line, rows)).encode(errors="replace")
+
+
+def _line(cells: Sequence[Any]) -> str:
     sink = io.StringIO(newline="")
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(table.column_names)
-    for row in table.to_pylist():
-        writer.writerow([json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in row.values()])
-    return sink.getvalue().encode()
+    end = "\r\n"  # the writer puts quotes around what holds a character of it, a lone carriage return too
+    csv.writer(sink, lineterminator=end).writerow(cells)
+    return sink.getvalue().removesuffix(end) + "\n"
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
+
+
+def _cell(value: Any) -> Any:
+    """Return what is written; an apostrophe before a text keeps spreadsheets from running it."""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def write_groups(out: str, planned: PlannedGroups, document: Mapping[str, Any], table_format: TableFormat) -> None:

@@ -5,7 +5,8 @@
     timing.json    how long this program took, which is never the same; at the top of DIR only
 
 and beside them the files of :mod:`kafka_capacity.plan.released_files`, none of which there is where Kafka would refuse
-the placement. Everything is worked out before the first byte is written, and every file is replaced whole.
+the placement. Everything is worked out before the first byte is written; all files are written beside the earlier
+ones, those go, and then these take their places: a full disk changes nothing, and no two plans stand side by side.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kafka_capacity.cli.documents import document_head, write_files
+from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.planning import Judged, Planned
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
@@ -134,20 +135,15 @@ def timing_document(planned: Planned, *, total_seconds: float) -> dict[str, Any]
     }
 
 
-def write_folder(store: ObjectStore, folder: str, files: Mapping[str, bytes]) -> None:
-    """Write the files of one folder, and take away those that an earlier plan left there.
-
-    Args:
-        store: where to.
-        folder: below its root; empty, or with a trailing ``/``.
-        files: by name, of :data:`FILES` and below :data:`WAVES_FOLDER`.
-    """
+def _in_order(folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of one folder by key, in the order in which they are written."""
     waves = sorted(name for name in files if name.startswith(WAVES_FOLDER))
-    earlier = [key.removeprefix(folder) for key in store.list_keys(folder + WAVES_FOLDER)]
-    for name in (*FILES, *EARLIER_FILES, *earlier):
-        if name not in files:
-            store.delete(folder + name)
-    write_files(store, {name: files[name] for name in (*waves, *FILES) if name in files}, folder=folder)
+    return {folder + name: files[name] for name in (*waves, *FILES) if name in files}
+
+
+def _names_of_plans(store: ObjectStore, folder: str) -> list[str]:
+    """Return the keys that an earlier plan may have left in a folder."""
+    return [*(folder + name for name in (*FILES, *EARLIER_FILES)), *store.list_keys(folder + WAVES_FOLDER)]
 
 
 def _earlier_folders(store: ObjectStore) -> set[str]:
@@ -156,7 +152,7 @@ def _earlier_folders(store: ObjectStore) -> set[str]:
 
 
 def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:
-    """Write all folders, the top one last, so that what it names is there.
+    """Write all folders, the top one last, so that what it names is there, in place of those of an earlier plan.
 
     Args:
         out: a folder or an ``s3://`` address.
@@ -165,10 +161,8 @@ def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, by
         began: when the work began, by the performance counter.
     """
     store = open_store(out)
-    for folder in _earlier_folders(store) - set(folders):
-        write_folder(store, folder, {})
-    for folder, files in folders.items():
-        if folder:
-            write_folder(store, folder, files)
     timing = canonical_json(timing_document(planned, total_seconds=time.perf_counter() - began))
-    write_folder(store, "", {**folders[""], TIMING: timing})
+    ordered = {**{folder: files for folder, files in folders.items() if folder}, "": {**folders[""], TIMING: timing}}
+    earlier = [key for folder in _earlier_folders(store) | set(ordered) for key in _names_of_plans(store, folder)]
+    files = {key: data for folder, content in ordered.items() for key, data in _in_order(folder, content).items()}
+    store.write_together(files, drop=earlier)

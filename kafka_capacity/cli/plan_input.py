@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_options import request_of
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.checks.brokers import check_brokers
@@ -87,13 +87,13 @@ def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:
     median capacities of the observed ones, as far as its own are not given.
 
     Raises:
-        InventoryError: the file is wrong, or the list is.
+        DamagedInputError: the file is wrong, or the list is.
     """
     content = parse_brokers_file(read_text_file(file), str(file))
     table = listed_brokers_table(content, str(file), observed.ids.tolist())
     fatal = Problems.of(check_brokers(table)).fatal
     if fatal:
-        raise InventoryError("\n".join(f"{file}: {finding.message}" for finding in fatal))
+        raise DamagedInputError("\n".join(f"{file}: {finding.message}" for finding in fatal))
     has_own_rack = {entry.id for entry in content.entries if "rack" in entry.model_fields_set}
     return completed(brokers_of(table), observed, has_own_rack=has_own_rack)
 

@@ -232,7 +232,7 @@ def _list_in_file(path: str, option: str) -> Any:
         found = json.loads(Path(path).read_bytes())
     except OSError as error:
         raise RequestError(f"{option}: {path!r} cannot be read ({error.strerror}); name a JSON file") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RequestError(f"{option}: {path!r} is not JSON ({error}); fix it") from error
     if not isinstance(found, list):
         raise RequestError(f"{option}: {path!r} holds no list; write a list of events, [{{…}}, …]")

@@ -28,7 +28,15 @@ def read_cpu_samples(file: Path) -> CpuCalibration:
         RequestError: a column is missing, or a value is no number of zero or more, or one too many; one line each.
         InventoryError: the file cannot be read.
     """
-    reader = csv.DictReader(io.StringIO(read_text_file(file)))
+    reader = csv.DictReader(io.StringIO(read_text_file(file), newline=""))
+    try:
+        return _fitted(reader, file)
+    except csv.Error as error:
+        msg = f"{file}: line {reader.line_num + 1}: is not CSV that can be read ({error}); fix the line"
+        raise RequestError(msg) from error
+
+
+def _fitted(reader: csv.DictReader[str], file: Path) -> CpuCalibration:
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
         raise RequestError(f"{file}: has no column {', '.join(missing)}; the first line names {', '.join(COLUMNS)}")

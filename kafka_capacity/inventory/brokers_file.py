@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.cruise_control import CapacityFile, is_capacity_file, parse_capacity_file
 from kafka_capacity.inventory.tables import TABLES
@@ -61,24 +61,24 @@ def parse_brokers_file(text: str, file: str) -> BrokersFile:
         file: how to name it in errors.
 
     Raises:
-        InventoryError: with one line for each mistake, naming the entry and its id.
+        DamagedInputError: with one line for each mistake, naming the entry and its id.
     """
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         msg = f"{file}: is not JSON ({error}); fix it"
-        raise InventoryError(msg) from error
+        raise DamagedInputError(msg) from error
     if is_capacity_file(document):
         return BrokersFile(capacities=parse_capacity_file(document, file))
     if not isinstance(document, list):
         wanted = '[{"id": 1, "rack": "a"}, …]'
         msg = f"{file}: is not a list of brokers; write {wanted} or give Cruise Control's capacity.json"
-        raise InventoryError(msg)
+        raise DamagedInputError(msg)
     try:
         return BrokersFile(entries=tuple(_BrokerList.model_validate({"entries": document}).entries))
     except ValidationError as error:
         lines = [f"{file}: {_named(line, document)}" for line in describe_mistakes(error)]
-        raise InventoryError("\n".join(lines)) from error
+        raise DamagedInputError("\n".join(lines)) from error
 
 
 def _named(line: str, document: list[Any]) -> str:
@@ -107,7 +107,7 @@ def listed_brokers_table(content: BrokersFile, file: str, other_ids: Sequence[in
         other_ids: brokers known from elsewhere; ``capacity.json`` speaks of them by its default.
 
     Raises:
-        InventoryError: ``capacity.json`` names no broker and none are known from elsewhere.
+        DamagedInputError: ``capacity.json`` names no broker and none are known from elsewhere.
     """
     if content.capacities is None:
         return brokers_table(content.entries)
@@ -116,7 +116,7 @@ def listed_brokers_table(content: BrokersFile, file: str, other_ids: Sequence[in
         ids |= set(other_ids)
     if not ids:
         msg = f"{file}: has only the default capacity, so it names no broker; list each broker with its brokerId"
-        raise InventoryError(msg)
+        raise DamagedInputError(msg)
     return content.capacities.merge_into(brokers_table([BrokerEntry(id=broker_id) for broker_id in sorted(ids)]))
 
 

@@ -45,8 +45,12 @@ def known(column: Column) -> Flags:
 
 
 def floats(column: Column) -> NDArray[np.float64]:
-    """Return a column of numbers; null is NaN."""
-    return np.asarray(column.cast("float64").to_numpy(), dtype=np.float64)
+    """Return a column of numbers; null is NaN.
+
+    Whole numbers beyond 2^53 are rounded to the nearest float: capacities of network file systems are that large, and
+    Kafka's "for ever" is 2^63 - 1.
+    """
+    return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
 
 
 def values(column: Column) -> list[Any]:

@@ -25,6 +25,8 @@ def conform(table: pa.Table, name: str, file: str) -> tuple[pa.Table | None, lis
     """
     schema = TABLES[name].schema
     mistakes = _column_mistakes(table, schema, file)
+    if mistakes:
+        return None, mistakes
     columns: list[pa.ChunkedArray[Any]] = []
     for field in schema:
         if field.name not in table.column_names:
@@ -66,8 +68,15 @@ def _conform_column(
         return column.cast(field.type), None
     except pa.ArrowInvalid:
         row = _first_that_fails(column, field.type)
-        value = column[row].as_py()
-        return None, f"{file}, row {row}, {field.name}: {value!r} does not fit {field.type}; fix the value"
+        value = _shown(column[row])
+        return None, f"{file}, row {row}, {field.name}: {value} does not fit {field.type}; fix the value"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value.as_py())
+    except (ValueError, OverflowError):  # such as a moment that no calendar of Python has
+        return str(value.cast(pa.int64(), safe=False))
 
 
 def _first_that_fails(column: pa.ChunkedArray[Any], kind: pa.DataType) -> int:

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.text.validation_errors import check_text, describe_mistakes
@@ -28,6 +28,8 @@ from kafka_capacity.text.validation_errors import check_text, describe_mistakes
 DEFAULT_BROKER_ID = -1
 _DISK_UNIT_BYTES = 1024 * 1024
 _NETWORK_UNIT_BYTES = 1024
+_MAX_AMOUNT = 2**63 // _DISK_UNIT_BYTES - 1
+"""Of MB, KB per second or cores: above it bytes are no long of Java any more."""
 
 
 def _number(value: Any, wanted: str = "write a number") -> float:
@@ -37,8 +39,10 @@ def _number(value: Any, wanted: str = "write a number") -> float:
             number = float(value)
         except (ValueError, OverflowError):
             number = math.nan
-        if math.isfinite(number):
+        if abs(number) <= _MAX_AMOUNT:
             return number
+        if math.isfinite(number):
+            wanted = f"give at most {_MAX_AMOUNT}"
     raise ValueError(wanted)
 
 
@@ -140,18 +144,18 @@ def parse_capacity_file(document: Any, file: str) -> CapacityFile:
         file: how to name the file in errors.
 
     Raises:
-        InventoryError: with one line for each mistake.
+        DamagedInputError: with one line for each mistake.
     """
     try:
         parsed = _CapacityFile.model_validate(document)
     except ValidationError as error:
         lines = [f"{file}: {line}" for line in describe_mistakes(error)]
-        raise InventoryError("\n".join(lines)) from error
+        raise DamagedInputError("\n".join(lines)) from error
     by_broker: dict[int, Capacity] = {}
     for entry in parsed.brokerCapacities:
         if entry.brokerId in by_broker:
             msg = f"{file}: brokerId {entry.brokerId} is listed twice; keep one"
-            raise InventoryError(msg)
+            raise DamagedInputError(msg)
         by_broker[entry.brokerId] = _capacity(entry.capacity)
     return CapacityFile(default=by_broker.pop(DEFAULT_BROKER_ID, None), by_broker=by_broker)
 

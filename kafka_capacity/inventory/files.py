@@ -12,10 +12,10 @@ from typing import Literal
 
 import pyarrow as pa
 import pyarrow.csv as pc
-import pyarrow.parquet as pq
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError, InventoryError
 from kafka_capacity.inventory.columns import conform
+from kafka_capacity.inventory.decoding import read_parquet
 from kafka_capacity.inventory.json_rows import table_from_json, table_to_json
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
@@ -41,7 +41,8 @@ def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
         source: the folder, as a path, an ``s3://`` address, or an opened store.
 
     Raises:
-        InventoryError: a file is missing, given twice, or wrong; the message has one line for each mistake, with the
+        InventoryError: it is no snapshot.
+        DamagedInputError: a file is missing, given twice, or wrong; the message has one line for each mistake, with the
             file, the row, the column, the value and the remedy.
     """
     store = _opened(source)
@@ -58,7 +59,7 @@ def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
         if table is not None:
             tables[name] = table
     if mistakes:
-        raise InventoryError("\n".join(mistakes))
+        raise DamagedInputError("\n".join(mistakes))
     return raw_from_document(document, tables)
 
 
@@ -119,10 +120,9 @@ def _read_table(data: bytes, name: str, file: str) -> tuple[pa.Table | None, lis
     if file.endswith(".csv"):
         return table_from_csv(data, name, file)
     try:
-        table = pq.read_table(io.BytesIO(data))
-    except (pa.ArrowException, OSError) as error:
-        return None, [f"{file}: is not a Parquet file that can be read ({error}); write it again"]
-    return conform(table, name, file)
+        return conform(read_parquet(data, file), name, file)
+    except DamagedInputError as error:
+        return None, [str(error)]
 
 
 def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
@@ -141,7 +141,8 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
     options = pc.ConvertOptions(column_types=texts, null_values=[""], strings_can_be_null=True)
     try:
         table = pc.read_csv(io.BytesIO(data), convert_options=options)
-    except pa.ArrowInvalid as error:
+        _ = table.column_names  # which are text, or this raises
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         return None, [f"{file}: is not CSV that can be read ({error}); fix it or write Parquet"]
     return conform(table, name, file)
 

@@ -5,30 +5,38 @@
 
 Each staged inventory adds the days that it knows of. A day that is there already is merged: hours that come late fill
 the gaps, and what a later capture says of an hour replaces what an earlier one said. Staging the same inventory again
-changes nothing.
+changes nothing. Of several that merge the same day at once, each merges with what the one before wrote. A day whose
+files are gone or damaged is made anew of the hours that the inventory knows.
 """
 
 from __future__ import annotations
 
 import datetime
 import hashlib
+import logging
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError
 from kafka_capacity.inventory.column_values import Ints, encode, ints
 from kafka_capacity.inventory.replica_columns import pairs_of_keys, partition_keys
-from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
+from kafka_capacity.objects.attempts import attempts
+from kafka_capacity.objects.dataset import Manifest, are_parts_there, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import history_prefix
 from kafka_capacity.objects.store import ObjectStore
+
+log = logging.getLogger(__name__)
 
 KIND = "history"
 TABLE = "hours"
 SCHEMA_VERSION = 1
 HOURS = 24
 MERGES_REMEMBERED = 100
+MERGE_ATTEMPTS = 60
+"""Each that fails means that another merge of the same day was done, of which there are few."""
 
 _HOURLY = pa.list_(pa.float32())
 HISTORY = pa.schema(
@@ -67,17 +75,37 @@ def keep_history(store: ObjectStore, cluster: str, metrics: pa.Table, *, capture
 
 
 def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
+    for is_last in attempts(MERGE_ATTEMPTS):
+        try:
+            return _merge_day(store, cluster, day, table, captured)
+        except ConflictError:
+            if is_last:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _merge_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
+    """Merge a day with what stands; ConflictError where another version was written meanwhile."""
     prefix = history_prefix(cluster, day)
     digest = _digest(table)
     merged: list[dict[str, str]] = []
-    if has_manifest(store, prefix):
+    replaces: str | None = ""
+    try:
         manifest = read_history_manifest(store, prefix)
-        merged = list(manifest.facts["merged"])
-        if digest in {one["sha256"] for one in merged}:
+        replaces = manifest.sha256
+        is_merged = digest in {one["sha256"] for one in manifest.facts["merged"]}
+        if is_merged and are_parts_there(store, manifest):
             return False
         stored = read_table(store, manifest, TABLE)
+        merged = list(manifest.facts["merged"])
         is_newer = captured >= max(one["captured"] for one in merged)
         table = merge(stored, table) if is_newer else merge(table, stored)
+    except MissingManifestError:
+        pass
+    except DamagedObjectError as error:
+        log.warning("the history of %s is made anew of this inventory alone: %s", day, error)
+        # Of a damaged manifest there is no version to name.
+        replaces = replaces or None
     merged = [*merged, {"sha256": digest, "captured": captured}][-MERGES_REMEMBERED:]
     write_dataset(
         store,
@@ -87,6 +115,7 @@ def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captu
         tables={TABLE: table},
         documents={},
         facts={"cluster": cluster, "day": day, "merged": merged},
+        replaces=replaces,
     )
     return True
 

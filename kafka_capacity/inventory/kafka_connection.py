@@ -171,13 +171,13 @@ def _translate(key: str, value: Any) -> Any:
     if key == "ssl.endpoint.identification.algorithm":
         algorithm = "none" if value is None else str(value).strip().lower()
         if algorithm not in ("https", "none", ""):
-            raise RequestError(f"kafka connection: {key} is {value!r}; it can be 'https' or 'none'")
+            raise RequestError(f"kafka connection: {key} is neither 'https' nor 'none'; write one of them")
         return algorithm == "https"
     if key.endswith("timeout.ms"):
         try:
             return float(value) / 1000
         except (TypeError, ValueError):
-            raise RequestError(f"kafka connection: {key} is {value!r}; write milliseconds as a number") from None
+            raise RequestError(f"kafka connection: {key} is no number; write milliseconds") from None
     return value
 
 

@@ -18,10 +18,10 @@ from typing import Annotated, Any, Literal
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
-from kafka_capacity.inventory.findings import counted, info, some, warning
+from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
@@ -115,7 +115,7 @@ def read_kafka_tools(
         captured_at: when the tools ran, ISO 8601 in UTC.
 
     Raises:
-        InventoryError: a file cannot be read as what it should be. What is odd about the cluster itself is for
+        DamagedInputError: a file cannot be read as what it should be. What is odd about the cluster itself is for
             ``validate`` to say.
     """
     return import_kafka_tools(
@@ -143,7 +143,8 @@ def import_kafka_tools(
     listed = parse_brokers_file(*brokers)
     seen = sorted({broker for partition in partitions for broker in partition.replicas})
     seen = sorted(set(seen) | {row["broker_id"] for row in disks.dirs})
-    remarks = [*disks.remarks, *_unassigned_logs(partitions, disks), _leader_remark(partitions)]
+    remarks = [*disks.remarks, *_without_replicas(partitions), *_unassigned_logs(partitions, disks)]
+    remarks.append(_leader_remark(partitions))
     return RawInventory(
         cluster=cluster,
         ds=ds,
@@ -164,14 +165,14 @@ def _parse_assignment(text: str, file: str) -> list[_Partition]:
     try:
         partitions = _Assignment.model_validate(document).partitions
     except ValidationError as error:
-        raise InventoryError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+        raise DamagedInputError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
     for entry in partitions:
         if entry.log_dirs is not None and len(entry.log_dirs) != len(entry.replicas):
             msg = (
                 f"{file}: {entry.topic}-{entry.partition} has {len(entry.replicas)} replicas and "
                 f"{len(entry.log_dirs)} log_dirs; give one log dir a replica, or none at all"
             )
-            raise InventoryError(msg)
+            raise DamagedInputError(msg)
     return partitions
 
 
@@ -180,7 +181,7 @@ def _parse_log_dirs(text: str, file: str) -> _Disks:
     try:
         brokers = _LogDirs.model_validate(document).brokers
     except ValidationError as error:
-        raise InventoryError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+        raise DamagedInputError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
     disks = _Disks()
     futures, unreadable = [], []
     for broker in brokers:
@@ -221,6 +222,20 @@ def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Problem]:
             )
         )
     return remarks
+
+
+def _without_replicas(partitions: list[_Partition]) -> list[Problem]:
+    empty = sorted(f"{entry.topic}-{entry.partition}" for entry in partitions if not entry.replicas)
+    if not empty:
+        return []
+    return [
+        fatal(
+            "partition_without_replicas",
+            "replicas",
+            f"the assignment names no broker for {counted(len(empty), 'partition')} ({some(empty, len(empty))}), which "
+            "Kafka cannot have; save the tool's output again",
+        )
+    ]
 
 
 def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Problem]:

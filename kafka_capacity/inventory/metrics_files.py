@@ -8,18 +8,16 @@ counts: so that a file of late or fixed hours is simply added.
 from __future__ import annotations
 
 import dataclasses
-import gzip
-import io
 from collections import defaultdict
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.columns import conform
+from kafka_capacity.inventory.decoding import decompressed, read_parquet
 from kafka_capacity.inventory.files import table_from_csv
 from kafka_capacity.inventory.findings import counted, info, warning
 from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
@@ -51,8 +49,8 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
         days: how many days before that count; a folder may have those of years.
 
     Raises:
-        InventoryError: a file is wrong; the message has a line for each mistake, with the file, the row, the column and
-            the remedy.
+        DamagedInputError: a file is wrong; the message has a line for each mistake, with the file, the row, the column
+            and the remedy.
         StorageError: the one file is not there.
     """
     keys = [name] if name else [key for key in store.list_keys("") if key.endswith(_ENDINGS)]
@@ -70,24 +68,19 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
             found[kind].append(counting)
     if mistakes:
         more = len(mistakes) - _MAX_MISTAKES
-        raise InventoryError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
+        raise DamagedInputError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
     tables = {kind: merged(kind, [raw.table(kind), merged(kind, files)]) for kind, files in found.items()}
     remarks = (*without_metrics_remarks(raw.remarks), *_remarks(store.uri(name), len(keys), found, left_out, days))
     return dataclasses.replace(raw, tables={**raw.tables, **tables}, remarks=remarks)
 
 
 def _read(data: bytes, kind: str, file: str) -> tuple[pa.Table | None, list[str]]:
-    if file.endswith(".parquet"):
-        try:
-            return conform(pq.read_table(io.BytesIO(data)), kind, file)
-        except (pa.ArrowException, OSError) as error:
-            return None, [f"{file}: is not a Parquet file that can be read ({error}); write it again"]
-    if file.endswith(".gz"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError) as error:
-            return None, [f"{file}: is not a gzip file that can be read ({error}); write it again"]
-    return table_from_csv(data, kind, file)
+    try:
+        if file.endswith(".parquet"):
+            return conform(read_parquet(data, file), kind, file)
+        return table_from_csv(decompressed(data, file) if file.endswith(".gz") else data, kind, file)
+    except DamagedInputError as error:
+        return None, [str(error)]
 
 
 def _within(table: pa.Table, start: int, end: int) -> pa.Table:

@@ -11,20 +11,24 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from kafka_capacity.errors import SourceError
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+from kafka_capacity.text.validation_errors import Text, describe_mistakes, shown_text
 
 MAX_POINTS = 11_000
 TRIES = 4
 FIRST_PAUSE_SECONDS = 0.5
 MAX_ANSWER_BYTES = 1 << 27
 """A longer answer is cut in halves of time, as one that the server refuses: parsed it takes six times as much."""
+MAX_SAMPLE = 1e30
+"""No counter of bytes, records or seconds is larger; one that is, NaN and the infinities are no samples."""
 
 _PASSING = {429, 500, 502, 503, 504}
 _TOO_MUCH = ("too many samples", "exceeded maximum resolution", "exceeds the limit", "limit exceeded", "timed out")
@@ -37,6 +41,23 @@ _REMEDIES = {
 }
 
 Labels = tuple[tuple[str, str], ...]
+
+
+class _Matrix(BaseModel):
+    """One series of an answer; whatever else a server says of it is left alone."""
+
+    metric: dict[Text, Text]
+    values: list[tuple[FiniteFloat, str | float]]
+
+
+class _Data(BaseModel):
+    resultType: Literal["matrix"]
+    result: list[_Matrix]
+
+
+class _Answer(BaseModel):
+    data: _Data
+    warnings: list[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -143,22 +164,25 @@ class PrometheusClient:
         status, body = self._send(query, form)
         try:
             document = httpx.Response(status, content=body).json()
-        except ValueError:
+        except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict) or document.get("status") not in ("success", "error"):
             what = f"answers {status} with no document of the API; {_REMEDIES.get(status, _REMEDIES[404])}"
             raise self._fail(query, what)
         if document["status"] == "error":
-            said = str(document.get("error", ""))[:500]
+            said = shown_text(document.get("error", ""))[:500]
             if any(phrase in said.lower() for phrase in _TOO_MUCH):
                 raise _TooMuchError(said)
             remedy = _REMEDIES.get(status, "fix the labels or the names of the metrics")
-            raise self._fail(query, f"answers {status} {document.get('errorType', '')}: {said}; {remedy}")
-        self.warnings.update(str(warning)[:300] for warning in document.get("warnings") or ())
+            raise self._fail(query, f"answers {status} {shown_text(document.get('errorType', ''))}: {said}; {remedy}")
         try:
-            return _parsed(document["data"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._fail(query, f"gives a result that is no matrix of numbers ({error})") from None
+            answer = _Answer.model_validate(document)
+            self.warnings.update(shown_text(warning)[:300] for warning in answer.warnings or ())
+            return [_parsed(one, span) for one in answer.data.result]
+        except (ValidationError, ValueError) as error:
+            what = describe_mistakes(error)[0] if isinstance(error, ValidationError) else str(error)
+            what = f"gives a result that is no matrix of numbers ({what}); look what answers at this address"
+            raise self._fail(query, what) from None
 
     def _send(self, query: str, form: Mapping[str, str]) -> tuple[int, bytes]:
         why = ""
@@ -195,22 +219,27 @@ def _end(span: Span, place: int) -> int:
     return min(span.start + place * span.step, span.start + (span.points - 1) * span.step)
 
 
-def _parsed(data: Any) -> list[tuple[Labels, NDArray[np.float64], NDArray[np.float64]]]:
-    if data["resultType"] != "matrix":
-        raise ValueError(f"resultType is {data['resultType']!r}")
-    found = []
-    for one in data["result"]:
-        labels = tuple(sorted((str(key), str(value)) for key, value in one["metric"].items()))
-        pairs = one["values"]
-        moment = np.array([pair[0] for pair in pairs], dtype=np.float64)
-        value = np.array([float(pair[1]) for pair in pairs], dtype=np.float64)
-        found.append((labels, moment, value))
-    return found
+def _parsed(one: _Matrix, span: Span) -> tuple[Labels, NDArray[np.float64], NDArray[np.float64]]:
+    """Return labels, moments and values of a series.
+
+    A server may move both ends of what is asked to whole steps of its own: samples up to a step outside are left out.
+
+    Raises:
+        ValueError: a sample is no number, or is of another time than was asked for.
+    """
+    moment = np.array([pair[0] for pair in one.values], dtype=np.float64)
+    value = np.array([float(pair[1]) for pair in one.values], dtype=np.float64)
+    outside = np.maximum(span.start - moment, moment - span.end)
+    if (far := outside > span.step).any():
+        msg = f"a sample at {moment[far][0]:.0f}, asked for were {span.start} to {span.end}"
+        raise ValueError(msg)
+    is_asked = outside < span.step / 2
+    return tuple(sorted(one.metric.items())), moment[is_asked], value[is_asked]
 
 
 def _joined(labels: Labels, parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> Series:
     place = np.concatenate([part[0] for part in parts])
     value = np.concatenate([part[1] for part in parts])
     order = np.argsort(place, kind="stable")
-    is_number = np.isfinite(value[order])
+    is_number = np.abs(value[order]) <= MAX_SAMPLE
     return Series(labels=labels, place=place[order][is_number], value=value[order][is_number])

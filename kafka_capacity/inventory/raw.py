@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError, InventoryError
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
 from kafka_capacity.text.validation_errors import Text, describe_mistakes
@@ -160,7 +160,7 @@ def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
         name: how to name it in errors.
 
     Raises:
-        InventoryError: it is not JSON, a field is wrong, or it is of a version that this program does not read.
+        DamagedInputError: it is not JSON, a field is wrong, or it is of a version that this program does not read.
     """
     # The version is looked at first: a newer format may well have fields that this one would call mistakes.
     version = _version_of(data, name)
@@ -168,11 +168,11 @@ def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
         readable = " and ".join(str(v) for v in range(OLDEST_READABLE_VERSION, SCHEMA_VERSION + 1))
         remedy = "use a newer kafka-capacity" if version > SCHEMA_VERSION else "export the snapshot again"
         msg = f"{name}: schema_version is {version}, this program reads {readable}; {remedy}"
-        raise InventoryError(msg)
+        raise DamagedInputError(msg)
     try:
         return ClusterDocument.model_validate_json(data)
     except ValidationError as error:
-        raise InventoryError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
+        raise DamagedInputError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
 
 
 class _Versioned(BaseModel):
@@ -184,7 +184,7 @@ def _version_of(data: bytes, name: str) -> int:
     try:
         return _Versioned.model_validate_json(data).schema_version
     except ValidationError as error:
-        raise InventoryError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
+        raise DamagedInputError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
 
 
 def raw_from_document(document: ClusterDocument, tables: Mapping[str, pa.Table]) -> RawInventory:

@@ -21,6 +21,8 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
+FOR_EVER = 2.0**63
+"""What Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does."""
 NO_OFFSET = -1  # a group that has committed nothing on a partition, as on Kafka's wire
 _COMPACT = "compact"
 
@@ -153,7 +155,7 @@ def _topics(table: pa.Table, names: list[str]) -> Topics:
 
 def _limit(table: pa.Table, column: str) -> NDArray[np.float64]:
     limit = floats(table.column(column))
-    return np.where(limit >= 0, limit, np.nan)
+    return np.where((limit >= 0) & (limit < FOR_EVER), limit, np.nan)
 
 
 def _in_sync(replicas: ReplicaColumns) -> NDArray[np.bool_]:

@@ -114,6 +114,10 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
     document = parse_cluster_document(read_document(store, manifest, CLUSTER_DOCUMENT), place + CLUSTER_DOCUMENT)
     tables: dict[str, pa.Table] = {}
     mistakes: list[str] = []
+    needed = {name for name, spec in TABLES.items() if spec.is_required}
+    if odd := sorted((set(manifest.tables) - set(TABLES)) | (needed - set(manifest.tables))):
+        state = "has a table" if odd[0] in manifest.tables else "lacks the table"
+        raise InventoryError(f"{place} {state} {odd[0]!r}, so it is no inventory; stage it again")
     for name in manifest.tables:
         table, wrong = conform(read_table(store, manifest, name), name, place + name)
         mistakes += wrong
@@ -136,9 +140,9 @@ def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sh
     return manifest
 
 
-def load_findings(store: ObjectStore, cluster: str, ds: str) -> Problems:
-    """Return what was found when an inventory was staged."""
-    manifest = _manifest(store, cluster, ds)
+def load_findings(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Problems:
+    """Return what was found when an inventory was staged; the arguments and refusals are those of :func:`load`."""
+    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
     return Problems.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError
 
 CURRENT_HEADING = "Current partition replica assignment"
 PROPOSED_HEADING = "Proposed partition reassignment configuration"
@@ -27,12 +27,12 @@ def find_documents(text: str, file: str) -> list[ToolDocument]:
     """Find the JSON objects that start a line.
 
     Raises:
-        InventoryError: an object starts and does not end, or none is there.
+        DamagedInputError: an object starts and does not end, or none is there.
     """
     found = list(_documents(text, file))
     if not found:
         msg = f"{file}: holds no JSON object; save the whole output of the tool"
-        raise InventoryError(msg)
+        raise DamagedInputError(msg)
     return found
 
 
@@ -47,7 +47,7 @@ def _documents(text: str, file: str) -> Iterator[ToolDocument]:
         except (ValueError, RecursionError) as error:
             line = text.count("\n", 0, start) + 1
             msg = f"{file}: the JSON that starts on line {line} cannot be read ({error}); save the tool's whole output"
-            raise InventoryError(msg) from error
+            raise DamagedInputError(msg) from error
         yield ToolDocument(heading=heading, content=content)
 
 
@@ -60,7 +60,7 @@ def current_assignment(text: str, file: str) -> dict[str, Any]:
         file: how to name it in errors.
 
     Raises:
-        InventoryError: there is none, or nobody can tell which one is current.
+        DamagedInputError: there is none, or nobody can tell which one is current.
     """
     documents = [document for document in find_documents(text, file) if "partitions" in document.content]
     current = [document for document in documents if document.heading.startswith(CURRENT_HEADING)]
@@ -71,10 +71,10 @@ def current_assignment(text: str, file: str) -> dict[str, Any]:
             f"{file}: holds no current assignment, a JSON object with 'partitions'; give what "
             "kafka-reassign-partitions --generate prints"
         )
-        raise InventoryError(msg)
+        raise DamagedInputError(msg)
     if len(candidates) > 1:
         msg = f"{file}: holds {len(candidates)} assignments and nothing says which one is current; keep that one"
-        raise InventoryError(msg)
+        raise DamagedInputError(msg)
     return candidates[0].content
 
 
@@ -82,11 +82,11 @@ def log_dirs_document(text: str, file: str) -> dict[str, Any]:
     """Return the document in what ``kafka-log-dirs --describe`` printed.
 
     Raises:
-        InventoryError: there is none, or more than one.
+        DamagedInputError: there is none, or more than one.
     """
     documents = [document for document in find_documents(text, file) if "brokers" in document.content]
     if len(documents) != 1:
         many = "no JSON object" if not documents else f"{len(documents)} JSON objects"
         msg = f"{file}: holds {many} with 'brokers'; give what one run of kafka-log-dirs --describe prints"
-        raise InventoryError(msg)
+        raise DamagedInputError(msg)
     return documents[0].content

@@ -3,6 +3,10 @@
 Parts are named by their content and the manifest is written last, so that a writer that died leaves nothing that a
 reader takes, the same tables give the same keys and bytes, and writing again over an older version never mixes the two.
 
+Of writers at the same time the last one counts. None takes away what is younger than a run can last, and each looks,
+after its last change, whether what stands is whole, and writes again where it is not: so whoever changed something
+last has seen it whole.
+
 Several writers may share a folder, each with a share of the tables and a manifest of its own; :func:`seal_dataset`
 then writes the one manifest that readers ask for. Until it does, they see what was sealed before.
 """
@@ -11,68 +15,44 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kafka_capacity import __version__
-from kafka_capacity.errors import MissingManifestError, StorageError
-from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.errors import ConflictError, MissingManifestError, MissingObjectError, StorageError
+from kafka_capacity.objects.attempts import attempts
+from kafka_capacity.objects.manifest import (
+    MANIFEST,
+    Manifest,
+    Part,
+    canonical_json,
+    has_manifest,
+    manifest_body,
+    manifest_name,
+    parse_manifest,
+    read_manifest,
+    read_part,
+)
+from kafka_capacity.objects.object_store import Listed, ObjectStore, content_type_of
 
-MANIFEST = "manifest.json"
+__all__ = [
+    "MANIFEST",
+    "Manifest",
+    "Part",
+    "canonical_json",
+    "content_type_of",
+    "has_manifest",
+    "manifest_name",
+    "read_manifest",
+]
+
 PART_ROWS = 2_000_000  # ~50-100 MB of Parquet a part for our widest table: well inside one PUT
 
-_CONTENT_TYPES = {
-    ".json": "application/json",
-    ".html": "text/html; charset=utf-8",
-    ".txt": "text/plain; charset=utf-8",
-    ".md": "text/markdown; charset=utf-8",
-    ".png": "image/png",
-    ".parquet": "application/vnd.apache.parquet",
-    ".eml": "message/rfc822",
-    ".sh": "text/x-shellscript; charset=utf-8",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One file of a dataset: its key below the dataset's prefix, rows (None for a document), size and hash."""
-
-    key: str
-    rows: int | None
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """What a complete dataset holds.
-
-    ``sha256`` is the hash of the manifest's own bytes: it names this version of the data, and is not part of them.
-    """
-
-    prefix: str
-    kind: str
-    schema_version: int
-    code_version: str
-    tables: Mapping[str, tuple[Part, ...]]
-    documents: Mapping[str, Part]
-    facts: Mapping[str, Any]
-    sha256: str
-
-
-def content_type_of(name: str) -> str:
-    """Return the media type of a file by its ending."""
-    return _CONTENT_TYPES.get("." + name.rpartition(".")[2], "application/octet-stream")
-
-
-def canonical_json(value: Any) -> bytes:
-    """Return the one JSON text of a value: sorted keys, UTF-8, a newline at the end, no NaN."""
-    return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+ORPHAN_SECONDS = 7 * 86_400.0
+"""What no manifest names is taken away once it is older, by the clock of the store: no run takes as long."""
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
@@ -98,10 +78,6 @@ def _content_key(name: str, digest: str) -> str:
     return f"{stem}-{digest[:16]}.{ending}" if dot else f"{name}-{digest[:16]}"
 
 
-def _part_json(part: Part) -> dict[str, Any]:
-    return {"key": part.key, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
-
-
 def write_dataset(
     store: ObjectStore,
     prefix: str,
@@ -114,8 +90,9 @@ def write_dataset(
     has_plain_names: bool = False,
     kept_folders: Sequence[str] = (),
     share: str | None = None,
+    replaces: str | None = None,
 ) -> Manifest:
-    """Write tables and documents below a prefix, the manifest last, then drop what it no longer names.
+    """Write tables and documents below a prefix, the manifest last, then drop what has long been named by none.
 
     Args:
         store: where to.
@@ -125,38 +102,115 @@ def write_dataset(
         tables: each becomes ``<name>/part-….parquet``; sort them first, since the bytes follow the order of rows.
         documents: each is stored under its name with its content's hash in it, and read back by its plain name.
         facts: plain data about it that a reader may want without opening a table.
-        has_plain_names: store the documents under their plain names, for people to find (reports); then writing
-            other content over an older version is only safe because a prefix that names its content never does.
+        has_plain_names: store the documents under their plain names, for people to find (reports), and drop what is
+            not named at once. Over other content nothing is readable until the last writer is done.
         kept_folders: folders below the prefix that have manifests of their own, each with a trailing ``/``.
         share: write it as this share of a dataset that others write to as well, for :func:`seal_dataset`; then nothing
             is dropped, of this share or of another.
+        replaces: write only over the version with this hash, or only where there is none (empty).
 
     Returns:
-        The manifest that stands there now.
+        The manifest that was written.
+
+    Raises:
+        ConflictError: another version stands there than the one to replace, or others write all the time.
     """
+    files: dict[str, bytes] = {}
     listed_tables: dict[str, tuple[Part, ...]] = {}
     for name, table in tables.items():
         parts = _table_parts(name, table)
-        for part, data in parts:
-            store.write_bytes(prefix + part.key, data, content_type=content_type_of(part.key))
+        files |= {part.key: data for part, data in parts}
         listed_tables[name] = tuple(part for part, _ in parts)
     listed_documents: dict[str, Part] = {}
     for name, data in documents.items():
         digest = hashlib.sha256(data).hexdigest()
         key = name if has_plain_names else _content_key(name, digest)
-        store.write_bytes(prefix + key, data, content_type=content_type_of(name))
+        files[key] = data
         listed_documents[name] = Part(key=key, rows=None, bytes=len(data), sha256=digest)
-    body = _manifest_body(kind, schema_version, listed_tables, listed_documents, facts)
-    store.write_bytes(prefix + manifest_name(share), body, content_type="application/json")
-    manifest = _parse(prefix, body)
-    if share is None:
-        _drop_orphans(store, manifest, tuple(kept_folders), {MANIFEST})
-    return manifest
+    body = manifest_body(kind, schema_version, listed_tables, listed_documents, facts)
+    manifest = parse_manifest(prefix, body, share=share)
+
+    def write() -> Manifest:
+        for key, data in files.items():
+            store.write_bytes(prefix + key, data, content_type=content_type_of(key))
+        _write_manifest(store, prefix + manifest_name(share), body, replaces)
+        return manifest
+
+    upkeep = _Upkeep(store, prefix, share, has_plain_names, tuple(kept_folders), frozenset({manifest_name(share)}))
+    return _write_until_whole(upkeep, write)
 
 
-def manifest_name(share: str | None = None) -> str:
-    """Name the manifest of a dataset, or of one share of it."""
-    return MANIFEST if share is None else f"{share}.{MANIFEST}"
+def _write_manifest(store: ObjectStore, key: str, body: bytes, replaces: str | None) -> None:
+    if replaces is None:
+        store.write_bytes(key, body, content_type="application/json")
+    elif not store.replace_bytes(key, body, expected_sha256=replaces or None, content_type="application/json"):
+        msg = f"{store.uri(key)} was written by somebody else meanwhile; read it again"
+        raise ConflictError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class _Upkeep:
+    """What a writer looks after once its manifest stands."""
+
+    store: ObjectStore
+    prefix: str
+    share: str | None
+    has_plain_names: bool
+    kept_folders: tuple[str, ...]
+    manifests: frozenset[str]
+
+    def look(self) -> tuple[Manifest | None, bool]:
+        """Return the manifest that stands, if any, and whether all that it names does; drop what is long orphaned."""
+        while True:
+            try:
+                standing = read_manifest(self.store, self.prefix, share=self.share)
+            except MissingManifestError:
+                return None, False
+            found = self.store.list_objects(self.prefix)
+            orphans = [] if self.share is not None else self._orphans(standing, found)
+            for key in orphans:
+                self.store.delete(key)
+            if not orphans:
+                return standing, self._is_whole(standing, found)
+
+    def _orphans(self, standing: Manifest, found: Mapping[str, Listed]) -> list[str]:
+        named = {part.key for part in standing.parts()} | self.manifests
+        stands = found.get(self.prefix + MANIFEST)
+        now = stands.written if stands is not None else 0.0
+        return [
+            key
+            for key, listed in found.items()
+            if (below := key.removeprefix(self.prefix)) not in named
+            and not below.startswith(self.kept_folders)
+            and (self.has_plain_names or now - listed.written > ORPHAN_SECONDS)
+        ]
+
+    def _is_whole(self, standing: Manifest, found: Mapping[str, Listed]) -> bool:
+        if not _are_listed(standing, found):
+            return False
+        if self.has_plain_names:  # what has the name may be of another version
+            for part in standing.parts():
+                try:
+                    data = self.store.read_bytes(self.prefix + part.key)
+                except MissingObjectError:
+                    return False
+                if hashlib.sha256(data).hexdigest() != part.sha256:
+                    return False
+        return True
+
+
+def _write_until_whole(upkeep: _Upkeep, write: Callable[[], Manifest]) -> Manifest:
+    """Write until what stands is whole, be it one's own version or that of another writer."""
+    mine, standing = None, None
+    for is_last in attempts():
+        # The version of somebody else is theirs to complete, as long as they live.
+        if mine is None or standing is None or standing.sha256 == mine.sha256 or is_last:
+            mine = write()
+        standing, is_whole = upkeep.look()
+        if is_whole:
+            return mine
+    msg = f"{upkeep.store.uri(upkeep.prefix)} is written by others all the time; write it again once they are done"
+    raise ConflictError(msg)
 
 
 def seal_dataset(
@@ -185,120 +239,37 @@ def seal_dataset(
         MissingManifestError: a share is not complete.
         StorageError: two shares have a table or a document of the same name.
     """
-    found = {share: read_manifest(store, prefix, share=share) for share in shares}
-    tables: dict[str, tuple[Part, ...]] = {}
-    documents: dict[str, Part] = {}
-    for share, manifest in found.items():
-        twice = sorted({*tables, *documents} & {*manifest.tables, *manifest.documents})
-        if twice:
-            msg = f"{store.uri(prefix)}: {share} and a share before it both have {twice[0]!r}; rename one"
-            raise StorageError(msg)
-        tables |= manifest.tables
-        documents |= manifest.documents
-    hashes = {share: manifest.sha256 for share, manifest in found.items()}
-    body = _manifest_body(kind, schema_version, tables, documents, {**facts, "shares": hashes})
-    store.write_bytes(prefix + MANIFEST, body, content_type="application/json")
-    sealed = _parse(prefix, body)
-    _drop_orphans(store, sealed, (), {MANIFEST, *(manifest_name(share) for share in shares)})
-    return sealed
+
+    def write() -> Manifest:
+        found = {share: read_manifest(store, prefix, share=share) for share in shares}
+        tables: dict[str, tuple[Part, ...]] = {}
+        documents: dict[str, Part] = {}
+        for share, manifest in found.items():
+            twice = sorted({*tables, *documents} & {*manifest.tables, *manifest.documents})
+            if twice:
+                msg = f"{store.uri(prefix)}: {share} and a share before it both have {twice[0]!r}; rename one"
+                raise StorageError(msg)
+            tables |= manifest.tables
+            documents |= manifest.documents
+        hashes = {share: manifest.sha256 for share, manifest in found.items()}
+        body = manifest_body(kind, schema_version, tables, documents, {**facts, "shares": hashes})
+        _write_manifest(store, prefix + MANIFEST, body, None)
+        return parse_manifest(prefix, body)
+
+    manifests = frozenset({MANIFEST, *(manifest_name(share) for share in shares)})
+    return _write_until_whole(_Upkeep(store, prefix, None, False, (), manifests), write)
 
 
-def _manifest_body(
-    kind: str,
-    schema_version: int,
-    tables: Mapping[str, Sequence[Part]],
-    documents: Mapping[str, Part],
-    facts: Mapping[str, Any],
-) -> bytes:
-    return canonical_json(
-        {
-            "kind": kind,
-            "schema_version": schema_version,
-            "code_version": __version__,
-            "tables": {name: [_part_json(part) for part in parts] for name, parts in tables.items()},
-            "documents": {name: _part_json(part) for name, part in documents.items()},
-            "facts": dict(facts),
-        }
+def _are_listed(manifest: Manifest, found: Mapping[str, Listed]) -> bool:
+    return all(
+        (listed := found.get(manifest.prefix + part.key)) is not None and listed.bytes == part.bytes
+        for part in manifest.parts()
     )
 
 
-def _drop_orphans(store: ObjectStore, manifest: Manifest, kept_folders: tuple[str, ...], manifests: set[str]) -> None:
-    """Remove parts of earlier versions; a reader that still holds the older manifest gets a clear error."""
-    named = {part.key for parts in manifest.tables.values() for part in parts}
-    named |= {part.key for part in manifest.documents.values()} | manifests
-    for key in store.list_keys(manifest.prefix):
-        below = key.removeprefix(manifest.prefix)
-        if below not in named and not below.startswith(kept_folders):
-            store.delete(key)
-
-
-def _parse(prefix: str, body: bytes) -> Manifest:
-    try:
-        raw = json.loads(body)
-        return Manifest(
-            prefix=prefix,
-            kind=raw["kind"],
-            schema_version=raw["schema_version"],
-            code_version=raw["code_version"],
-            tables={name: tuple(Part(**part) for part in parts) for name, parts in raw["tables"].items()},
-            documents={name: Part(**part) for name, part in raw["documents"].items()},
-            facts=raw["facts"],
-            sha256=hashlib.sha256(body).hexdigest(),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = f"the manifest below {prefix} cannot be read ({error!r}); write the dataset again"
-        raise StorageError(msg) from error
-
-
-def has_manifest(store: ObjectStore, prefix: str, *, share: str | None = None) -> bool:
-    """Return whether the dataset below a prefix, or one share of it, is complete."""
-    return store.exists(prefix + manifest_name(share))
-
-
-def read_manifest(
-    store: ObjectStore,
-    prefix: str,
-    *,
-    kind: str | None = None,
-    schema_version: int | None = None,
-    share: str | None = None,
-) -> Manifest:
-    """Read what a dataset holds.
-
-    Args:
-        store: where from.
-        prefix: with a trailing ``/``.
-        kind: what the reader expects.
-        schema_version: the newest that the reader knows; it reads the one before as well.
-        share: read the manifest of this share alone.
-
-    Raises:
-        MissingManifestError: nobody has finished writing it.
-        StorageError: it is of another kind, or of a schema version that this reader does not know.
-    """
-    name = manifest_name(share)
-    if not has_manifest(store, prefix, share=share):
-        msg = f"{store.uri(prefix)} has no {name}, so it is not complete; run the task that writes it again"
-        raise MissingManifestError(msg)
-    manifest = _parse(prefix, store.read_bytes(prefix + name))
-    if kind is not None and manifest.kind != kind:
-        msg = f"{store.uri(prefix)} holds {manifest.kind!r}, not {kind!r}"
-        raise StorageError(msg)
-    if schema_version is not None and not schema_version - 1 <= manifest.schema_version <= schema_version:
-        msg = (
-            f"{store.uri(prefix)} has schema version {manifest.schema_version}, this program reads "
-            f"{max(1, schema_version - 1)} to {schema_version}; use the matching release"
-        )
-        raise StorageError(msg)
-    return manifest
-
-
-def _checked(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
-    data = store.read_bytes(manifest.prefix + part.key)
-    if hashlib.sha256(data).hexdigest() != part.sha256:
-        msg = f"{store.uri(manifest.prefix + part.key)} is not what its manifest says (sha256 differs); write it again"
-        raise StorageError(msg)
-    return data
+def are_parts_there(store: ObjectStore, manifest: Manifest) -> bool:
+    """Return whether every file of a dataset is there and has its size, without reading any."""
+    return _are_listed(manifest, store.list_objects(manifest.prefix))
 
 
 def check_parts(store: ObjectStore, manifest: Manifest) -> None:
@@ -307,8 +278,8 @@ def check_parts(store: ObjectStore, manifest: Manifest) -> None:
     Raises:
         StorageError: one is away or is not what the manifest says.
     """
-    for part in (*manifest.documents.values(), *(part for parts in manifest.tables.values() for part in parts)):
-        _checked(store, manifest, part)
+    for part in manifest.parts():
+        read_part(store, manifest, part)
 
 
 def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:
@@ -316,8 +287,13 @@ def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:
     if name not in manifest.tables:
         msg = f"{store.uri(manifest.prefix)} has no table {name!r}; it has {sorted(manifest.tables)}"
         raise StorageError(msg)
-    parts = [pq.read_table(io.BytesIO(_checked(store, manifest, part))) for part in manifest.tables[name]]
-    return pa.concat_tables(parts)
+    try:
+        return pa.concat_tables(
+            [pq.read_table(io.BytesIO(read_part(store, manifest, part))) for part in manifest.tables[name]]
+        )
+    except pa.ArrowException as error:
+        msg = f"{store.uri(manifest.prefix)}: the parts of {name!r} are no table ({error!s:.200}); write it again"
+        raise StorageError(msg) from error
 
 
 def read_document(store: ObjectStore, manifest: Manifest, name: str) -> bytes:
@@ -325,4 +301,4 @@ def read_document(store: ObjectStore, manifest: Manifest, name: str) -> bytes:
     if name not in manifest.documents:
         msg = f"{store.uri(manifest.prefix)} has no document {name!r}; it has {sorted(manifest.documents)}"
         raise StorageError(msg)
-    return _checked(store, manifest, manifest.documents[name])
+    return read_part(store, manifest, manifest.documents[name])

@@ -21,7 +21,7 @@ def read_basis(store: ObjectStore, pinned: PinnedPlan) -> Basis:
     profile = pinned_profile(store, pinned, "profile_partitions")
     return Basis(
         raw=raw,
-        findings=load_findings(store, pinned.cluster, pinned.ds),
+        findings=load_findings(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256),
         snapshot=snapshot,
         load=partition_load(raw, snapshot) if profile is None else load_of_profile(profile, snapshot),
         profile_partitions=profile,

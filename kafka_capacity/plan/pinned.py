@@ -17,8 +17,9 @@ from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES, chosen_shapes, s
 from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.staging import inventory_manifest, newest_complete
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.objects.dataset import canonical_json, read_table
+from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
+from kafka_capacity.objects.manifest import OWN_HASH, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest, parse_plan_request
@@ -122,7 +123,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "code_version": __version__,
         "model_version": MODEL_VERSION,
     }
-    store.write_bytes(pinned.request_key, canonical_json(document), content_type="application/json")
+    store.write_bytes(pinned.request_key, with_own_hash(document), content_type="application/json")
     return pinned
 
 
@@ -230,9 +231,11 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
 
     Raises:
         InventoryError: it cannot be understood, or the inventory is not the one that was pinned.
+        DamagedObjectError: it is not what was written down.
     """
+    document = read_with_own_hash(store, key, json.loads)
     try:
-        document = json.loads(store.read_bytes(key))
+        document[OWN_HASH]
         pinned, versions = PinnedPlan(**document["pinned"]), (document["code_version"], document["model_version"])
         request = parse_plan_request(document["request"])
     except (RequestError, ValueError, KeyError, TypeError) as error:

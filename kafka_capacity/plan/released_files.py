@@ -61,7 +61,7 @@ def option_files(
         files[REASSIGNMENT] = files[TARGET]
     # A plan that was made before there were waves has none.
     if (len(moves) or added) and set(RELEASED_TABLES) <= set(own):
-        files |= wave_documents(own, scenario_id, warnings)
+        files |= wave_documents(own, scenario_id, warnings, released=files)
     return files
 
 

@@ -21,7 +21,7 @@ from kafka_capacity.questions.consumers.parameters import GroupParameters
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters
 from kafka_capacity.text.quantities import parse_quantity, shown_quantity, unit_of
-from kafka_capacity.text.validation_errors import plain_words
+from kafka_capacity.text.validation_errors import check_text, plain_words
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required", "is_split_by_question"})
 """Parameters that say how a plan is made and who gets it, not what it is."""
@@ -97,6 +97,15 @@ class PlanRequest(
         if not isinstance(values, Mapping):
             return values
         return {EARLIER_NAMES.get(name, name): value for name, value in values.items()}
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_of_text(cls, value: Any) -> Any:
+        """Refuse halves of characters, which JSON can spell and no file can hold, wherever they stand."""
+        inner = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+        for one in inner if isinstance(inner, list | tuple) else ():
+            cls._is_of_text(one)
+        return check_text(value) if isinstance(value, str) else value
 
     @field_validator("*", mode="before")
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
@@ -29,6 +30,7 @@ def runbook_markdown(
     waves: Sequence[Mapping[str, Any]],
     added: Sequence[Mapping[str, Any]] = (),
     warnings: Sequence[str] = (),
+    hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """Write the runbook of a schedule.
 
@@ -37,10 +39,12 @@ def runbook_markdown(
         waves: rows of ``waves``, in their order.
         added: rows of ``new_partitions``, in their order.
         warnings: the serious problems of the plan, as sentences.
+        hashes: the sha256 of the other files that are released with it, by name.
     """
     lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
     lines += _introduction(schedule, waves, is_growing=bool(added))
     lines += _warnings(warnings)
+    lines += _files(hashes)
     lines += _left_out(schedule)
     lines += _more_partitions(added)
     for wave in waves:
@@ -119,6 +123,20 @@ def _warnings(warnings: Sequence[str]) -> list[str]:
     if not warnings:
         return []
     return ["## Before you begin: what is not certain", "", *(f"- {_plain(text)}" for text in warnings), ""]
+
+
+def _files(hashes: Mapping[str, str]) -> list[str]:
+    if not hashes:
+        return []
+    checks = [f'echo "{sha256}  {name}" | sha256sum --check' for name, sha256 in hashes.items()]
+    return [
+        "The files beside this one are of the same plan where these commands say OK:",
+        "",
+        "```sh",
+        *checks,
+        "```",
+        "",
+    ]
 
 
 def _left_out(schedule: Mapping[str, Any]) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -20,13 +22,20 @@ NEW_PARTITIONS_TABLE = "new_partitions"
 """What else the runbook tells of; an older plan has no such table."""
 
 
-def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str, warnings: Sequence[str] = ()) -> dict[str, bytes]:
+def wave_documents(
+    tables: Mapping[str, pa.Table],
+    scenario_id: str,
+    warnings: Sequence[str] = (),
+    *,
+    released: Mapping[str, bytes] = MappingProxyType({}),
+) -> dict[str, bytes]:
     """Return the files of all waves and the runbook by name; nothing where the scenario was not scheduled.
 
     Args:
         tables: :data:`RELEASED_TABLES` of a plan, sorted, and :data:`NEW_PARTITIONS_TABLE` where it has one.
         scenario_id: whose.
         warnings: the serious problems of the plan, for the runbook.
+        released: the other files that are released with it, whose hashes the runbook holds.
 
     Raises:
         StorageError: the tables are not of one schedule.
@@ -37,7 +46,7 @@ def wave_documents(tables: Mapping[str, pa.Table], scenario_id: str, warnings: S
         return {}
     return {
         **wave_file_documents(stored_wave_files(own["waves"], own["wave_moves"])),
-        RUNBOOK: runbook_document(own["schedules"], own["waves"], own.get(NEW_PARTITIONS_TABLE), warnings),
+        RUNBOOK: runbook_document(own["schedules"], own["waves"], own.get(NEW_PARTITIONS_TABLE), warnings, released),
     }
 
 
@@ -47,11 +56,16 @@ def wave_file_documents(waves: Iterable[WaveFiles]) -> dict[str, bytes]:
 
 
 def runbook_document(
-    schedules: pa.Table, waves: pa.Table, new_partitions: pa.Table | None = None, warnings: Sequence[str] = ()
+    schedules: pa.Table,
+    waves: pa.Table,
+    new_partitions: pa.Table | None = None,
+    warnings: Sequence[str] = (),
+    released: Mapping[str, bytes] = MappingProxyType({}),
 ) -> bytes:
     """Write ``runbook.md`` of one scenario."""
     added = [] if new_partitions is None else new_partitions.to_pylist()
-    return runbook_markdown(schedule_facts(schedules), waves.to_pylist(), added, warnings)
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in released.items()}
+    return runbook_markdown(schedule_facts(schedules), waves.to_pylist(), added, warnings, hashes)
 
 
 def schedule_facts(schedules: pa.Table) -> dict[str, Any]:

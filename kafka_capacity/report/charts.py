@@ -39,6 +39,7 @@ _EMPTY_PATH = re.compile(r'<path[^>]*\sd="(?:M0,0h0v0h0Z)?"[^>]*/>')
 _FONT = re.compile(r'\sfont-family="[^"]*"')
 _IDS = re.compile(r'(\bid="|url\(#)([^")]+)')
 _COLOUR = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{6})"')
+_TAG = re.compile(r"<[^>]*>")
 _ROOT = re.compile(r'<svg[^>]*\bviewBox="([^"]*)"[^>]*>')
 
 
@@ -156,12 +157,17 @@ def _prepared(value: Mapping[str, Any]) -> dict[str, Any]:
 def page_svg(svg: str, prefix: str, described: Mapping[str, Any]) -> str:
     """Fit a drawing into a page: ids of its own, the page's colours and font, a text in place of hundreds of labels."""
     variables = {colour: name for name, colour in LIGHT.items()}
-    for pattern in (_HIDDEN_TEXT, _EMPTY_PATH, _NOISE, _FONT):
+    for pattern in (_HIDDEN_TEXT, _EMPTY_PATH):
         svg = pattern.sub("", svg)
-    svg = _IDS.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", svg)
-    svg = _COLOUR.sub(
-        lambda found: f'{found[1]}="var(--{variables[found[2]]})"' if found[2] in variables else found[0], svg
-    )
+
+    def of_the_page(tag: re.Match[str]) -> str:
+        text = _IDS.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", _FONT.sub("", _NOISE.sub("", tag[0])))
+        return _COLOUR.sub(
+            lambda found: f'{found[1]}="var(--{variables[found[2]]})"' if found[2] in variables else found[0], text
+        )
+
+    # Tags alone: a label may be any text, one that looks like an attribute among them.
+    svg = _TAG.sub(of_the_page, svg)
     title, description = escape(visible(described["title"])), escape(visible(described["description"]))
 
     def root(found: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from pathlib import Path
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import DamagedInputError, InventoryError
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -14,7 +14,8 @@ def read_text_file(path: Path) -> str:
     """Read a text file whole.
 
     Raises:
-        InventoryError: there is no such file, it cannot be read, or it is not text.
+        InventoryError: there is no such file, or it cannot be read.
+        DamagedInputError: it is not text.
     """
     try:
         data = path.read_bytes()
@@ -25,5 +26,5 @@ def read_text_file(path: Path) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        msg = f"{path}: is not {encoding} text (byte {error.start}); save the tool's output as UTF-8"
-        raise InventoryError(msg) from error
+        msg = f"{path}: is not {encoding} text (byte {error.start}); save it as UTF-8"
+        raise DamagedInputError(msg) from error

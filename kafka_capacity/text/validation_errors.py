@@ -16,6 +16,11 @@ def check_text(text: str) -> str:
     return text
 
 
+def shown_text(value: Any) -> str:
+    """Return what somebody else sent, as text that can be shown and stored."""
+    return str(value).encode(errors="replace").decode()
+
+
 Text = Annotated[str, AfterValidator(check_text)]
 """Any text but half characters, which JSON can spell and nothing else can hold."""
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, Literal
+from urllib.parse import quote
 
 from airflow.sdk import Variable
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -157,6 +158,9 @@ def own_shapes() -> str:
 
 
 def browser_url(key: str, fallback: str) -> str:
-    """Return the address under which a browser reaches an object, or the fallback where none is set."""
+    """Return the address under which a browser reaches an object, or the fallback where none is set.
+
+    What is encoded in the key is encoded once more: a server decodes an address before it looks for the key.
+    """
     template = str(Variable.get(REPORT_URL, default="") or "")
-    return template.replace("{key}", key) if "{key}" in template else fallback
+    return template.replace("{key}", quote(key, safe="/=")) if "{key}" in template else fallback

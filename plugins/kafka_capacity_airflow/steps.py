@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
 from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters
@@ -65,7 +65,8 @@ def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
     inputs = profile_inputs(store, staged["cluster"], staged["ds"], days=days)
     if profile_without_spark(store, inputs) is not None:
         return []
-    return ["--cluster", staged["cluster"], "--ds", staged["ds"], "--days", str(days)]
+    # With "=": a name that begins with "-" would be taken for an option.
+    return [f"--cluster={staged['cluster']}", f"--ds={staged['ds']}", f"--days={days}"]
 
 
 def newest_inventories(only: str | None, run_after: datetime.datetime) -> list[dict[str, str]]:
@@ -119,7 +120,7 @@ def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[d
                 run_date=run_after.astimezone(datetime.UTC).date(),
                 own_shapes=own_shapes(),
             )
-        except InventoryError as error:
+        except (InventoryError, DamagedObjectError) as error:
             if len(names) == 1:
                 raise
             # The others are planned all the same; the last task of the run fails and names this one.

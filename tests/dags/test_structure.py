@@ -121,3 +121,7 @@ def test_plugins_are_loaded_without_shadowing_anything(services):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "'kafka_capacity'" in done.stdout
     assert done.stdout.strip().endswith("[]"), "plugins/ leaks top-level modules: see plugins/.airflowignore"
+
+
+def test_what_pins_is_tried_again(bag):
+    assert bag.dags["kafka_capacity_plan"].get_task("pin").retries == 2

@@ -84,11 +84,11 @@ def test_what_is_for_consumers_is_left_aside_with_a_note(caplog: pytest.LogCaptu
         ),
         (
             {"bootstrap.servers": "a", "request.timeout.ms": "soon"},
-            "kafka connection: request.timeout.ms is 'soon'; write milliseconds as a number",
+            "kafka connection: request.timeout.ms is no number; write milliseconds",
         ),
         (
             {"bootstrap.servers": "a", "ssl.endpoint.identification.algorithm": "http"},
-            "kafka connection: ssl.endpoint.identification.algorithm is 'http'; it can be 'https' or 'none'",
+            "kafka connection: ssl.endpoint.identification.algorithm is neither 'https' nor 'none'; write one of them",
         ),
     ],
 )

@@ -88,6 +88,8 @@ def opened(browser, folder, request):
         pages.append(page)
         asked, said = [], []
         page.on("request", lambda made: asked.append(made.url))
+        # What the page's own policy forbids is an error of the console.
+        page.on("console", lambda told: said.append(told.text) if told.type == "error" else None)
         page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
         page.goto((folder / name).as_uri())
         assert not said

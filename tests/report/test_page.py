@@ -137,6 +137,11 @@ def test_it_needs_nothing_from_elsewhere(soup):
     assert not [tag for tag in soup.find_all(True) if any(name.startswith("on") for name in tag.attrs)]
 
 
+def test_it_allows_nothing_but_its_own_styles_and_drawings(soup):
+    policy = soup.find("meta", attrs={"http-equiv": "Content-Security-Policy"})["content"]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
 def test_it_has_a_language_a_title_landmarks_and_a_way_past_the_head(soup):
     assert soup.html["lang"] == "en"
     assert soup.title.string.strip()

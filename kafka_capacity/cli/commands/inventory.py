@@ -46,7 +46,7 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
     if config is not None:
         try:
             settings = json.loads(config.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             # The text is not shown: it may hold secrets.
             raise RequestError(f"--config: {config} is not JSON; fix it") from None
         if not isinstance(settings, dict):

@@ -296,6 +296,10 @@ def test_the_program_ends_with_its_statuses(snapshot, tmp_path):
         f"error: {tmp_path}/nothing/cluster.json is missing; a snapshot is a folder with cluster.json and its tables\n"
     )
     assert program("plan").returncode == 2
+    (snapshot / "topics.parquet").write_bytes(b"PAR1")
+    damaged = program("inventory", "check", snapshot)
+    assert (damaged.returncode, damaged.stdout) == (4, "")
+    assert damaged.stderr.startswith(f"error: {snapshot}/topics.parquet: is not a Parquet file that can be read (")
 
 
 def test_the_program_plans_the_same_as_this_process(run, snapshot, tmp_path):

@@ -1,11 +1,14 @@
 """``kafka-capacity groups``: consumer groups on a laptop."""
 
 import csv
+import io
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kafka_capacity.cli.group_files import csv_bytes
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import PlanRequest
@@ -76,6 +79,13 @@ def test_tables_may_be_csv_and_replace_the_others(run, clicks, tmp_path):
         rows = list(csv.DictReader(file))
     assert json.loads(rows[0]["events"]) == ["scale", "rolling-restart"]
     assert rows[0]["member_capacity_bytes_per_second"] == ""
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_no_cell_of_a_csv_file_is_a_formula(start):
+    table = pa.table({"group_id": [f"{start}cmd|' /C calc'!A0", "a=b"], "lag": [-1.5, None], "of": [["=a"], []]})
+    rows = list(csv.reader(io.StringIO(csv_bytes(table).decode(), newline="")))
+    assert rows == [["group_id", "lag", "of"], [f"'{start}cmd|' /C calc'!A0", "-1.5", '["=a"]'], ["a=b", "", "[]"]]
 
 
 OPTIONS = {

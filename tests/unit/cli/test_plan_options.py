@@ -172,7 +172,7 @@ def test_a_list_and_counts_exclude_each_other(run, snapshot, broker_list):
 def test_a_wrong_list_is_told_with_its_file(run, snapshot, broker_list, entries, message):
     done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(entries))
 
-    assert done.exit_code == 2
+    assert done.exit_code == 4
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
 

@@ -1,6 +1,7 @@
 """``kafka-capacity plan``: the move in waves, and its time."""
 
 import dataclasses
+import hashlib
 import json
 
 import pytest
@@ -196,3 +197,27 @@ def test_the_time_is_shown_at_mean_and_at_peak(run, snapshot, slow, peak, shown,
 
     assert row.strip("│ ").split("│")[-1].strip() == shown
     assert (warning in done.stdout.splitlines()) is is_warned
+
+
+def test_a_full_disk_leaves_the_earlier_plan_as_it_was(planned, run, snapshot, monkeypatch):
+    before = {name: (planned / name).read_bytes() for name in all_names(planned)}
+    write, left = type(planned).write_bytes, [10]
+
+    def full(path, data):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    done = run("plan", "--snapshot", snapshot, "--broker-counts", "6", "--placer", "zk", "--out", planned)
+
+    assert done.exit_code
+    assert {name: (planned / name).read_bytes() for name in all_names(planned)} == before
+
+
+def test_the_runbook_has_the_hash_of_every_file_beside_it(planned):
+    runbook = (planned / "runbook.md").read_text()
+    for name in ("moves.json", "rollback.json", "target.json", "reassignment.json", *wave_names(planned)):
+        digest = hashlib.sha256((planned / name).read_bytes()).hexdigest()
+        assert f'echo "{digest}  {name}" | sha256sum --check' in runbook

@@ -90,3 +90,21 @@ def test_an_old_inventory_that_is_staged_late_does_not_overwrite_a_newer_one(sto
     keep_history(store, "c", metrics([("a", 0, 0, 10.0, 10.0)]), captured="2026-03-09")
     keep_history(store, "c", metrics([("a", 0, 0, 1.0, 1.0), ("a", 0, 1, 2.0, 2.0)]), captured="2026-03-02")
     assert known(stored(store), 0) == {0: 10.0, 1: 2.0}
+
+
+@pytest.mark.parametrize("what", ["gone", "damaged", "manifest"])
+def test_a_broken_day_is_made_anew(store, what):
+    hours = metrics([("a", 0, 0, 10.0, 10.0)])
+    keep_history(store, "c", hours, captured="2026-03-02")
+    prefix = history_prefix("c", "2026-03-01")
+    (part,) = read_history_manifest(store, prefix).parts()
+    if what == "gone":
+        store.delete(prefix + part.key)
+    else:
+        store.write_bytes(prefix + (part.key if what == "damaged" else "manifest.json"), b"{broken")
+
+    assert keep_history(store, "c", hours, captured="2026-03-02") == ["2026-03-01"]
+    table = read_table(store, read_history_manifest(store, prefix), "hours")
+    assert hours_of(table, "bytes_in")[0, 0] == 10.0
+    later = metrics([("a", 0, 1, 11.0, 11.0)])
+    assert keep_history(store, "c", later, captured="2026-03-03") == ["2026-03-01"]

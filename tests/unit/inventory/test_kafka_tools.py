@@ -169,7 +169,7 @@ def test_a_binary_file_is_refused(tmp_path):
     file.write_bytes(b"{\xff\xfe}")
     with pytest.raises(InventoryError) as caught:
         read_kafka_tools(cluster="c", ds="2026-11-20", assignment=file, brokers=file)
-    assert str(caught.value) == f"{file}: is not utf-8 text (byte 1); save the tool's output as UTF-8"
+    assert str(caught.value) == f"{file}: is not utf-8 text (byte 1); save it as UTF-8"
 
 
 def test_pretty_printed_json_is_taken():

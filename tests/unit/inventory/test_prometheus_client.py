@@ -134,7 +134,7 @@ def test_a_server_that_stays_busy_is_an_error_with_its_words():
         (
             200,
             json.dumps({"status": "success", "data": {"resultType": "vector", "result": []}}).encode(),
-            "gives a result that is no matrix of numbers (resultType is 'vector')",
+            "gives a result that is no matrix of numbers (data.resultType is 'vector': choose 'matrix')",
         ),
     ],
 )

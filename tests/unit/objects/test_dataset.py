@@ -5,7 +5,8 @@ import json
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError, StorageError
+from kafka_capacity.objects import attempts as attempts_module
 from kafka_capacity.objects import dataset
 from kafka_capacity.objects.dataset import (
     canonical_json,
@@ -111,6 +112,13 @@ def test_the_same_tables_give_the_same_keys_and_bytes(store):
     assert {key: store.read_bytes(key) for key in store.list_keys(PREFIX)} == before
 
 
+@pytest.fixture
+def old_orphans(monkeypatch):
+    """Every orphan is older than a run can last."""
+    monkeypatch.setattr(dataset, "ORPHAN_SECONDS", -1.0)
+
+
+@pytest.mark.usefixtures("old_orphans")
 def test_writing_again_leaves_no_mixture(store):
     write(store)
     manifest = write(store, TABLE.slice(2), documents={"other.json": b"{}"})
@@ -122,14 +130,23 @@ def test_writing_again_leaves_no_mixture(store):
         read_document(store, manifest, "facts.json")
 
 
-def test_a_reader_of_the_version_before_gets_an_error_and_no_mixture(store):
+def test_a_reader_of_the_version_before_reads_on(store):
     old = write(store)
     write(store, TABLE.slice(2))
 
-    with pytest.raises(StorageError):
+    assert read_table(store, old, "moves").equals(TABLE)
+
+
+@pytest.mark.usefixtures("old_orphans")
+def test_a_reader_of_a_version_that_is_gone_is_told_so_and_gets_no_mixture(store):
+    old = write(store)
+    write(store, TABLE.slice(2))
+
+    with pytest.raises(ConflictError, match="was written again while it was read; start again"):
         read_table(store, old, "moves")
 
 
+@pytest.mark.usefixtures("old_orphans")
 def test_folders_with_manifests_of_their_own_are_kept(store):
     store.write_bytes(PREFIX + "reassignment/manifest.json", b"{}")
     write(store, kept_folders=("reassignment/",))
@@ -151,8 +168,73 @@ def test_a_tampered_part_is_refused(store):
     part = manifest.tables["moves"][0]
     store.write_bytes(PREFIX + part.key, dataset.parquet_bytes(TABLE.slice(1)))
 
-    with pytest.raises(StorageError, match="is not what its manifest says"):
+    with pytest.raises(DamagedObjectError, match=r"is damaged: it is not what its manifest says \(\d+ of \d+ bytes\)"):
         read_table(store, manifest, "moves")
+
+
+def test_a_part_that_is_gone_is_told_apart_from_one_that_was_replaced(store):
+    manifest = write(store)
+    store.delete(PREFIX + manifest.tables["moves"][0].key)
+
+    with pytest.raises(DamagedObjectError, match="is gone, though its manifest names it"):
+        read_table(store, manifest, "moves")
+
+
+def test_a_manifest_with_any_bit_flipped_is_refused(store, monkeypatch):
+    monkeypatch.setattr(attempts_module, "ATTEMPTS", 1)
+    write(store)
+    body = store.read_bytes(PREFIX + "manifest.json")
+    for place in range(0, 8 * len(body), 17):
+        flipped = bytearray(body)
+        flipped[place // 8] ^= 1 << place % 8
+        store.write_bytes(PREFIX + "manifest.json", bytes(flipped))
+        with pytest.raises(DamagedObjectError):
+            read_manifest(store, PREFIX)
+
+
+def test_a_manifest_of_the_version_before_has_no_hash_of_its_own_and_is_read(store):
+    write(store)
+    earlier = json.loads(store.read_bytes(PREFIX + "manifest.json"))
+    del earlier["own_sha256"]
+    store.write_bytes(PREFIX + "manifest.json", canonical_json(earlier))
+
+    assert read_table(store, read_manifest(store, PREFIX), "moves").equals(TABLE)
+
+
+class Flaky:
+    """Damages the first reads of each object."""
+
+    def __init__(self, store, times, damage):
+        self._store, self._times, self._damage, self.reads = store, times, damage, {}
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def read_bytes(self, key):
+        data = self._store.read_bytes(key)
+        self.reads[key] = self.reads.get(key, 0) + 1
+        return self._damage(data) if self.reads[key] <= self._times else data
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-3], lambda data: bytes([data[0] ^ 4]) + data[1:], lambda _: b""]
+)
+def test_what_arrives_damaged_is_read_again(store, damage):
+    write(store)
+    flaky = Flaky(store, 2, damage)
+
+    assert read_table(flaky, read_manifest(flaky, PREFIX), "moves").equals(TABLE)
+    assert set(flaky.reads.values()) == {3}
+
+
+def test_only_who_replaces_the_version_that_stands_writes(store):
+    first = write(store, replaces="")
+    with pytest.raises(ConflictError, match="was written by somebody else meanwhile"):
+        write(store, TABLE.slice(1), replaces="")
+    second = write(store, TABLE.slice(1), replaces=first.sha256)
+    with pytest.raises(ConflictError):
+        write(store, TABLE.slice(2), replaces=first.sha256)
+    assert read_manifest(store, PREFIX) == second
 
 
 @pytest.mark.parametrize(("written", "read", "is_readable"), [(2, 2, True), (1, 2, True), (1, 3, False), (3, 2, False)])
@@ -239,7 +321,7 @@ def test_shares_become_one_dataset_when_all_are_there(store):
     assert read_document(store, sealed, "left.json") == b"{}"
 
 
-def test_a_share_that_is_written_again_leaves_what_was_sealed_readable_until_it_is_sealed_again(store):
+def test_a_share_that_is_written_again_leaves_what_was_sealed_readable_until_it_is_sealed_again(store, monkeypatch):
     write_share(store, "left", TABLE)
     write_share(store, "right", TABLE)
     before = seal(store, "left", "right")
@@ -247,6 +329,7 @@ def test_a_share_that_is_written_again_leaves_what_was_sealed_readable_until_it_
 
     assert read_manifest(store, PREFIX) == before
     assert read_table(store, before, "left_rows").equals(TABLE)
+    monkeypatch.setattr(dataset, "ORPHAN_SECONDS", -1.0)
     after = seal(store, "left", "right")
     assert read_table(store, after, "left_rows").equals(TABLE.slice(2))
     assert len(store.list_keys(PREFIX)) == 5

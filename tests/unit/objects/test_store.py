@@ -1,6 +1,10 @@
 """Objects by key: what every store must do, and what is particular to each."""
 
+import hashlib
+import os
+
 import pytest
+from botocore.exceptions import ClientError, IncompleteReadError
 
 from kafka_capacity.errors import StorageError
 from kafka_capacity.objects.store import LocalStore, S3Store, open_store
@@ -105,9 +109,77 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_rest(tmp_path, monkeypatc
 
 
 def test_a_file_that_is_being_written_is_not_listed(tmp_path):
-    (tmp_path / ".writing-abc").write_bytes(b"half")
+    (tmp_path / ".writing-abc").mkdir()
+    (tmp_path / ".writing-abc" / "0").write_bytes(b"half")
 
     assert LocalStore(tmp_path).list_keys("") == []
+    assert LocalStore(tmp_path).list_folders("") == []
+
+
+def test_a_file_has_the_mode_that_the_umask_leaves(tmp_path):
+    before = os.umask(0o077)
+    try:
+        LocalStore(tmp_path).write_bytes("a", b"")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_object_is_replaced_only_where_it_is_what_the_writer_knows(store):
+    assert not store.replace_bytes("a", b"1", expected_sha256="0" * 64)
+    assert store.replace_bytes("a", b"1", expected_sha256=None)
+    assert not store.replace_bytes("a", b"2", expected_sha256=None)
+    assert store.replace_bytes("a", b"2", expected_sha256=hashlib.sha256(b"1").hexdigest())
+    assert not store.replace_bytes("a", b"3", expected_sha256=hashlib.sha256(b"1").hexdigest())
+    assert store.read_bytes("a") == b"2"
+    assert store.list_keys("") == ["a"]
+
+
+def test_files_that_belong_together_take_the_place_of_those_before(store):
+    store.write_together({"a": b"1", "w/b": b"1"})
+    store.write_together({"a": b"2", "c": b"2"}, drop=["w/b", "never there"])
+
+    assert {key: store.read_bytes(key) for key in store.list_keys("")} == {"a": b"2", "c": b"2"}
+
+
+def test_a_full_disk_leaves_all_files_of_before(tmp_path, monkeypatch):
+    store = LocalStore(tmp_path)
+    store.write_together({"a": b"1", "b": b"1"})
+    write = type(tmp_path).write_bytes
+
+    def full(path, data):
+        if path.name == "1":
+            raise OSError(28, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.write_together({"a": b"2", "b": b"2"})
+    assert {key: store.read_bytes(key) for key in store.list_keys("")} == {"a": b"1", "b": b"1"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_s3_is_asked_again_where_that_may_help_and_not_where_it_does_not(s3_client, monkeypatch):
+    store = S3Store("planning", "", s3_client)
+    store.write_bytes("a", b"whole")
+    answers = [lambda: IncompleteReadError(actual_bytes=1, expected_bytes=5), lambda: _answer(503, "SlowDown")]
+    get = s3_client.get_object
+
+    def flaky(**options):
+        if answers:
+            raise answers.pop()()
+        return get(**options)
+
+    monkeypatch.setattr(s3_client, "get_object", flaky)
+    assert store.read_bytes("a") == b"whole"
+    answers[:] = [lambda: _answer(200, "never asked for"), lambda: _answer(403, "AccessDenied")]
+    with pytest.raises(StorageError, match=r"^could not read s3://planning/a: .*AccessDenied"):
+        store.read_bytes("a")
+    assert len(answers) == 1
+
+
+def _answer(status, code):
+    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "GetObject")
 
 
 def test_addresses_open_the_right_store(tmp_path, s3_client):

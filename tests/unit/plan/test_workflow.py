@@ -7,10 +7,12 @@ from dataclasses import replace
 import pyarrow.compute as pc
 import pytest
 
-from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.staging import stage
+from kafka_capacity.inventory.staging import load_findings, stage
+from kafka_capacity.objects import attempts
 from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.manifest import with_own_hash
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.packing import pack_tables, unpack_table
@@ -177,7 +179,7 @@ def test_what_a_request_stands_for_is_derived_from_it_when_it_is_read(store):
     assert read.group_grid(seed=7) == asked.group_grid(seed=7)
     assert inputs.pinned == pinned
     assert not {"recipients", "is_approval_required", "ds"} & set(inputs.request)
-    assert set(document) == {"pinned", "request", "own_shapes", "scores", "code_version", "model_version"}
+    assert set(document) == {"pinned", "request", "own_shapes", "scores", "code_version", "model_version", "own_sha256"}
 
 
 def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):
@@ -186,7 +188,8 @@ def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):
     document = json.loads(store.read_bytes(pinned.request_key))
     before = [one.scenario_id for one in read_plan_inputs(store, pinned.request_key).scenarios]
     older = {**document, "scenarios": [{"scenario_id": "x"}], "move": {}, "group_grid": {}}
-    store.write_bytes(pinned.request_key, json.dumps(older).encode())
+    del older["own_sha256"]
+    store.write_bytes(pinned.request_key, with_own_hash(older))
 
     assert [one.scenario_id for one in read_plan_inputs(store, pinned.request_key).scenarios] == before
 
@@ -195,8 +198,30 @@ def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):
 def test_a_request_that_is_none_is_our_error(store, body):
     store.write_bytes("request.json", body)
 
-    with pytest.raises(InventoryError, match="is not a pinned request"):
+    with pytest.raises((InventoryError, DamagedObjectError), match=r"is not a pinned request|cannot be read"):
         read_plan_inputs(store, "request.json")
+
+
+def test_a_request_with_any_bit_flipped_is_refused(store, monkeypatch):
+    monkeypatch.setattr(attempts, "ATTEMPTS", 1)
+    stage(inventory(), store)
+    key = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key
+    body = store.read_bytes(key)
+    for place in range(0, 8 * len(body), 41):
+        flipped = bytearray(body)
+        flipped[place // 8] ^= 1 << place % 8
+        store.write_bytes(key, bytes(flipped))
+        with pytest.raises((DamagedObjectError, InventoryError)):
+            read_plan_inputs(store, key)
+
+
+def test_the_findings_that_a_plan_shows_are_of_the_pinned_inventory(store):
+    stage(inventory(), store)
+    pinned = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
+    stage(cluster(topics=[topic("other")]), store)
+
+    with pytest.raises(InventoryError, match="was staged again"):
+        load_findings(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
 
 
 def test_racks_are_refused_where_no_broker_has_one(store):

@@ -11,7 +11,7 @@ import pytest
 from kafka_capacity.errors import RenderError
 from kafka_capacity.questions.change.section.change import MAX_BROKERS, WORST_BROKERS
 from kafka_capacity.questions.change.section.comparison import MAX_BARS
-from kafka_capacity.report.charts import charts_of, complete_spec, draw_charts
+from kafka_capacity.report.charts import charts_of, complete_spec, draw_charts, page_svg
 from kafka_capacity.report.png import smaller_png
 from kafka_capacity.report.template_folder import template_folder
 from tests.report.decided import build_report
@@ -64,6 +64,13 @@ def test_drawings_say_what_they_show(drawn):
             assert re.search(
                 r'role="img" aria-labelledby="([a-z-]+)-title \1-desc"><title id="\1-title">[^<]+</title>', svg
             )
+
+
+def test_a_label_may_look_like_an_attribute():
+    label = 'say class="x" id="y" fill="#5b6470" role="z"'
+    svg = f'<svg viewBox="0 0 9 9"><text class="n" fill="none">{label}</text></svg>'
+    drawn = page_svg(svg, "c", {"title": "t", "description": "d"})
+    assert f'<text fill="none">{label}</text>' in drawn
 
 
 def test_amounts_are_scaled_to_one_unit(report):

@@ -48,6 +48,7 @@ def test_a_plan_from_before_they_were_looked_for_is_drawn_without(tmp_path):
     store, pinned = planned(tmp_path)
     key = f"{pinned.plan_prefix}manifest.json"
     manifest = json.loads(store.read_bytes(key))
+    del manifest["own_sha256"]  # older manifests have none
     manifest["tables"] = {name: parts for name, parts in manifest["tables"].items() if name not in IDLE.tables}
     store.write_bytes(key, json.dumps(manifest).encode())
     assert not any(len(read_plan_tables(store, read_plan(store, pinned))[name]) for name in IDLE.tables)

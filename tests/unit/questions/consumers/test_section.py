@@ -289,7 +289,7 @@ def test_only_the_first_groups_are_shown_in_full():
 
 
 def test_the_worst_come_first():
-    groups = view_plan(make_inputs(SMALL, groups=named_groups())).of(groups_of).decision
+    groups = view_plan(make_inputs(SMALL, groups=named_groups())).of(groups_of)
     assert [group.group_id for group in groups.groups] == [
         "archive",
         "reports",

@@ -1,0 +1,258 @@
+"""Manifests: what a complete dataset holds, and reads that are checked against it.
+
+A manifest holds the hash of itself and of every file. What arrives otherwise is read again a few times; then either
+the manifest has changed meanwhile, or something is damaged, and the two are different errors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, TypeVar
+
+from kafka_capacity import __version__
+from kafka_capacity.errors import (
+    ConflictError,
+    DamagedObjectError,
+    MissingManifestError,
+    MissingObjectError,
+    StorageError,
+)
+from kafka_capacity.objects.attempts import attempts
+from kafka_capacity.objects.object_store import ObjectStore
+
+MANIFEST = "manifest.json"
+OWN_HASH = "own_sha256"
+_EARLIER_FIELDS = {"kind", "schema_version", "code_version", "tables", "documents", "facts"}
+"""Of manifests that were written before they held a hash of their own."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One file of a dataset: its key below the dataset's prefix, rows (None for a document), size and hash."""
+
+    key: str
+    rows: int | None
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a complete dataset holds.
+
+    ``sha256`` is the hash of the manifest's own bytes: it names this version of the data, and is not part of them.
+    ``share`` is that of which it was read or written, ``None`` for the whole.
+    """
+
+    prefix: str
+    kind: str
+    schema_version: int
+    code_version: str
+    tables: Mapping[str, tuple[Part, ...]]
+    documents: Mapping[str, Part]
+    facts: Mapping[str, Any]
+    sha256: str
+    share: str | None = None
+
+    def parts(self) -> list[Part]:
+        """Return all files, those of tables first."""
+        return [*(part for parts in self.tables.values() for part in parts), *self.documents.values()]
+
+
+def manifest_name(share: str | None = None) -> str:
+    """Name the manifest of a dataset, or of one share of it."""
+    return MANIFEST if share is None else f"{share}.{MANIFEST}"
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return the one JSON text of a value: sorted keys, UTF-8, a newline at the end, no NaN."""
+    return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _part_json(part: Part) -> dict[str, Any]:
+    return {"key": part.key, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
+
+
+def manifest_body(
+    kind: str,
+    schema_version: int,
+    tables: Mapping[str, Sequence[Part]],
+    documents: Mapping[str, Part],
+    facts: Mapping[str, Any],
+) -> bytes:
+    """Return the bytes of a manifest."""
+    return with_own_hash(
+        {
+            "kind": kind,
+            "schema_version": schema_version,
+            "code_version": __version__,
+            "tables": {name: [_part_json(part) for part in parts] for name, parts in tables.items()},
+            "documents": {name: _part_json(part) for name, part in documents.items()},
+            "facts": dict(facts),
+        }
+    )
+
+
+def with_own_hash(document: Mapping[str, Any]) -> bytes:
+    """Return the one JSON text of a document that holds the hash of all the rest of it."""
+    return canonical_json({**document, OWN_HASH: hashlib.sha256(canonical_json(dict(document))).hexdigest()})
+
+
+def read_with_own_hash(store: ObjectStore, key: str, parse: Callable[[bytes], T]) -> T:
+    """Read a document of :func:`with_own_hash`.
+
+    Args:
+        store: where from.
+        key: of the document.
+        parse: makes what is wanted of its bytes.
+
+    Raises:
+        MissingObjectError: there is none.
+        DamagedObjectError: it is not what was written, however often it is read.
+    """
+
+    def check(body: bytes) -> T:
+        try:
+            document = json.loads(body)
+            is_whole = with_own_hash({name: document[name] for name in document if name != OWN_HASH}) == body
+            if is_whole or OWN_HASH not in document:
+                return parse(body)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            pass
+        msg = f"{store.uri(key)} cannot be read: it is damaged (not what its own hash says); write it again"
+        raise DamagedObjectError(msg)
+
+    return _read_checked(store, key, check)
+
+
+def _read_checked(store: ObjectStore, key: str, check: Callable[[bytes], T]) -> T:
+    """Read an object until it is what it ought to be; the error of the last attempt counts."""
+    for is_last in attempts():
+        try:
+            return check(store.read_bytes(key))
+        except DamagedObjectError:
+            if is_last:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _part(raw: Mapping[str, Any]) -> Part:
+    """Read what a manifest says of one file; a ``TypeError`` for a field that is missing, or of another type."""
+    part = Part(**raw)
+    is_part = isinstance(part.key, str) and isinstance(part.sha256, str)
+    if not is_part or type(part.bytes) is not int or type(part.rows) not in (int, NoneType):
+        msg = f"{raw!r:.200} is no file of a dataset"
+        raise TypeError(msg)
+    return part
+
+
+def parse_manifest(prefix: str, body: bytes, *, share: str | None = None) -> Manifest:
+    """Parse a manifest that is whole.
+
+    Raises:
+        ValueError: or another error of the form; it is none.
+    """
+    raw = json.loads(body)
+    if OWN_HASH not in raw and set(raw) != _EARLIER_FIELDS:
+        raise ValueError("a manifest of another form")
+    if type(raw["schema_version"]) is not int:
+        raise TypeError("schema_version is no number")
+    return Manifest(
+        prefix=prefix,
+        kind=raw["kind"],
+        schema_version=raw["schema_version"],
+        code_version=raw["code_version"],
+        tables={name: tuple(map(_part, parts)) for name, parts in raw["tables"].items()},
+        documents={name: _part(part) for name, part in raw["documents"].items()},
+        facts=dict(raw["facts"]),
+        sha256=hashlib.sha256(body).hexdigest(),
+        share=share,
+    )
+
+
+def has_manifest(store: ObjectStore, prefix: str, *, share: str | None = None) -> bool:
+    """Return whether the dataset below a prefix, or one share of it, is complete."""
+    return store.exists(prefix + manifest_name(share))
+
+
+def read_manifest(
+    store: ObjectStore,
+    prefix: str,
+    *,
+    kind: str | None = None,
+    schema_version: int | None = None,
+    share: str | None = None,
+) -> Manifest:
+    """Read what a dataset holds.
+
+    Args:
+        store: where from.
+        prefix: with a trailing ``/``.
+        kind: what the reader expects.
+        schema_version: the newest that the reader knows; it reads the one before as well.
+        share: read the manifest of this share alone.
+
+    Raises:
+        MissingManifestError: nobody has finished writing it.
+        DamagedObjectError: it is not what was written.
+        StorageError: it is of another kind, or of a schema version that this reader does not know.
+    """
+    name = manifest_name(share)
+    try:
+        manifest = read_with_own_hash(store, prefix + name, lambda body: parse_manifest(prefix, body, share=share))
+    except MissingObjectError:
+        msg = f"{store.uri(prefix)} has no {name}, so it is not complete; run the task that writes it again"
+        raise MissingManifestError(msg) from None
+    if kind is not None and manifest.kind != kind:
+        msg = f"{store.uri(prefix)} holds {manifest.kind!r}, not {kind!r}"
+        raise StorageError(msg)
+    if schema_version is not None and not schema_version - 1 <= manifest.schema_version <= schema_version:
+        msg = (
+            f"{store.uri(prefix)} has schema version {manifest.schema_version}, this program reads "
+            f"{max(1, schema_version - 1)} to {schema_version}; use the matching release"
+        )
+        raise StorageError(msg)
+    return manifest
+
+
+def read_part(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
+    """Read one file of a dataset, checked against its size and hash.
+
+    Raises:
+        ConflictError: the dataset was written again since its manifest was read.
+        DamagedObjectError: it is gone, or is not what the manifest says, however often it is read.
+    """
+    key = manifest.prefix + part.key
+
+    def check(data: bytes) -> bytes:
+        if len(data) == part.bytes and hashlib.sha256(data).hexdigest() == part.sha256:
+            return data
+        what = f"{len(data):,} of {part.bytes:,} bytes" if len(data) != part.bytes else "sha256 differs"
+        msg = f"{store.uri(key)} is damaged: it is not what its manifest says ({what}); delete it and write it again"
+        raise DamagedObjectError(msg)
+
+    try:
+        return _read_checked(store, key, check)
+    except (DamagedObjectError, MissingObjectError) as error:
+        if _was_replaced(store, manifest):
+            msg = f"{store.uri(manifest.prefix)} was written again while it was read; start again"
+            raise ConflictError(msg) from error
+        if isinstance(error, DamagedObjectError):
+            raise
+        msg = f"{store.uri(key)} is gone, though its manifest names it; write it again"
+        raise DamagedObjectError(msg) from error
+
+
+def _was_replaced(store: ObjectStore, manifest: Manifest) -> bool:
+    """Return whether another manifest stands where this one was read, so far as that can be told."""
+    try:
+        standing = read_manifest(store, manifest.prefix, share=manifest.share)
+    except StorageError:
+        return False
+    return standing.sha256 != manifest.sha256
