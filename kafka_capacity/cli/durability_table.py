@@ -28,12 +28,7 @@ _WAYS = {
 
 
 def print_durability(durable: Durable, *, max_rows: int) -> None:
-    """Print the topics, the worst first, and what their figures rest on.
-
-    Args:
-        durable: what was found.
-        max_rows: of the table.
-    """
+    """Print the topics, the worst first, and what their figures rest on."""
     result = durable.result
     asked = result.scenario
     side = placement_durability(durability_tables(result), asked.placement_id)

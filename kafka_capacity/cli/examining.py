@@ -21,12 +21,7 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Examined:
-    """What was found.
-
-    Attributes:
-        found: the snapshot.
-        problems: the worst first.
-    """
+    """What was found."""
 
     found: Basis
     problems: Problems

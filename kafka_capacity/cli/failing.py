@@ -26,12 +26,7 @@ SCHEMA_VERSION = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Failed:
-    """All that came of the losses.
-
-    Attributes:
-        found: the snapshot.
-        result: of every set.
-    """
+    """All that came of the losses."""
 
     found: Basis
     result: FailureResult

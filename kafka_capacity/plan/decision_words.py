@@ -46,13 +46,7 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
 
 
 def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
-    """Return how the move stands to the months to come, and the problem where it goes to another count than is needed.
-
-    Args:
-        view: the options of the move.
-        sizing: how many brokers by when.
-        request: the parameters of the plan.
-    """
+    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
     sentence = (
         f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above at peak up "
         f"to {format_month(sizing.horizon)}, failures included."

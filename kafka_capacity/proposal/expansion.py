@@ -45,10 +45,6 @@ class Expanded:
 def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) -> None:
     """Refuse topics that there are not, and counts that are not larger.
 
-    Args:
-        asked: by topic.
-        counts: today's, by topic.
-
     Raises:
         RequestError: one line for each mistake.
     """

@@ -139,11 +139,6 @@ def is_judged_against_today(request: GridRequest, observed: Brokers, target: Bro
     It may where a request takes away, replaces or renames what there is, and where it changes something else
     (replication factor, pins, partition counts) on the same brokers, with the hardware they have. It may not where the
     question is whether so many brokers are enough: where counts are named, or nothing but the usual counts is asked.
-
-    Args:
-        request: what is asked.
-        observed: the brokers there are.
-        target: those wanted.
     """
     if request.broker_counts or _has_other_hardware(observed, target):
         return False

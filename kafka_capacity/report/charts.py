@@ -67,10 +67,6 @@ def charts_of(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def draw_charts(report: Mapping[str, Any], folder: Path) -> dict[str, DrawnChart]:
     """Draw every chart of a report.
 
-    Args:
-        report: the plain data.
-        folder: of the templates.
-
     Raises:
         RenderError: a spec is missing or the engine refuses it.
     """

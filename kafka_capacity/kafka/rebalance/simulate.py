@@ -38,10 +38,6 @@ class Rest:
 class GroupSimulation:
     """A group under one scenario; every event starts from the same rest.
 
-    Args:
-        facts: the group as observed.
-        scenario: what is asked.
-
     Attributes:
         today: the group as it is, under the scenario's assignor: what is observed where that is the assignor of
             today, else assigned afresh.

@@ -111,11 +111,7 @@ class PartitionTable:
 
 
 class KeptAssignor:
-    """An assignor that looks up what it has assigned before: the same group gets the same answer.
-
-    Args:
-        assignor: the one that works.
-    """
+    """An assignor that looks up what it has assigned before: the same group gets the same answer."""
 
     def __init__(self, assignor: Assignor) -> None:
         self.name = assignor.name

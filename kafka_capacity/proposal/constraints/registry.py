@@ -107,9 +107,6 @@ def standing_sentence(standing: Iterable[Mapping[str, Any]]) -> str:
 
     A broker that is replaced is named by its old id.
 
-    Args:
-        standing: excuses as plain data.
-
     >>> standing_sentence([{"constraint": "disk", "broker_id": 8}, {"constraint": "disk", "broker_id": 3}])
     'no worse than today: brokers 3 and 8 were over the disk limit before'
     """

@@ -62,12 +62,6 @@ def schedule_of(
 ) -> Schedule | None:
     """Plan the waves of a result.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic.
-        result: of a scenario on that snapshot.
-        settings: how to move.
-
     Returns:
         The schedule; ``None`` where Kafka would refuse the placement, so that there is nothing to move to.
     """

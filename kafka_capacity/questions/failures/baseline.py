@@ -187,13 +187,7 @@ class BaselineState:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Baseline:
-    """The cluster that losses happen to: as it is today, or as a placement leaves it.
-
-    Attributes:
-        snapshot: the cluster.
-        load: traffic of its partitions.
-        traffic: the same hour by hour.
-    """
+    """The cluster that losses happen to: as it is today, or as a placement leaves it."""
 
     snapshot: Snapshot
     load: PartitionLoad

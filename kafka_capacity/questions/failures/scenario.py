@@ -62,13 +62,7 @@ class FailureSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Sets that were not looked at, since there are too many of their kind.
-
-    Attributes:
-        kind: of the sets.
-        possible: how many there are.
-        chosen: how many were looked at.
-    """
+    """Sets that were not looked at, since there are too many of their kind."""
 
     kind: SetKind
     possible: int
@@ -210,7 +204,7 @@ class FailureResult:
         over = np.nan_to_num(self.used_ratios(), nan=0.0) > 1.0
         return np.asarray(over.any(axis=0).sum(axis=1), dtype=np.int64)
 
-    def groups_hurt(self) -> NDArray[np.int64]:
+    def groups_affected(self) -> NDArray[np.int64]:
         """Count the groups that lose partitions, commits or their coordinator: int64[S]."""
         is_hurt = (self.group_offline > 0) | (self.coordinator >= CoordinatorState.REFUSES)
         return np.asarray(is_hurt.sum(axis=1), dtype=np.int64)

@@ -58,7 +58,7 @@ class LossRow:
     max_in_ratio: float | None
     max_out_ratio: float | None
     overloaded_brokers: int
-    groups_hurt: int
+    groups_affected: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,7 @@ def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
         "max_in_ratio": most["network_in"],
         "max_out_ratio": most["network_out"],
         "overloaded_brokers": result.overloaded(),
-        "groups_hurt": result.groups_hurt(),
+        "groups_affected": result.groups_affected(),
     }
     return table_of_columns(FAILURES, count, columns, of=result)
 

@@ -88,7 +88,7 @@ def test_the_order_in_which_work_is_done_leaves_no_trace(pinned, share):
 def test_losses_of_todays_brokers_are_those_worked_out_by_hand(share):
     _, tables, _ = share
     found = {row["name"]: row for row in rows(tables, "failures", placement_id="today")}
-    figures = ("offline", "offline_topics", "under_min_isr", "new_leaders", "groups_hurt")
+    figures = ("offline", "offline_topics", "under_min_isr", "new_leaders", "groups_affected")
     # orders-0 is on 1 and 2, orders-1 on 2 and 3, with both in sync wanted; single-0 is on 3 alone.
     assert {name: tuple(row[key] for key in figures) for name, row in found.items() if row["kind"] != "pair"} == {
         "broker 1": (0, 0, 1, 1, 0),

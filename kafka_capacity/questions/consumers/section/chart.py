@@ -22,13 +22,7 @@ FINE_ENOUGH = 0.005
 
 
 def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, Any] | None:
-    """Describe the chart; ``None`` where no curve was kept or nothing ever waits.
-
-    Args:
-        view: all groups.
-        group: the group.
-        chart_id: unique in the report.
-    """
+    """Describe the chart; ``None`` where no curve was kept or nothing ever waits."""
     event = _event(view, group)
     if event is None:
         return None

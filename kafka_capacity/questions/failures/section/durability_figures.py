@@ -173,14 +173,7 @@ TOPICS = (
 def topics_table(
     side: PlacementDurability, caption: str, *, max_failures: int, max_rows: int = MAX_TOPICS
 ) -> dict[str, Any]:
-    """List the topics with the greatest expected loss.
-
-    Args:
-        side: a placement.
-        caption: of the table.
-        max_failures: that were tried.
-        max_rows: of the table.
-    """
+    """List the topics with the greatest expected loss."""
     order = sorted(side.topics, key=_badness)
     more = len(order) - max_rows
     rows = [

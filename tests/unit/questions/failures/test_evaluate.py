@@ -263,7 +263,7 @@ def test_groups_lose_partitions_commits_and_coordinators():
     assert result.group_offline.tolist() == [[1, 0], [0, 0], [1, 0]]
     refuses, stays, offline = CoordinatorState.REFUSES, CoordinatorState.STAYS, CoordinatorState.OFFLINE
     assert result.coordinator.tolist() == [[refuses, refuses], [refuses, stays], [refuses, offline]]
-    assert result.groups_hurt().tolist() == [2, 1, 2]
+    assert result.groups_affected().tolist() == [2, 1, 2]
 
 
 def test_a_placement_can_be_stood_on():
