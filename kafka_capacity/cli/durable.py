@@ -11,7 +11,7 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import plain_fields
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
 from kafka_capacity.questions.failures.durability.plain import (
@@ -95,7 +95,7 @@ def durability_document(durable: Durable) -> dict[str, Any]:
         "assumed": assumed(result.scenario),
         "today": placement_row(result.today),
         "few_copysets": None if few is None else {**placement_row(few), "moved_bytes": result.moved_bytes},
-        "check": None if durable.check is None else plain_fields(durable.check),
+        "check": None if durable.check is None else to_plain(durable.check),
         "topics": [rows[place] for place in worst_first(result)],
         "outcomes": outcome_rows(result),
     }

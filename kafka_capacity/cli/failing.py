@@ -11,13 +11,13 @@ from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import plain_fields, plain_number
+from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind
-from kafka_capacity.questions.failures.given import lost_together
 from kafka_capacity.questions.failures.plain import set_row, survivor_rows, topic_rows
+from kafka_capacity.questions.failures.request import lost_together
 from kafka_capacity.questions.failures.sets import rack_members
 from kafka_capacity.questions.question import Basis
 
@@ -116,7 +116,7 @@ def failures_document(failed: Failed) -> dict[str, Any]:
             for place in range(len(brokers))
         ],
         "sets": [_set(failed, int(number)) for number in result.worst_first()],
-        "left_out": [plain_fields(one) for one in result.left_out],
+        "left_out": [to_plain(one) for one in result.left_out],
     }
 
 

@@ -10,7 +10,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.failures import SetKind
-from kafka_capacity.questions.failures.capacity import SURVIVOR_RESOURCES
+from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import affected_groups, topic_rows
 from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
@@ -40,12 +40,7 @@ _MAX_DETAILS = 20
 
 
 def print_failures(failed: Failed, *, max_rows: int) -> None:
-    """Print a table for each kind of set, the worst sets first.
-
-    Args:
-        failed: the losses.
-        max_rows: of each table.
-    """
+    """Print a table for each kind of set, the worst sets first."""
     result, snapshot = failed.result, failed.found.snapshot
     order, rows = result.worst_first().tolist(), failure_tables(result)["failures"].to_pylist()
     print_lines(

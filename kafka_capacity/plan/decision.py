@@ -121,9 +121,6 @@ class Decision:
 def decide(results: ReportInputs) -> Decision:
     """Return the decision of a plan; the same results give the same decision.
 
-    Args:
-        results: of every question that the plan answers.
-
     Raises:
         RenderError: the plan has no scenarios.
     """

@@ -83,12 +83,6 @@ class ProfileInputs:
 def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> ProfileInputs:
     """Find the history of a window of days up to an inventory's.
 
-    Args:
-        store: where inventories and histories are.
-        cluster: its name.
-        ds: the day of the inventory, the last of the window.
-        days: how long the window is.
-
     Raises:
         InventoryError: there is no such inventory, or no history in the window.
     """

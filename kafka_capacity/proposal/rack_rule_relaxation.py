@@ -17,13 +17,7 @@ LOOKS_AT_RULES = "fewest-bytes"
 def with_relaxed_rack_rule(
     result: PlacementResult, problem: PlacementProblem, evaluate: Callable[[PlacementScenario], PlacementResult]
 ) -> PlacementResult:
-    """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would.
-
-    Args:
-        result: of a scenario.
-        problem: that was solved for it.
-        evaluate: judges another scenario of the same cluster.
-    """
+    """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would."""
     asked = result.scenario
     if asked.placer != LOOKS_AT_RULES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
         return result

@@ -78,12 +78,7 @@ class PartitionTable:
         )
 
     def owners(self, assignment: Assignment, numbers: Sequence[int]) -> NDArray[np.int64]:
-        """Return who owns each row: int64[P'], numbers of members, -1 for nobody.
-
-        Args:
-            assignment: of some members.
-            numbers: the number of each of its members.
-        """
+        """Return who owns each row: int64[P'], numbers of members, -1 for nobody."""
         owner = np.full(len(self), NOBODY, dtype=np.int64)
         place = {name: index for index, name in enumerate(self.names)}
         member = np.asarray(numbers, dtype=np.int64)[assignment.owner()]

@@ -24,7 +24,7 @@ from kafka_capacity.proposal.constraints.moves import LOG_DIR, log_dirs, throttl
 from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, PINS, RACKS
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
-from kafka_capacity.text.words import plural
+from kafka_capacity.text.wording import plural
 
 CONSTRAINTS: tuple[Constraint, ...] = (
     RACKS,

@@ -48,12 +48,7 @@ class SizingAdvice:
 
 
 def advise_size(results: Sequence[CapacityResult], dates: Sequence[str]) -> SizingAdvice:
-    """Choose among the options.
-
-    Args:
-        results: of all options, doing nothing among them.
-        dates: of the outlook, ascending.
-    """
+    """Choose among the options."""
     fitting = [result for result in results if result.fits]
     chosen = _best(fitting, results)
     return SizingAdvice(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import RequestError
@@ -13,11 +14,11 @@ from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.flows import percentile
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shapes import Hardware
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import Losses, losses
 from kafka_capacity.questions.failures.baseline import FLAGS, BaselineState, Cluster
 from kafka_capacity.questions.failures.broker_sums import broker_sums
-from kafka_capacity.questions.failures.capacity import capacities
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.questions.failures.sets import failure_sets
 
@@ -180,3 +181,26 @@ class _Table:
 
 def _by_set(part: Losses, amount: Any) -> Any:
     return np.bincount(part.of, weights=amount, minlength=part.count)
+
+
+SURVIVOR_RESOURCES = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK_IO)
+"""What a loss changes on those that are left: space on disk and replicas stay as they are until somebody moves them."""
+
+
+def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, NDArray[np.float64]]:
+    """Return float64[B] of each resource that is known of any broker, NaN for those of which it is not.
+
+    Args:
+        brokers: whose networks count where ``has`` says nothing.
+        has: what they run on; ``None`` where that is not known.
+    """
+    networks = {
+        Resource.NETWORK_IN: brokers.network_in_bytes_per_second,
+        Resource.NETWORK_OUT: brokers.network_out_bytes_per_second,
+    }
+    found = networks if has is None else has.by_resource()
+    return {
+        resource: found[resource]
+        for resource in SURVIVOR_RESOURCES
+        if resource in networks or (resource in found and np.isfinite(found[resource]).any())
+    }

@@ -10,8 +10,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeouts_of
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
-from kafka_capacity.questions.failures.given import lost_together
-from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
+from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest, lost_together
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from kafka_capacity.questions.form_section import FormSection
 
@@ -111,12 +110,7 @@ class FailureParameters(BaseModel):
         return value
 
     def failure_request(self, *, throttle_bytes_per_second: float, seed: int) -> FailureRequest:
-        """Return what is asked of every placement.
-
-        Args:
-            throttle_bytes_per_second: of the copies, per broker and direction.
-            seed: of every random draw.
-        """
+        """Return what is asked of every placement."""
         return FailureRequest(
             kinds=tuple(SetKind(name) for name in dict.fromkeys(self.failure_kinds)),
             given=tuple(dict.fromkeys(lost_together(text) for text in self.failure_sets)),

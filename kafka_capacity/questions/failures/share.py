@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.hardware.plain import plain_fields
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
 from kafka_capacity.kafka.controller.quorum.voters import (
     Voter,
@@ -126,7 +126,7 @@ def _controllers(asked: ControllerRequest) -> dict[str, Any] | None:
         "unavailable_in_racks_ratio": in_racks,
         "down_minutes_per_year": down_minutes_per_year(apart),
         "down_in_racks_minutes_per_year": down_minutes_per_year(in_racks),
-        "timeouts": plain_fields(asked.timeouts),
+        "timeouts": to_plain(asked.timeouts),
         "runs": asked.runs,
         "seed": asked.seed,
     }

@@ -58,12 +58,7 @@ class DurabilityParameters(BaseModel):
     )("In the placement over few sets of brokers that others are compared with.")
 
     def durability_scenario(self, *, rules: ElectionRules, throttle_bytes_per_second: float) -> DurabilityScenario:
-        """Return what is assumed of every placement.
-
-        Args:
-            rules: by which leaders are elected.
-            throttle_bytes_per_second: of the copies, per broker and direction.
-        """
+        """Return what is assumed of every placement."""
         return DurabilityScenario(
             acks=self.producer_acks,
             is_idempotent=self.is_producer_idempotent,
