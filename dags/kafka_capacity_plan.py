@@ -5,8 +5,8 @@ months to come: how many brokers of which kind the expected traffic needs, by wh
 when brokers, racks or controllers die, today and after the change.
 
 Pins an inventory, simulates placements, rebalances, sizes and losses side by side in one Spark application, renders the
-report and mails it, and releases the reassignment files, after an approval where one is asked for. The same request on
-the same inventory is the same plan: the same keys, the same bytes.
+report, mails it, and releases the reassignment files, after an approval where one is asked for; no file waits for a
+mail. The same request on the same inventory is the same plan: the same keys, the same bytes.
 
 Runs weekly with the defaults for every cluster of the deployment; start it by hand to plan one cluster with parameters
 of your own.
@@ -23,7 +23,7 @@ from kafka_capacity_airflow.approval import OptionalApprovalOperator
 from kafka_capacity_airflow.params import plan_params
 from kafka_capacity_airflow.report_operator import RenderReportOperator
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
-from kafka_capacity_airflow.task_defaults import task_defaults
+from kafka_capacity_airflow.task_defaults import mail_retries, task_defaults
 
 # What the mapped plans are called, in place of their numbers.
 _CLUSTER = "{{ task.op_kwargs['pinned']['cluster'] }}"
@@ -68,12 +68,17 @@ with DAG(
 
         return steps.seal(pinned)
 
-    @task(map_index_template=_CLUSTER)
-    def email_report(pinned: dict, params: dict, dag_run: object) -> str:
-        """Mail the report."""
+    @task(map_index_template=_CLUSTER + "{{ untold | default('') }}", **mail_retries())
+    def email_report(pinned: dict, params: dict, dag_run: object, ti: object) -> dict[str, str]:
+        """Mail the report; nothing waits for that. Who could not be told stands in the task's name and its result."""
+        from airflow.sdk import get_current_context
+
         from kafka_capacity_airflow import steps
 
-        return steps.email_report(pinned, params, run_id=dag_run.run_id, run_after=dag_run.run_after)
+        run = {"run_id": dag_run.run_id, "run_after": dag_run.run_after}
+        untold = steps.email_report(pinned, params, **run, is_last_try=ti.try_number > ti.max_tries)
+        get_current_context()["untold"] = f", not told: {', '.join(untold)}" if untold else ""
+        return untold
 
     @task(map_index_template=_CLUSTER)
     def release_plan_files(pinned: dict, params: dict, ti: object) -> list[str]:
@@ -94,7 +99,6 @@ with DAG(
             task_id="simulate", job="simulate", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR
         )
         render = RenderReportOperator(task_id="render_report", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR)
-        mail = email_report(pinned=pinned)
         approve = OptionalApprovalOperator(
             task_id="approve",
             pinned=pinned,
@@ -102,7 +106,8 @@ with DAG(
             subject="Release the reassignment files?",
             body="{{ macros.kafka_capacity.report_summary(ti) }}",
         )
-        simulate >> seal_plan(pinned=pinned) >> render >> mail >> approve >> release_plan_files(pinned=pinned)
+        simulate >> seal_plan(pinned=pinned) >> render >> approve >> release_plan_files(pinned=pinned)
+        render >> email_report(pinned=pinned)
 
     pinned_plans = pin()
     plan.expand(pinned=pinned_plans)

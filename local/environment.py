@@ -21,6 +21,11 @@ for a DAG file to load. On a busy machine the 5 s of SQLite and of tasks, and th
 """
 
 
+def airflow_home(state: Path) -> Path:
+    """Return the folder of a local Airflow: its database, its keys and the password."""
+    return state / "airflow"
+
+
 def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dict[str, str]:
     """Return the variables of a local Airflow.
 
@@ -75,13 +80,13 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
         "PYTHONWARNINGS": "ignore",
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
-        "AIRFLOW_HOME": str(state / "airflow"),
+        "AIRFLOW_HOME": str(airflow_home(state)),
         "AIRFLOW__CORE__DAGS_FOLDER": str(REPOSITORY / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(REPOSITORY / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": str(BUSY_SECONDS),
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "False",
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{state / 'airflow' / 'airflow.db'}?timeout={BUSY_SECONDS}",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{airflow_home(state) / 'airflow.db'}?timeout={BUSY_SECONDS}",
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
         "AIRFLOW__API__HOST": "127.0.0.1",

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import parse_plan_request
+from local.one_holder import StateInUseError, held
 from local.services import DEFAULT_STATE, Services, running
 
 PROGRESS = "kafka_capacity.progress"
@@ -103,8 +104,12 @@ def main() -> int:
     except RequestError as error:
         CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
         return 2
-    with running(args.state) as services:
-        return _run(services, args.cluster, request.model_dump(mode="json", include=set(params)))
+    try:
+        with held(args.state), running(args.state) as services:
+            return _run(services, args.cluster, request.model_dump(mode="json", include=set(params)))
+    except StateInUseError as error:
+        CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
+        return 2
 
 
 if __name__ == "__main__":

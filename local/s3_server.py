@@ -1,18 +1,25 @@
 """An S3 endpoint on loopback whose objects outlive it.
 
 moto answers the S3 API but keeps objects in memory. Every change that succeeds is also written below a folder, one file
-an object, and read back at the next start: the files of a report can be opened where they are.
+an object, and read back at the next start, which writes nothing: the files of a report can be opened where they are.
+
+It answers S3 clients on this machine, and a browser that follows a link to a report; what a page of another origin asks
+for is refused.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import mimetypes
+import os
 import threading
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
+from xml.sax.saxutils import escape
 
 from werkzeug.serving import BaseWSGIServer, make_server
 
@@ -47,8 +54,52 @@ def _key_of(folder: Path, bucket: str, file: Path) -> str:
     return "/".join(unquote(part) for part in file.relative_to(folder / bucket).parts)
 
 
+def _refused(start_response: Callable[..., Any], status: HTTPStatus, code: str, message: str) -> Iterable[bytes]:
+    """Answer with an error as S3 writes them."""
+    body = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>".encode()
+    headers = [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))]
+    start_response(f"{status.value} {status.phrase}", headers)
+    return [body]
+
+
+class _OwnClientsOnly:
+    """WSGI middleware: refuses what comes from a page of another origin, or was sent to another name.
+
+    Args:
+        app: answers the rest.
+        port: that the endpoint listens on.
+    """
+
+    def __init__(self, app: Callable[..., Iterable[bytes]], port: int) -> None:
+        self._app = app
+        self._hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if why := self._why_not(environ):
+            return _refused(start_response, HTTPStatus.FORBIDDEN, "AccessDenied", why)
+        return self._app(environ, start_response)
+
+    def _why_not(self, environ: dict[str, Any]) -> str:
+        """Describe why a request is refused; empty where it is not."""
+        if environ.get("HTTP_HOST") not in self._hosts:
+            return "this endpoint has no such name"  # a page whose name was made to lead here
+        if "HTTP_ORIGIN" in environ:
+            return "no page may use this endpoint"  # clients of S3 have no origin
+        if environ.get("HTTP_SEC_FETCH_SITE", "none") not in {"none", "same-origin"}:
+            # A browser asks for another page: following a link to a report is all that may be.
+            is_link = (
+                environ.get("HTTP_SEC_FETCH_MODE") == "navigate" and environ.get("HTTP_SEC_FETCH_DEST") == "document"
+            )
+            if not is_link or environ["REQUEST_METHOD"] != "GET":
+                return "no page may use this endpoint"
+        return ""
+
+
 class _Mirror:
-    """WSGI middleware: after a change that succeeded, the object's file follows."""
+    """WSGI middleware: after a change that succeeded, the object's file follows.
+
+    Where the file cannot be written, as on a full disk, the change is taken back and refused.
+    """
 
     def __init__(self, app: Callable[..., Iterable[bytes]], folder: Path) -> None:
         self._app = app
@@ -56,18 +107,22 @@ class _Mirror:
         self._lock = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        status: list[str] = []
+        answer: list[Any] = []
 
-        def start(line: str, headers: Any, exc_info: Any = None) -> Any:
-            status.append(line)
-            return start_response(line, headers, exc_info)
+        def start(*line_and_headers: Any) -> None:
+            answer[:] = line_and_headers
 
         # One after another: moto's objects do not bear being read while they are replaced, and its conditions are
         # only held where nobody writes between the look and the write.
         with self._lock:
             body = list(self._app(environ, start))
-            if environ["REQUEST_METHOD"] in _CHANGES and status and status[0].startswith("2"):
-                self._follow(environ)
+            if environ["REQUEST_METHOD"] in _CHANGES and answer[0].startswith("2"):
+                try:
+                    self._follow(environ)
+                except OSError as error:
+                    reason = error.strerror or str(error)
+                    return _refused(start_response, HTTPStatus.INSUFFICIENT_STORAGE, "InsufficientStorage", reason)
+        start_response(*answer)
         return body
 
     def _follow(self, environ: dict[str, Any]) -> None:
@@ -79,28 +134,44 @@ class _Mirror:
         elif "delete" in environ.get("QUERY_STRING", ""):
             self._drop_deleted(bucket)
 
-    def _stored(self, bucket: str) -> Any:
-        from moto.s3.models import s3_backends
-
-        return s3_backends["123456789012"]["aws"].buckets[bucket].keys
-
     def _write(self, bucket: str, key: str) -> None:
+        keys = _backend().buckets[bucket].keys
         file = file_of(self._folder, bucket, key)
-        stored = self._stored(bucket).get(key)
+        stored = keys.get(key)
         if stored is None:
             file.unlink(missing_ok=True)
             return
-        file.parent.mkdir(parents=True, exist_ok=True)
         temporary = file.with_name(file.name + ".writing")
-        temporary.write_bytes(stored.value)
-        temporary.replace(file)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(stored.value)
+            temporary.replace(file)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            keys.pop(key)
+            if file.is_file():
+                _load_object(bucket, key, file)
+            raise
 
     def _drop_deleted(self, bucket: str) -> None:
         """A bulk delete names its keys in the body: compare instead."""
-        keys = self._stored(bucket)
+        keys = _backend().buckets[bucket].keys
         for file in (self._folder / bucket).rglob("*"):
             if file.is_file() and _key_of(self._folder, bucket, file) not in keys:
                 file.unlink()
+
+
+def _backend() -> Any:
+    """Return what moto keeps buckets in."""
+    from moto.s3.models import s3_backends
+
+    return s3_backends["123456789012"]["aws"]
+
+
+def _load_object(bucket: str, key: str, file: Path) -> None:
+    """Take an object from its file, without a request that would write the file again."""
+    stored = _backend().put_object(bucket, key, file.read_bytes())
+    stored.set_metadata({"Content-Type": mimetypes.guess_type(file.name)[0] or "application/octet-stream"})
 
 
 class LocalS3:
@@ -112,13 +183,18 @@ class LocalS3:
     """
 
     def __init__(self, folder: Path, port: int = 0) -> None:
-        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+        # Both are read when moto is imported, or makes an object: no header that lets every page in, and no object in
+        # a temporary file.
+        os.environ |= {"MOTO_DISABLE_GLOBAL_CORS": "true", "MOTO_S3_DEFAULT_KEY_BUFFER_SIZE": str(1 << 40)}
+        from moto.moto_server.werkzeug_app import create_backend_app
 
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        app = _Mirror(DomainDispatcherApplication(create_backend_app), folder)
+        # The one service alone: moto's own API, which empties everything on request, belongs to its dispatcher.
+        app = _Mirror(create_backend_app("s3"), folder)
         self._server: BaseWSGIServer = make_server("127.0.0.1", port, app, threaded=True)
+        self._server.app = _OwnClientsOnly(app, self._server.server_port)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -149,8 +225,6 @@ class LocalS3:
         self._server.server_close()
 
     def _load(self) -> None:
-        import mimetypes
-
         client = self.client()
         client.create_bucket(Bucket=BUCKET)
         client.put_bucket_policy(Bucket=BUCKET, Policy=json.dumps(_REPORTS_CAN_BE_READ))
@@ -161,10 +235,4 @@ class LocalS3:
                 if file.suffix == ".writing":
                     file.unlink()
                     continue
-                kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-                client.put_object(
-                    Bucket=bucket.name,
-                    Key=_key_of(self._folder, bucket.name, file),
-                    Body=file.read_bytes(),
-                    ContentType=kind,
-                )
+                _load_object(bucket.name, _key_of(self._folder, bucket.name, file), file)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.environment import REPOSITORY, airflow_environment
+from local.environment import REPOSITORY, airflow_environment, airflow_home
 from local.mail_sink import MailSink
 from local.s3_server import LocalS3
 
@@ -43,6 +43,9 @@ def running(state: Path = DEFAULT_STATE, *, s3_port: int = 0, smtp_port: int = 0
     """
     state = state.resolve()
     state.mkdir(parents=True, exist_ok=True)
+    home = airflow_home(state)
+    home.mkdir(exist_ok=True)
+    home.chmod(0o700)  # it holds keys and the password
     with LocalS3(state / "s3", s3_port) as s3, MailSink(state / "mail", smtp_port) as mail:
         environment = airflow_environment(state, s3_endpoint=s3.endpoint, smtp_port=mail.port)
         os.environ.update(environment)

@@ -7,6 +7,7 @@
     history/cluster={c}/day={YYYY-MM-DD}/…
     profiles/cluster={c}/ds={ds}/…
     scores/cluster={c}/ds={ds}/…
+    untold/cluster={c}/plan={id}/run={id}.json
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
@@ -123,3 +124,13 @@ def _days_and_plans(store: ObjectStore, kind: str, cluster: str) -> list[tuple[s
 def request_key(cluster: str, ds: str, plan_id: str) -> str:
     """Return the key of what a plan was asked, with its inventory pinned."""
     return f"{_below('requests', cluster, ds)}plan={encode_value(plan_id)}/request.json"
+
+
+def untold_prefix(cluster: str) -> str:
+    """Return the prefix of the notes of who could not be told about a cluster's reports."""
+    return f"untold/cluster={encode_value(cluster)}/"
+
+
+def untold_key(cluster: str, plan_id: str, run_id: str) -> str:
+    """Return the key of the note of whom a run could not tell about a plan's report."""
+    return f"{untold_prefix(cluster)}plan={encode_value(plan_id)}/run={encode_value(run_id)}.json"

@@ -6,18 +6,58 @@ guesses at inline images; the hook's client takes a message that is complete.
 
 from __future__ import annotations
 
+import smtplib
+from collections.abc import Sequence
 from email.message import EmailMessage
 
 from airflow.providers.smtp.hooks.smtp import SmtpHook
 
+from kafka_capacity.errors import RequestError
+
 SMTP_CONN_ID = "smtp_default"
+SILENT_SECONDS = 20
+"""How long a server may be silent, where the connection's extra has no ``timeout``."""
 
 
-def send_message(message: EmailMessage, *, smtp_conn_id: str = SMTP_CONN_ID) -> None:
-    """Send one message to the recipients in its headers."""
-    with SmtpHook(smtp_conn_id=smtp_conn_id) as hook:
-        client = hook._smtp_client
-        if client is None:
-            msg = f"the SMTP connection {smtp_conn_id} could not be opened"
-            raise ConnectionError(msg)
-        client.send_message(message)
+class PromptSmtpHook(SmtpHook):
+    """The hook, which gives a server that is silent or gone up soon: trying again is the task's to do, later."""
+
+    @property
+    def timeout(self) -> int:
+        """How long to wait for each answer, in seconds: the connection's ``timeout``."""
+        return self._whole_number("timeout", SILENT_SECONDS)
+
+    @property
+    def smtp_retry_limit(self) -> int:
+        """How often to try again at once: the connection's ``retry_limit``."""
+        return self._whole_number("retry_limit", 0)
+
+    def _whole_number(self, key: str, default: int) -> int:
+        try:
+            return int(self.conn.extra_dejson.get(key, default))
+        except (TypeError, ValueError):
+            # Not the value: what stands in the wrong place may be a secret.
+            msg = f"the extra of {self.smtp_conn_id} has a {key} that is no whole number; correct or remove it"
+            raise RequestError(msg) from None
+
+
+def send_message(
+    message: EmailMessage, recipients: Sequence[str], *, smtp_conn_id: str = SMTP_CONN_ID
+) -> dict[str, str]:
+    """Send one message; returns the recipients that the server refused, each with its answer.
+
+    Args:
+        message: complete, with its headers.
+        recipients: who of those in the headers gets it now.
+        smtp_conn_id: the connection.
+    """
+    try:
+        with PromptSmtpHook(smtp_conn_id=smtp_conn_id) as hook:
+            client = hook._smtp_client
+            if not isinstance(client, smtplib.SMTP):
+                msg = f"the SMTP connection {smtp_conn_id} could not be opened"
+                raise ConnectionError(msg)
+            refused = client.send_message(message, to_addrs=list(recipients))
+    except smtplib.SMTPRecipientsRefused as error:  # it takes every one of them to be refused
+        refused = error.recipients
+    return {address: f"{code} {text.decode(errors='replace')}" for address, (code, text) in refused.items()}

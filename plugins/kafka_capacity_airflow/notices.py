@@ -1,8 +1,13 @@
-"""Return the owner when a task fails."""
+"""Mail the owner when a task fails."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
+from airflow.providers.smtp.hooks.smtp import SmtpHook
 from airflow.providers.smtp.notifications.smtp import SmtpNotifier
+
+from kafka_capacity_airflow.mail import SMTP_CONN_ID, PromptSmtpHook
 
 _SUBJECT = "[kafka-capacity] failed: {{ ti.dag_id }}.{{ ti.task_id }} ({{ run_id }})"
 _BODY = """<p>Task <b>{{ ti.task_id }}</b> of <b>{{ ti.dag_id }}</b> failed in run {{ run_id | e }}
@@ -10,12 +15,21 @@ _BODY = """<p>Task <b>{{ ti.task_id }}</b> of <b>{{ ti.dag_id }}</b> failed in r
 {% if ti.log_url %}<p><a href="{{ ti.log_url }}">Log</a></p>{% endif %}"""
 
 
+class PromptSmtpNotifier(SmtpNotifier):
+    """The notifier, which waits for a silent server no longer than a report does."""
+
+    @cached_property
+    def hook(self) -> SmtpHook:
+        """The connection to the server."""
+        return PromptSmtpHook(smtp_conn_id=self.smtp_conn_id, auth_type=self.auth_type)
+
+
 def failure_mail() -> SmtpNotifier:
     """Return the callback that mails the owner, whom the variable ``kafka_capacity_owner`` names."""
-    return SmtpNotifier(
+    return PromptSmtpNotifier(
         to="{{ var.value.get('kafka_capacity_owner', 'root@localhost') }}",
         from_email="{{ var.value.get('kafka_capacity_sender', 'kafka-capacity@localhost') }}",
         subject=_SUBJECT,
         html_content=_BODY,
-        smtp_conn_id="smtp_default",
+        smtp_conn_id=SMTP_CONN_ID,
     )

@@ -6,12 +6,14 @@ import logging
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
+from kafka_capacity_airflow.child_process import end_with_parent
 from kafka_capacity_airflow.settings import spark_conf, store_uri
 
 if TYPE_CHECKING:
@@ -103,6 +105,8 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         hook = super()._get_hook()
         log_lines = hook._process_spark_submit_log
         hook._process_spark_submit_log = lambda itr: log_lines(_counted(itr))  # type: ignore[method-assign]  # all it does
+        # A driver that runs here ends with its task, also where the task's process is killed.
+        hook.submit = partial(hook.submit, preexec_fn=end_with_parent())  # type: ignore[method-assign]  # the same
         if hook._connection["deploy_mode"] != "cluster" and urlsplit(store_uri()).scheme in {"s3", "s3a"}:
             hook._env = {**(hook._env or {}), **self._aws_environment()}
         return hook

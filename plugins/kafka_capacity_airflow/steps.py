@@ -10,17 +10,17 @@ from typing import Any
 from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
-from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters
+from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters, untold_prefix
 from kafka_capacity.plan.load_profile import profile_inputs, profile_without_spark
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import seal_plan
-from kafka_capacity.plan.publish import mail_report, release_plan_files, withdraw_plan_files
+from kafka_capacity.plan.publish import release_plan_files, withdraw_plan_files
 from kafka_capacity.plan.scoreboard import score_cluster
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from kafka_capacity_airflow.inventory import read_inventory
-from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.params import plan_request
-from kafka_capacity_airflow.settings import ClusterSetting, browser_url, clusters, own_shapes, recipients, sender
+from kafka_capacity_airflow.report_mail import ReportMail, tell_earlier
+from kafka_capacity_airflow.settings import ClusterSetting, clusters, own_shapes, recipients
 from kafka_capacity_airflow.store import airflow_store
 
 log = logging.getLogger("kafka_capacity")
@@ -146,28 +146,25 @@ def fail_if_unplanned(unplanned: list[str]) -> None:
 
 
 def email_report(
-    pinned: Mapping[str, str], params: Mapping[str, Any], *, run_id: str, run_after: datetime.datetime
-) -> str:
-    """Mail the report of a plan; returns the subject."""
+    pinned: Mapping[str, str],
+    params: Mapping[str, Any],
+    *,
+    run_id: str,
+    run_after: datetime.datetime,
+    is_last_try: bool,
+) -> dict[str, str]:
+    """Mail the report of a plan, and what earlier runs could not; returns who was not told, each with why."""
     plan = PinnedPlan(**pinned)
     to = tuple(params.get("recipients") or ()) or recipients()
     if not to:
         log.warning("nobody is mailed: no recipients are given, and kafka_capacity_recipients is not set")
-        return ""
+        return {}
     store = airflow_store()
-    key = plan.report_prefix + "index.html"
-    message = mail_report(
-        store,
-        plan,
-        sender=sender(),
-        recipients=to,
-        report_url=browser_url(key, store.uri(key)),
-        run_id=run_id,
-        date=run_after,
-    )
-    send_message(message)
-    log.info("mailed %r to %d recipients", message["Subject"], len(to))
-    return str(message["Subject"])
+    mail = ReportMail(plan=plan, run_id=run_id, run_after=run_after, recipients=to)
+    earlier = [key for key in store.list_keys(untold_prefix(plan.cluster)) if key != mail.note]
+    untold = mail.tell(store, is_last_try=is_last_try)
+    tell_earlier(store, earlier)
+    return untold
 
 
 def seal(pinned: Mapping[str, str]) -> dict[str, Any]:

@@ -12,6 +12,10 @@ from kafka_capacity_airflow.notices import failure_mail
 _NO_USE_IN_TRYING_AGAIN = ("RequestError", "InventoryError", "PlacementError", "RenderError")
 _WORTH_TRYING_AGAIN = ("SourceError", "StorageError")
 
+MAIL_RETRIES = 5
+FIRST_MAIL_DELAY = datetime.timedelta(minutes=1)
+"""Before the second try of a mail, or up to twice as long, as Airflow draws it; each later one waits twice as long."""
+
 
 def _rule(name: str, action: RetryAction, reason: str) -> RetryRule:
     return RetryRule(exception=f"kafka_capacity.errors.{name}", action=action, reason=reason)
@@ -30,4 +34,14 @@ def task_defaults() -> dict[str, Any]:
             ]
         ),
         "on_failure_callback": failure_mail(),
+    }
+
+
+def mail_retries() -> dict[str, Any]:
+    """Return what a task that mails does otherwise: it tries for most of an hour, and nothing waits for it."""
+    return {
+        "retries": MAIL_RETRIES,
+        "retry_delay": FIRST_MAIL_DELAY,
+        "retry_exponential_backoff": 2,
+        "max_retry_delay": datetime.timedelta(hours=1),
     }

@@ -10,7 +10,8 @@ from kafka_capacity.objects.store import S3Store
 from local.s3_server import BUCKET, LocalS3
 from spark_jobs import load_profile
 
-pytestmark = pytest.mark.airflow
+# Airflow is imported after its environment is set: else every later test of the session has another database.
+pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("services")]
 
 NAMES = ["shop-eu", "a/b c", "ü ☃", "100%", "?#&+", "-dash", "--store-uri"]
 

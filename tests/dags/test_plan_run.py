@@ -11,6 +11,7 @@ import re
 import pytest
 
 from kafka_capacity.questions.registry import QUESTIONS
+from tests.ports import free_port
 from tests.small_requests import UNEVEN_GROUPS
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
@@ -202,6 +203,24 @@ def test_with_an_approval_asked_for_nothing_but_an_approval_releases_the_files(s
     assert states(run)["plan.approve"] == "success"
     assert states(run)["plan.release_plan_files"] == "skipped"
     assert not (report_folder(staged, "metrics-uneven", 10) / "reassignment").exists()
+
+
+@pytest.mark.usefixtures("in_one_spark")
+def test_with_the_mail_server_down_the_files_are_published_and_released(staged, monkeypatch):
+    from kafka_capacity_airflow import task_defaults
+    from local.airflow_runs import run_dag
+
+    down = {"conn_type": "smtp", "host": "127.0.0.1", "port": free_port(), "extra": {"disable_ssl": True}}
+    monkeypatch.setenv("AIRFLOW_CONN_SMTP_DEFAULT", json.dumps(down))
+    monkeypatch.setattr(task_defaults, "MAIL_RETRIES", 0)
+    run = run_dag("kafka_capacity_plan", {"cluster": "metrics-uneven", "broker_counts": [11], **UNEVEN_GROUPS})
+    assert run.state == "failed"
+    assert [task for task, state in states(run).items() if state != "success"] == ["plan.email_report"]
+    folder = report_folder(staged, "metrics-uneven", 11)
+    assert (folder / "reassignment" / "manifest.json").is_file()
+    (note,) = (folder.parents[3] / "untold" / "cluster=metrics-uneven").rglob("*.json")
+    assert list(json.loads(note.read_text())["untold"]) == ["platform-team@example.net"]
+    note.unlink()
 
 
 def test_no_secret_is_in_any_object_log_or_mail(planned):

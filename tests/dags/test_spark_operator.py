@@ -74,3 +74,11 @@ def test_what_travels_is_what_jobs_import_and_no_commands_or_recorded_answers(se
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.stdout.startswith(str(archive)), done.stderr
+
+
+def test_a_driver_is_started_so_that_it_ends_with_its_task(services):
+    from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
+
+    operator = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pinned=PINNED)
+    is_linux = sys.platform == "linux"
+    assert (operator._get_hook().submit.keywords["preexec_fn"] is not None) == is_linux

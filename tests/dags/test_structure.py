@@ -64,13 +64,21 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
         "plan.simulate",
         "plan.seal_plan",
         "plan.render_report",
-        "plan.email_report",
         "plan.approve",
         "plan.release_plan_files",
     ]
-    assert {task.task_id for task in dag.tasks} == {*order, "check_that_all_are_planned"}
+    assert {task.task_id for task in dag.tasks} == {*order, "plan.email_report", "check_that_all_are_planned"}
     for before, after in pairwise(order):
         assert after in dag.get_task(before).downstream_task_ids
+
+
+def test_nothing_waits_for_a_mail_which_is_tried_again_later_and_later(bag):
+    dag = bag.dags["kafka_capacity_plan"]
+    mail = dag.get_task("plan.email_report")
+    assert mail.upstream_task_ids == {"pin", "plan.render_report"}
+    assert mail.downstream_task_ids == set()
+    assert mail.retries >= 3
+    assert mail.retry_exponential_backoff >= 2
 
 
 def test_mapped_tasks_are_called_by_their_cluster(bag):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from local.one_holder import marked
+
 pytestmark = [pytest.mark.e2e, pytest.mark.airflow, pytest.mark.spark]
 
 ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_SECONDS = 600
 
 
 def clean_environment():
@@ -77,3 +82,28 @@ def test_a_bad_parameter_ends_with_a_clear_message_and_a_failure(planned):
     done = run("-m", "local.plan", "--state", str(state), "--params", '{"broker_counts": [0]}')
     assert done.returncode != 0
     assert "broker_counts" in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="a promise of Linux")
+def test_killed_while_spark_plans_it_leaves_no_driver_behind(tmp_path):
+    command = [sys.executable, "-m", "local.plan", "--state", str(tmp_path), "--cluster", "metrics-uneven"]
+    with subprocess.Popen(command, cwd=ROOT, env=clean_environment(), stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: any("simulate.py" in one for one in commands_of(tmp_path)))
+        process.kill()
+    wait_for(lambda: commands_of(tmp_path) == [])
+
+
+def commands_of(state):
+    """The command lines of what was started for a state folder and still runs."""
+    found = []
+    for pid in marked(lambda mark: mark.endswith(f"@{state}")):
+        with contextlib.suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return found
+
+
+def wait_for(is_so):
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)

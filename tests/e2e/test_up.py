@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -12,8 +13,11 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
+from local.one_holder import LOCK_FILE, marked
+from local.up import PASSWORDS
 from tests.ports import free_port
 from tests.small_requests import UNEVEN_GROUPS
 
@@ -107,11 +111,11 @@ def airflow(tmp_path_factory):
             assert time.monotonic() < end, (state / "up.log").read_text()[-3000:]
             time.sleep(0.5)
         password = re.search(r"password (\S+)", (state / "up.log").read_text())[1]
-        ui = Ui(f"http://127.0.0.1:{port}", password, state / "airflow-standalone.log")
+        ui = Ui(f"http://127.0.0.1:{port}", password, state / "airflow" / "airflow.log")
         ui.wait_until_loaded()
         yield state, ui
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)  # nothing to do where it was killed
         try:
             process.wait(timeout=300)
         except subprocess.TimeoutExpired:
@@ -158,3 +162,41 @@ def test_the_task_links_to_the_report(airflow):
     page = httpx.get(url, timeout=ANSWER_SECONDS)
     assert page.status_code == 200
     assert "metrics-uneven" in page.text
+
+
+def processes_of(state):
+    """What ``make up`` has started, and itself."""
+    own = int((state / LOCK_FILE).read_text())
+    return [psutil.Process(pid) for pid in {own, *marked(lambda mark: mark.endswith(f"@{state}"))}]
+
+
+def test_everything_listens_on_loopback(airflow):
+    state, _ = airflow
+    found = set()
+    for process in processes_of(state):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found |= {one.laddr.ip for one in process.net_connections(kind="inet") if one.status == psutil.CONN_LISTEN}
+    assert found <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
+    assert "127.0.0.1" in found
+
+
+def test_the_password_is_in_one_file_for_its_owner(airflow):
+    state, _ = airflow
+    password = json.loads((state / "airflow" / PASSWORDS).read_text())["admin"]
+    having = [path for path in state.rglob("*") if path.is_file() and password.encode() in path.read_bytes()]
+    # The other is what this test keeps of the terminal.
+    assert {path.name for path in having} == {PASSWORDS, "up.log"}
+    assert (state / "airflow" / PASSWORDS).stat().st_mode & 0o777 == 0o600
+    assert (state / "airflow").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="a promise of Linux")
+def test_killed_it_leaves_nothing_behind(airflow):
+    """The last test: it ends what the others ask."""
+    state, _ = airflow
+    left = processes_of(state)
+    assert len(left) > 4
+    os.kill(int((state / LOCK_FILE).read_text()), signal.SIGKILL)
+    _, alive = psutil.wait_procs(left, timeout=ANSWER_SECONDS)
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+    assert marked(lambda mark: mark.endswith(f"@{state}")) == []

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kafka_capacity.cli.plan_input import read_wanted_brokers
 from kafka_capacity.cli.plan_options import FieldOption
 from kafka_capacity.errors import SourceError
 from kafka_capacity.hardware.cpu_samples import read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
-from kafka_capacity.inventory.brokers_file import read_target_brokers
 from kafka_capacity.inventory.files import read_snapshot_files, write_snapshot_files
 from kafka_capacity.inventory.kafka_tools import read_kafka_tools
 from kafka_capacity.inventory.metrics_files import with_metrics_files
@@ -30,6 +30,7 @@ from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import load, stage
 from kafka_capacity.inventory.validation import validate
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import inventory_prefix
 from kafka_capacity.plan.request import parse_plan_request
@@ -39,6 +40,7 @@ from tests.fuzz.objects import Objects
 from tests.made_up_metrics import END
 
 CORPUS = Path(__file__).parent / "corpus"
+_OBSERVED = Brokers.of([1, 2], ["a", "b"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +146,7 @@ def _written(name: str, data: bytes, scratch: Path) -> Path:
 def _take_brokers(name: str, data: bytes, scratch: Path) -> None:
     path = _written(name, data, scratch)
     _take_tool_output("brokers", name, data, scratch)
-    read_target_brokers(read_text_file(path), str(path))
+    read_wanted_brokers(path, _OBSERVED)
 
 
 def _take_metrics(name: str, data: bytes, _: Path) -> None:

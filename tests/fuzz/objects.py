@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from kafka_capacity.errors import StorageError
+import hashlib
+from collections.abc import Collection, Mapping
+
+from kafka_capacity.errors import MissingObjectError
+from kafka_capacity.objects.object_store import Listed
 
 
 class Objects(dict[str, bytes]):
@@ -10,11 +14,26 @@ class Objects(dict[str, bytes]):
 
     def read_bytes(self, key: str) -> bytes:
         if key not in self:
-            raise StorageError(f"{self.uri(key)} is not there")
+            raise MissingObjectError(f"{self.uri(key)} is not there")
         return self[key]
 
     def write_bytes(self, key: str, data: bytes, *, content_type: str = "") -> None:
         self[key] = data
+
+    def write_together(self, files: Mapping[str, bytes], *, drop: Collection[str] = ()) -> None:
+        self.update(files)
+        for key in drop:
+            self.delete(key)
+
+    def replace_bytes(self, key: str, data: bytes, *, expected_sha256: str | None, content_type: str = "") -> bool:
+        standing = hashlib.sha256(self[key]).hexdigest() if key in self else None
+        if standing != expected_sha256:
+            return False
+        self[key] = data
+        return True
+
+    def list_objects(self, prefix: str) -> dict[str, Listed]:
+        return {key: Listed(bytes=len(self[key]), written=0.0) for key in self.list_keys(prefix)}
 
     def list_keys(self, prefix: str) -> list[str]:
         return sorted(key for key in self if key.startswith(prefix))

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
+from tests.browser import CHROMIUM, PATIENCE_MS, started_browser
 from tests.report.decided import render_all
 from tests.report.plans import large_inputs
 from tests.report.sized import sized_inputs
 from tests.report.test_page import inputs_of
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",  # containers have little shared memory
-)
-PATIENCE_MS = 300_000
-"""For a browser that starts, and for a page that loads, while other tests have the processors."""
 
 pytestmark = [
     pytest.mark.browser,
@@ -56,12 +41,8 @@ CONTRASTS = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
+    with started_browser() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module", params=["realistic", "hostile", "sized"])

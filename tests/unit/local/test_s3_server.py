@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 
 from local.s3_server import BUCKET, LocalS3, file_of
 
@@ -66,3 +67,89 @@ def test_a_browser_reads_reports_and_nothing_else(tmp_path):
             s3.client().put_object(Bucket=BUCKET, Key=key, Body=b"x")
         assert httpx.get(f"{s3.endpoint}/{BUCKET}/capacity/reports/cluster=x/index.html").text == "x"
         assert httpx.get(f"{s3.endpoint}/{BUCKET}/capacity/plans/cluster=x/manifest.json").status_code == 403
+
+
+REPORT = "capacity/reports/cluster=x/index.html"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Host": "evil.example"},
+        {"Host": "evil.example:{port}"},
+        {"Host": "127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+    ],
+)
+def test_what_a_page_of_another_origin_sends_is_refused(tmp_path, headers):
+    with LocalS3(tmp_path) as s3:
+        s3.client().put_object(Bucket=BUCKET, Key=REPORT, Body=b"ours")
+        port = s3.endpoint.rpartition(":")[2]
+        headers = {name: value.format(port=port) for name, value in headers.items()}
+        for method in ("OPTIONS", "GET", "HEAD", "PUT", "POST", "DELETE"):
+            answer = httpx.request(method, f"{s3.endpoint}/{BUCKET}/{REPORT}", headers=headers, content=b"theirs")
+            assert answer.status_code == 403, method
+            assert not any(name.startswith("access-control") for name in answer.headers), method
+            assert "ours" not in answer.text
+        assert (tmp_path / BUCKET / REPORT).read_bytes() == b"ours"
+
+
+def test_a_link_to_a_report_can_be_followed_and_no_page_is_let_in_by_a_header(tmp_path):
+    from_a_mail = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    with LocalS3(tmp_path) as s3:
+        s3.client().put_object(Bucket=BUCKET, Key=REPORT, Body=b"ours")
+        for address in (s3.endpoint, s3.endpoint.replace("127.0.0.1", "localhost")):
+            answer = httpx.get(f"{address}/{BUCKET}/{REPORT}", headers=from_a_mail)
+            assert answer.text == "ours"
+            assert not any(name.startswith("access-control") for name in answer.headers)
+        assert httpx.post(f"{s3.endpoint}/{BUCKET}/{REPORT}", headers=from_a_mail).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["moto-api/reset", "moto-api/data.json", "moto-api/", "latest/meta-data/a"])
+def test_it_answers_nothing_but_s3(tmp_path, path):
+    with LocalS3(tmp_path) as s3:
+        s3.client().put_object(Bucket=BUCKET, Key="kept", Body=b"x")
+        for method in ("GET", "POST"):
+            assert httpx.request(method, f"{s3.endpoint}/{path}").status_code >= 400, method
+        assert s3.client().get_object(Bucket=BUCKET, Key="kept")["Body"].read() == b"x"
+
+
+ON_A_FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from botocore.exceptions import ClientError
+from local.s3_server import *
+
+def end(write):
+    try:
+        write()
+    except ClientError as error:
+        print(error.response["Error"]["Code"])
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+with LocalS3(Path(sys.argv[1])) as s3:
+    client = s3.client()
+    print(len(client.get_object(Bucket=BUCKET, Key="large")["Body"].read()))
+    end(lambda: client.put_object(Bucket=BUCKET, Key="large", Body=b"x"))
+    end(lambda: client.put_object(Bucket=BUCKET, Key="new", Body=b"x"))
+    print(len(client.get_object(Bucket=BUCKET, Key="large")["Body"].read()))
+    print([one["Key"] for one in client.list_objects_v2(Bucket=BUCKET)["Contents"]])
+"""
+
+
+def test_on_a_full_disk_it_starts_and_takes_back_what_it_cannot_keep(tmp_path):
+    (tmp_path / BUCKET).mkdir()
+    (tmp_path / BUCKET / "large").write_bytes(bytes(6_000_000))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ON_A_FULL_DISK, str(tmp_path)],
+        cwd=Path(__file__).resolve().parents[3],
+        capture_output=True,
+        text=True,
+    )
+    refused = "InsufficientStorage"
+    assert done.stdout.split("\n")[:-1] == ["6000000", refused, refused, "6000000", "['large']"], done.stderr
+    assert [path.name for path in (tmp_path / BUCKET).iterdir()] == ["large"]

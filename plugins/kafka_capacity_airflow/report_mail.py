@@ -1,0 +1,147 @@
+"""Mail reports, and keep note of who could not be told, so that they are told later.
+
+A note in the store names the run, the plan and the recipients that are left, each with why. The next try of the task
+sends to these alone; the next run of the cluster, after its own report, sends what earlier runs could not.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowException
+
+from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.objects.keys import untold_key
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.pinned import PinnedPlan
+from kafka_capacity.plan.publish import mail_report
+from kafka_capacity_airflow.mail import send_message
+from kafka_capacity_airflow.settings import browser_url, sender
+
+log = logging.getLogger("kafka_capacity")
+
+
+class UntoldError(AirflowException):
+    """Recipients could not be told; trying again may help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportMail:
+    """One report to mail.
+
+    Attributes:
+        plan: which.
+        run_id: of the run that mails it.
+        run_after: of that run, for the Date header.
+        recipients: the To addresses.
+    """
+
+    plan: PinnedPlan
+    run_id: str
+    run_after: datetime.datetime
+    recipients: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """The key of the note of who has not been told."""
+        return untold_key(self.plan.cluster, self.plan.plan_id, self.run_id)
+
+    def tell(self, store: ObjectStore, *, is_last_try: bool) -> dict[str, str]:
+        """Mail the report to all, or to those whom an earlier try could not tell.
+
+        Args:
+            store: where the report is, and the note.
+            is_last_try: no other try follows: what may pass is then left to the next run.
+
+        Returns:
+            Who could not be told, each with why.
+
+        Raises:
+            UntoldError: nobody has been told, or some may be told soon.
+        """
+        left = _read_note(store, self.note)["untold"] if store.exists(self.note) else self.recipients
+        try:
+            untold = self._send(store, tuple(left))
+        except (OSError, AirflowException) as error:
+            untold = dict.fromkeys(left, str(error) or type(error).__name__)
+            self._keep(store, untold)
+            msg = f"{_listed(untold)}; the next try sends to these, else the next run of the cluster does"
+            raise UntoldError(msg) from error
+        self._keep(store, untold)
+        if untold:
+            log.warning("not told: %s; the next run of the cluster tries again", _listed(untold))
+        may_pass = any(why.startswith("4") for why in untold.values())
+        if set(untold) == set(self.recipients) or (may_pass and not is_last_try):
+            raise UntoldError(f"not told: {_listed(untold)}")
+        return untold
+
+    def _send(self, store: ObjectStore, recipients: tuple[str, ...]) -> dict[str, str]:
+        key = self.plan.report_prefix + "index.html"
+        message = mail_report(
+            store,
+            self.plan,
+            sender=sender(),
+            recipients=self.recipients,
+            report_url=browser_url(key, store.uri(key)),
+            run_id=self.run_id,
+            date=self.run_after,
+        )
+        untold = send_message(message, recipients)
+        log.info("mailed %r to %d of %d recipients", message["Subject"], len(recipients) - len(untold), len(recipients))
+        return untold
+
+    def _keep(self, store: ObjectStore, untold: dict[str, str]) -> None:
+        if not untold:
+            store.delete(self.note)
+            return
+        note = {
+            "plan": self.plan.as_dict(),
+            "run_id": self.run_id,
+            "run_after": self.run_after.isoformat(),
+            "recipients": self.recipients,
+            "untold": untold,
+        }
+        store.write_bytes(self.note, canonical_json(note), content_type="application/json")
+
+
+def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
+    """Mail the reports that earlier runs could not, to those who were left.
+
+    Whoever is refused once more is named in the log and no longer tried.
+
+    Args:
+        store: where the reports are, and the notes.
+        notes: their keys.
+    """
+    for key in notes:
+        try:
+            note = _read_note(store, key)
+            mail = ReportMail(
+                plan=PinnedPlan(**note["plan"]),
+                run_id=note["run_id"],
+                run_after=datetime.datetime.fromisoformat(note["run_after"]),
+                recipients=tuple(note["recipients"]),
+            )
+            refused = mail._send(store, tuple(note["untold"]))
+        except MissingManifestError as error:
+            log.warning("an earlier report is no longer there to be mailed: %s", error)
+        except (OSError, AirflowException, StorageError) as error:
+            log.warning("reports of earlier runs are not mailed yet: %s", error)
+            return
+        else:
+            if refused:
+                log.warning("refused again, and not tried any more: %s", _listed(refused))
+        store.delete(key)
+
+
+def _read_note(store: ObjectStore, key: str) -> dict[str, Any]:
+    return dict(json.loads(store.read_bytes(key)))
+
+
+def _listed(untold: dict[str, str]) -> str:
+    return ", ".join(f"{address} ({why})" for address, why in untold.items())

@@ -1,0 +1,196 @@
+"""Who is told about a report where a mail server is down, silent or particular, and who is told later."""
+
+from __future__ import annotations
+
+import datetime
+import email.policy
+import json
+import logging
+import os
+import socket
+import time
+from email.message import EmailMessage
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from kafka_capacity.objects.store import open_store
+from tests.ports import free_port
+
+pytestmark = pytest.mark.airflow
+
+PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 32, "plan_id": "1234"}
+RUN_AFTER = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
+SRE, VP = "sre@example.net", "vp@example.net"
+PATIENCE_SECONDS = 60
+
+
+class Server:
+    """An SMTP server that refuses whom it is told to, and keeps what it took."""
+
+    def __init__(self):
+        self.refused = {}
+        self.taken = []
+
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        if address in self.refused:
+            return self.refused[address]
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):
+        message = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        self.taken.append((message["Subject"], sorted(envelope.rcpt_tos)))
+        return "250 OK"
+
+
+def connect(monkeypatch, port, **extra):
+    found = {"conn_type": "smtp", "host": "127.0.0.1", "port": port}
+    found["extra"] = {"disable_ssl": True, "disable_tls": True, **extra}
+    monkeypatch.setenv("AIRFLOW_CONN_SMTP_DEFAULT", json.dumps(found))
+
+
+@pytest.fixture
+def server(services, monkeypatch):
+    handler = Server()
+    controller = Controller(handler, hostname="127.0.0.1", port=free_port(), ready_timeout=PATIENCE_SECONDS)
+    controller.start()
+    connect(monkeypatch, controller.port)
+    yield handler
+    controller.stop()
+
+
+@pytest.fixture
+def tell(services, monkeypatch, tmp_path):
+    """Mail a report of some run to two recipients; the store has notes and nothing else."""
+    from kafka_capacity_airflow import report_mail, steps
+
+    def message(store, plan, *, sender, recipients, report_url, run_id, date):
+        made = EmailMessage()
+        made["Subject"], made["From"], made["To"] = run_id, sender, ", ".join(recipients)
+        made.set_content("a report")
+        return made
+
+    monkeypatch.setattr(report_mail, "mail_report", message)
+    monkeypatch.setattr(steps, "airflow_store", lambda: open_store(str(tmp_path)))
+
+    def tell(run_id, *, is_last_try=False):
+        params = {"recipients": [SRE, VP]}
+        return steps.email_report(PINNED, params, run_id=run_id, run_after=RUN_AFTER, is_last_try=is_last_try)
+
+    return tell
+
+
+def notes(folder):
+    return [json.loads(path.read_text())["untold"] for path in sorted(folder.rglob("*.json"))]
+
+
+def test_all_are_told_and_nothing_is_left(tell, server, tmp_path):
+    assert tell("one") == {}
+    assert server.taken == [("one", [SRE, VP])]
+    assert notes(tmp_path) == []
+
+
+def test_a_refused_recipient_of_several_is_a_warning_that_names_it(tell, server, tmp_path, caplog):
+    server.refused = {VP: "550 no such user"}
+    with caplog.at_level(logging.INFO, logger="kafka_capacity"):
+        assert tell("one") == {VP: "550 no such user"}
+    assert server.taken == [("one", [SRE])]
+    (warning,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert f"not told: {VP} (550 no such user)" in warning.getMessage()
+    assert "mailed 'one' to 1 of 2 recipients" in caplog.text
+    assert notes(tmp_path) == [{VP: "550 no such user"}]
+
+
+def test_the_next_run_tells_who_was_left_and_takes_the_note_away(tell, server, tmp_path):
+    server.refused = {VP: "550 no such user"}
+    tell("one")
+    server.refused = {}
+    assert tell("two") == {}
+    assert server.taken == [("one", [SRE]), ("two", [SRE, VP]), ("one", [VP])]
+    assert notes(tmp_path) == []
+
+
+def test_who_is_refused_again_by_the_next_run_is_no_longer_tried_for_the_earlier_report(tell, server, tmp_path):
+    server.refused = {VP: "550 no such user"}
+    tell("one")
+    tell("two")
+    assert server.taken == [("one", [SRE]), ("two", [SRE])]
+    assert len(notes(tmp_path)) == 1  # of the second run
+
+
+def test_who_may_be_told_soon_is_tried_again_alone(tell, server, tmp_path):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    server.refused = {VP: "451 come back later"}
+    with pytest.raises(UntoldError, match="come back later"):
+        tell("one")
+    server.refused = {}
+    assert tell("one") == {}
+    assert server.taken == [("one", [SRE]), ("one", [VP])]
+    assert notes(tmp_path) == []
+
+
+def test_at_the_last_try_one_who_is_left_is_a_warning(tell, server):
+    server.refused = {VP: "451 come back later"}
+    assert tell("one", is_last_try=True) == {VP: "451 come back later"}
+
+
+def test_where_nobody_takes_it_the_task_fails(tell, server, tmp_path):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    server.refused = {SRE: "550 closed", VP: "550 closed"}
+    with pytest.raises(UntoldError, match=rf"{SRE} \(550 closed\)"):
+        tell("one", is_last_try=True)
+    assert notes(tmp_path) == [{SRE: "550 closed", VP: "550 closed"}]
+
+
+def test_a_server_that_is_down_fails_the_try_and_the_next_run_catches_up(tell, monkeypatch, server, tmp_path):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    working = json.loads(os.environ["AIRFLOW_CONN_SMTP_DEFAULT"])["port"]
+    connect(monkeypatch, free_port())
+    for _ in range(2):
+        with pytest.raises(UntoldError, match="refused"):
+            tell("one", is_last_try=True)
+    assert [sorted(note) for note in notes(tmp_path)] == [[SRE, VP]]
+    connect(monkeypatch, working)
+    tell("two")
+    assert server.taken == [("two", [SRE, VP]), ("one", [SRE, VP])]
+    assert notes(tmp_path) == []
+
+
+@pytest.fixture
+def silent():
+    """A server that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+def test_a_silent_server_costs_one_short_wait(tell, monkeypatch, silent):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    connect(monkeypatch, silent, timeout=1)
+    began = time.monotonic()
+    with pytest.raises(UntoldError):
+        tell("one")
+    assert time.monotonic() - began < 5  # the provider's hook would try six times
+
+
+def test_the_wait_is_short_without_a_setting_for_reports_and_for_the_owners_mail(services, monkeypatch):
+    from kafka_capacity_airflow.mail import PromptSmtpHook
+    from kafka_capacity_airflow.notices import failure_mail
+
+    connect(monkeypatch, 25)
+    for hook in (PromptSmtpHook(), failure_mail().hook):
+        hook.smtp_connection = hook.get_connection("smtp_default")
+        assert (hook.timeout, hook.smtp_retry_limit) == (20, 0)
+
+
+def test_a_wrong_setting_is_named_without_its_value(tell, monkeypatch):
+    from kafka_capacity.errors import RequestError
+
+    connect(monkeypatch, 25, timeout="hunter2")
+    with pytest.raises(RequestError, match="extra of smtp_default has a timeout that is no whole number") as error:
+        tell("one")
+    assert "hunter2" not in str(error.value)
