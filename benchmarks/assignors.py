@@ -49,8 +49,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="cases whose row contains this")
     parser.add_argument("--runs", type=int, default=15, help="counted runs of each side, in turn")
     parser.add_argument("--warm-up-seconds", type=float, default=10.0, help="for each side and case, at most")
-    parser.add_argument("--most-seconds", type=float, default=120.0, help="fewer counted runs where these are used up")
-    parser.add_argument("--most-java-seconds", type=float, default=100.0, help="for one assignment; then it is stopped")
+    parser.add_argument("--max-seconds", type=float, default=120.0, help="fewer counted runs where these are used up")
+    parser.add_argument("--max-java-seconds", type=float, default=100.0, help="for one assignment; then it is stopped")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -59,12 +59,12 @@ def main() -> None:
         print("|---|---|---|---:|---:|---:|---:|---:|---|")
         for case in _cases(given.only):
             # A JVM a case: what one case makes hot would be compiled wrongly for another.
-            with JavaSide(class_path, given.most_java_seconds) as java:
+            with JavaSide(class_path, given.max_java_seconds) as java:
                 try:
                     timing = _time(case, java, folder, given)
                 except TooSlowError:
                     seconds = statistics.median(_run_ours(case)[1] for _ in range(given.runs))
-                    java_seconds = [given.most_java_seconds]
+                    java_seconds = [given.max_java_seconds]
                     timing = Timing(case=case, ours=[seconds], java=java_seconds, are_equal=False, is_complete=False)
             print(_row(timing), flush=True)
 
@@ -83,7 +83,7 @@ def _time(case: Case, java: JavaSide, folder: Path, given: argparse.Namespace) -
     ours: list[float] = []
     theirs: list[float] = []
     start = time.perf_counter()
-    while len(ours) < given.runs and (not ours or time.perf_counter() - start < given.most_seconds):
+    while len(ours) < given.runs and (not ours or time.perf_counter() - start < given.max_seconds):
         theirs.append(java.run_seconds())
         answer, seconds = _run_ours(case)
         ours.append(seconds)

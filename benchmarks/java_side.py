@@ -36,11 +36,11 @@ class JavaSide:
 
     Args:
         class_path: the driver and Kafka's jars.
-        most_seconds: for one command.
+        max_seconds: for one command.
     """
 
-    def __init__(self, class_path: str, most_seconds: float) -> None:
-        self._most_seconds = most_seconds
+    def __init__(self, class_path: str, max_seconds: float) -> None:
+        self._max_seconds = max_seconds
         command = ["java", *OPTIONS, "-cp", class_path, "AssignorTimes"]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -71,7 +71,7 @@ class JavaSide:
     def _ask(self, command: str) -> int:
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("the Java process has no pipes")
-        end = Timer(self._most_seconds, self._process.kill)
+        end = Timer(self._max_seconds, self._process.kill)
         end.start()
         self._process.stdin.write(command + "\n")
         self._process.stdin.flush()

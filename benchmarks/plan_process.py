@@ -43,13 +43,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="counted runs of each case")
     parser.add_argument("--hours", type=int, default=24, help="of history")
     parser.add_argument("--keep", type=Path, help="folder for the snapshots, by default a temporary one")
-    parser.add_argument("--most-partitions", type=int, default=1_000_000, help="leave larger cases out")
+    parser.add_argument("--max-partitions", type=int, default=1_000_000, help="leave larger cases out")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = given.keep or Path(name)
         print("| partitions × brokers | files | first s | s | processor s | read | plan, schedule | peak GiB |")
         print("|---|---|---:|---:|---:|---:|---:|---:|")
-        for case in (case for case in CASES if case.partitions <= given.most_partitions):
+        for case in (case for case in CASES if case.partitions <= given.max_partitions):
             snapshot = folder / f"snapshot-{case.partitions}-{given.hours}"
             if not snapshot.exists():
                 write_snapshot_files(made_up_inventory(case, given.hours), snapshot)

@@ -16,7 +16,7 @@ from kafka_capacity.kafka.controller.quorum.messages import Rpc
 from kafka_capacity.kafka.controller.quorum.settings import Spread
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from tests.failovers import fail_leader
-from tests.unit.kafka.controller.quorum.random_courses import random_course
+from tests.unit.kafka.controller.quorum.random_traces import random_course
 
 
 def main() -> None:
@@ -27,10 +27,10 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--runs", type=int, default=400, help="of each failure")
     parser.add_argument("--least-delay-ms", type=float, default=0.2, help="of a message one way")
-    parser.add_argument("--most-delay-ms", type=float, default=1.0)
+    parser.add_argument("--max-delay-ms", type=float, default=1.0)
     given = parser.parse_args()
     _check(given.first_seed, given.courses)
-    delay = Spread(given.least_delay_ms / 1000, given.most_delay_ms / 1000)
+    delay = Spread(given.least_delay_ms / 1000, given.max_delay_ms / 1000)
     print("| voters | failure | leaderless, s: 5 % | 50 % | 95 % | 99 % | more than one election | requests, mean |")
     print("|---:|---|---:|---:|---:|---:|---:|---|")
     for voters in (3, 5):

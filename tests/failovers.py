@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover, failovers
 from kafka_capacity.kafka.controller.quorum.messages import Rpc
-from kafka_capacity.kafka.controller.quorum.settings import Surroundings
+from kafka_capacity.kafka.controller.quorum.settings import Environment
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 
 
@@ -47,7 +47,7 @@ class Failovers:
 def fail_leader(
     voters: int, failure: FailureKind, *, runs: int, seed: int, first_run: int = 0, lost_before: int = 0, **around: Any
 ) -> Failovers:
-    """Fail the active controller in one way; further arguments are those of its surroundings."""
+    """Fail the active controller in one way; further arguments are those of its environment."""
     loss = ControllerLoss(failure, lost_before)
-    several = failovers(voters, [loss], runs=runs, seed=seed, first_run=first_run, around=Surroundings(**around))
+    several = failovers(voters, [loss], runs=runs, seed=seed, first_run=first_run, around=Environment(**around))
     return Failovers.of(several[loss])

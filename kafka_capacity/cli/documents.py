@@ -11,13 +11,7 @@ from kafka_capacity.objects.store import ObjectStore, open_store
 
 
 def document_head(schema_version: int, *, cluster: str, ds: str) -> dict[str, Any]:
-    """Return what every document begins with: whose it is, and what it was made by.
-
-    Args:
-        schema_version: of this kind of document.
-        cluster: its name.
-        ds: the day of its snapshot.
-    """
+    """Return what every document begins with: whose it is, and what it was made by."""
     return {
         "schema_version": schema_version,
         "code_version": __version__,

@@ -7,7 +7,7 @@ from kafka_capacity.cli.durable import Durable
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.durability import Acks, Outcome
 from kafka_capacity.kafka.durability.traces import trace
-from kafka_capacity.questions.failures.durability.courses import COURSES
+from kafka_capacity.questions.failures.durability.failure_modes import FAILURE_MODES
 from kafka_capacity.questions.failures.durability.tables import durability_tables
 from kafka_capacity.questions.failures.section.durability_figures import (
     PlacementDurability,
@@ -27,13 +27,8 @@ _WAYS = {
 }
 
 
-def print_durability(durable: Durable, *, most_rows: int) -> None:
-    """Print the topics, the worst first, and what their figures rest on.
-
-    Args:
-        durable: what was found.
-        most_rows: of the table.
-    """
+def print_durability(durable: Durable, *, max_rows: int) -> None:
+    """Print the topics, the worst first, and what their figures rest on."""
     result = durable.result
     asked = result.scenario
     side = placement_durability(durability_tables(result), asked.placement_id)
@@ -41,19 +36,19 @@ def print_durability(durable: Durable, *, most_rows: int) -> None:
     print_lines(
         [
             f"{durable.found.snapshot.cluster} on {durable.found.snapshot.ds}: {counted(len(side.topics), 'topic')}, "
-            f"producers with acks={asked.acks}{idempotent}; up to {counted(asked.most_failures, 'failure')} tried",
+            f"producers with acks={asked.acks}{idempotent}; up to {counted(asked.max_failures, 'failure')} tried",
             losses_sentence(side),
             few_sentence(side),
             *_caveats(durable, side),
         ]
     )
-    print_data(topics_table(side, "Topics by expected loss", most_failures=asked.most_failures, most_rows=most_rows))
+    print_data(topics_table(side, "Topics by expected loss", max_failures=asked.max_failures, max_rows=max_rows))
     for topic in durable.explained:
         print_lines(["", *_explanation(durable, result.topics.index(topic))])
 
 
 def _caveats(durable: Durable, side: PlacementDurability) -> list[str]:
-    seconds = side.whole["longest_repair_seconds"]
+    seconds = side.whole["max_repair_seconds"]
     lines = [] if seconds is None else [f"a broker has its data again after {format_duration(seconds)} at most"]
     if not all(row["is_explored"] for row in side.topics):
         lines.append("topics with more than 4 replicas are not explored; their chances of a loss hold")
@@ -84,14 +79,14 @@ def _explanation(durable: Durable, place: int) -> list[str]:
     lines = [
         f"{name}: factor {result.replication_factor[place]}, min.insync.replicas {result.min_insync_replicas[place]}"
     ]
-    told: set[Outcome] = set()
-    for course in COURSES:
-        explored = result.settings[setting][course]
-        lines.append(f"where {_WAYS[course]} ({explored.states:,} states):")
+    reported: set[Outcome] = set()
+    for mode in FAILURE_MODES:
+        explored = result.settings[setting][mode]
+        lines.append(f"where {_WAYS[mode]} ({explored.states:,} states):")
         for outcome, failures in sorted(explored.fewest_failures.items()):
-            if course != "crashes" and outcome in told and failures == _crashes(durable, setting, outcome):
+            if mode != "crashes" and outcome in reported and failures == _crashes(durable, setting, outcome):
                 continue
-            told.add(outcome)
+            reported.add(outcome)
             lines.append(f"  {outcome.words}, after {counted(failures, 'failure')}:")
             lines += [f"    {number}. {step}" for number, step in enumerate(trace(explored, outcome), start=1)]
     return lines

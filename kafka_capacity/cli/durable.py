@@ -11,7 +11,7 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import plain_fields
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
 from kafka_capacity.questions.failures.durability.plain import (
@@ -23,7 +23,7 @@ from kafka_capacity.questions.failures.durability.plain import (
 )
 from kafka_capacity.questions.question import Basis
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +49,7 @@ def find_durability(
     explained: Sequence[str],
     begin: Steps,
     *,
-    most_failures: int,
+    max_failures: int,
     is_checked: bool,
 ) -> Durable:
     """Read and evaluate.
@@ -59,7 +59,7 @@ def find_durability(
         given: fields of the request that were given.
         explained: topics.
         begin: told of each step.
-        most_failures: so many are tried together.
+        max_failures: so many are tried together.
         is_checked: whether brokers are let fail at random.
 
     Raises:
@@ -71,12 +71,12 @@ def find_durability(
     scenario: DurabilityScenario = request.durability_scenario(
         rules=request.election_rules, throttle_bytes_per_second=request.throttle_bytes_per_second
     )
-    scenario = dataclasses.replace(scenario, most_failures=most_failures)
+    scenario = dataclasses.replace(scenario, max_failures=max_failures)
     topics = found.snapshot.partitions.topics
     unknown = [name for name in explained if name not in topics]
     if unknown:
         raise RequestError(f"--explain: {unknown[0]!r} is not a topic of this cluster, which has {len(topics):,}")
-    begin("trying every course")
+    begin("trying every failure mode")
     result = evaluate_durability(found.snapshot, found.load, scenario)
     check = None
     if is_checked:
@@ -95,7 +95,7 @@ def durability_document(durable: Durable) -> dict[str, Any]:
         "assumed": assumed(result.scenario),
         "today": placement_row(result.today),
         "few_copysets": None if few is None else {**placement_row(few), "moved_bytes": result.moved_bytes},
-        "check": None if durable.check is None else plain_fields(durable.check),
+        "check": None if durable.check is None else to_plain(durable.check),
         "topics": [rows[place] for place in worst_first(result)],
         "outcomes": outcome_rows(result),
     }

@@ -13,7 +13,7 @@ from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Problems, Severity
 from kafka_capacity.plan.handing import failures_today
-from kafka_capacity.questions.failures.question import ControllerQuestion
+from kafka_capacity.questions.failures.request import ControllerRequest
 from kafka_capacity.questions.question import Basis
 
 SCHEMA_VERSION = 2
@@ -21,12 +21,7 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Examined:
-    """What was found.
-
-    Attributes:
-        found: the snapshot.
-        problems: the worst first.
-    """
+    """What was found."""
 
     found: Basis
     problems: Problems
@@ -58,7 +53,7 @@ def check_voters(text: str | None) -> None:
     if text is None:
         return
     try:
-        voters = ControllerQuestion.parse(split_names(text))
+        voters = ControllerRequest.parse(split_names(text))
     except RequestError as error:
         raise RequestError(f"--controllers: {error}") from None
     if not voters:

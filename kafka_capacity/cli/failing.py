@@ -11,27 +11,22 @@ from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import plain_fields, plain_number
+from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind
-from kafka_capacity.questions.failures.given import lost_together
 from kafka_capacity.questions.failures.plain import set_row, survivor_rows, topic_rows
+from kafka_capacity.questions.failures.request import lost_together
 from kafka_capacity.questions.failures.sets import rack_members
 from kafka_capacity.questions.question import Basis
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Failed:
-    """All that came of the losses.
-
-    Attributes:
-        found: the snapshot.
-        result: of every set.
-    """
+    """All that came of the losses."""
 
     found: Basis
     result: FailureResult
@@ -63,7 +58,7 @@ def lose_brokers(
         kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
         given=sets,
         rules=request.election_rules,
-        most_sets=request.max_failure_sets,
+        max_sets=request.max_failure_sets,
         throttle_bytes_per_second=request.throttle_bytes_per_second,
         seed=request.seed,
     )
@@ -103,7 +98,7 @@ def failures_document(failed: Failed) -> dict[str, Any]:
         **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "scenario": {
             "rules": str(scenario.rules),
-            "most_sets": scenario.most_sets,
+            "max_sets": scenario.max_sets,
             "throttle_bytes_per_second": scenario.throttle_bytes_per_second,
             "seed": scenario.seed,
         },
@@ -121,7 +116,7 @@ def failures_document(failed: Failed) -> dict[str, Any]:
             for place in range(len(brokers))
         ],
         "sets": [_set(failed, int(number)) for number in result.worst_first()],
-        "left_out": [plain_fields(one) for one in result.left_out],
+        "left_out": [to_plain(one) for one in result.left_out],
     }
 
 

@@ -10,7 +10,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.inventory.findings import counted, some
 from kafka_capacity.questions.failures import SetKind
-from kafka_capacity.questions.failures.capacity import SURVIVOR_RESOURCES
+from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import affected_groups, topic_rows
 from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
@@ -39,13 +39,8 @@ _TITLES = {
 _MAX_DETAILS = 20
 
 
-def print_failures(failed: Failed, *, most_rows: int) -> None:
-    """Print a table for each kind of set, the worst sets first.
-
-    Args:
-        failed: the losses.
-        most_rows: of each table.
-    """
+def print_failures(failed: Failed, *, max_rows: int) -> None:
+    """Print a table for each kind of set, the worst sets first."""
     result, snapshot = failed.result, failed.found.snapshot
     order, rows = result.worst_first().tolist(), failure_tables(result)["failures"].to_pylist()
     print_lines(
@@ -59,8 +54,8 @@ def print_failures(failed: Failed, *, most_rows: int) -> None:
         mine = [number for number in order if result.sets[number].kind is kind]
         if not mine:
             continue
-        shown = [cells(LOSSES, rows[number]) for number in mine[:most_rows]]
-        more = f", the worst {most_rows:,} of {len(mine):,}" if len(mine) > most_rows else ""
+        shown = [cells(LOSSES, rows[number]) for number in mine[:max_rows]]
+        more = f", the worst {max_rows:,} of {len(mine):,}" if len(mine) > max_rows else ""
         print_rows(f"{title}{more}", LOSSES, shown)
     for number in order:
         if result.sets[number].kind is SetKind.GIVEN:

@@ -56,11 +56,6 @@ class PlannedGroups:
 def plan_groups(snapshot: str, given: Mapping[str, Any], begin: Steps) -> PlannedGroups:
     """Read and simulate.
 
-    Args:
-        snapshot: its folder or address.
-        given: fields of the request that were given.
-        begin: told of each step.
-
     Raises:
         KafkaCapacityError: an option or the snapshot is wrong.
     """

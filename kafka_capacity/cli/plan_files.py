@@ -35,7 +35,7 @@ from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics
 from kafka_capacity.questions.change.tables import result_tables
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PLAN, TIMING = "plan.json", "timing.json"
 FILES = (*released_files.FILES, DECISION, PLAN, TIMING)
 EARLIER_FILES = ("moves-rollback.json",)

@@ -56,12 +56,7 @@ class FieldOption:
 
     @classmethod
     def of(cls, field: str, also: Sequence[str] = ()) -> FieldOption:
-        """Return the option of a field.
-
-        Args:
-            field: of the model.
-            also: further names of it in one command.
-        """
+        """Return the option of a field."""
         names = str(_extra(field).get("option") or f"--{field.replace('_', '-')}").split()
         return cls(field=field, names=(*names, *also), kind=_bare(PlanRequest.model_fields[field].annotation))
 

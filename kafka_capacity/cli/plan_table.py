@@ -116,7 +116,7 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
     one = option.result
     folder = "" if len(judged) == 1 else f"{chosen}/" if chosen in movable else "ID/"
     first = []
-    if one.grown is not None:
+    if one.expanded is not None:
         first = [f"add partitions first: {folder}{RUNBOOK} has the commands, and they cannot be undone"]
     if folder != "ID/" and one.diff is not None and not one.diff.changed_partitions:
         changes = "no replica moves" if first else "nothing changes"

@@ -21,8 +21,8 @@ from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.pinned import check_brokers, check_changes
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest
 from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.expansion import partition_counts
 from kafka_capacity.proposal.grid import placement_grid, placement_key, target_scenarios
-from kafka_capacity.proposal.growing import partition_counts
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.move_tables import schedule_tables

@@ -39,13 +39,6 @@ def snapshot_sha256(place: str) -> str:
 def simulate_report(asked: Asked, files: SizeFiles, run: RunPieces, *, snapshot: str, out: str) -> ReportInputs:
     """Ask all questions of a snapshot, as a scheduled plan does, and return what the report is made of.
 
-    Args:
-        asked: the snapshot, the request and the placements.
-        files: the user's own shapes and samples of processors.
-        run: does the pieces of work.
-        snapshot: where it comes from.
-        out: where the report goes.
-
     Raises:
         KafkaCapacityError: something that is asked for cannot be.
     """

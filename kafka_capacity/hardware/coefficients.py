@@ -83,19 +83,19 @@ def score_cpu(
     error = math.sqrt(max(0.0, float(at @ spread @ at)))
     change = now / before - 1.0 if before > 0 else math.inf
     has_drifted = _has_drifted(before, now, error)
-    said = (
+    text = (
         f"The traffic of later days takes {now:.2f} cores of a broker (± {error:.2f}); by the figures of the plan of "
         f"{made_on} it would be {before:.2f}: {_changed(change)}"
     )
     if has_drifted:
         names = ("produced", "replicated", "sent")
         parts = [f"{name} {a * 1e3:.1f} → {b * 1e3:.1f}" for name, a, b in zip(names, old[1:], new[1:], strict=True)]
-        said += (
+        text += (
             f". Milliseconds of a core per MiB: {', '.join(parts)}; cores without traffic {old[0]:.2f} → {new[0]:.2f}"
         )
-        said += ". Plans fit these figures to their own inventory: sizes of that plan are to be made again."
+        text += ". Plans fit these figures to their own inventory: sizes of that plan are to be made again."
     else:
-        said += ", within tolerance or chance."
+        text += ", within tolerance or chance."
     return CoefficientScore(
         figure=CPU,
         plan_id=plan_id,
@@ -106,7 +106,7 @@ def score_cpu(
         error=error,
         change_ratio=change,
         has_drifted=has_drifted,
-        sentence=said,
+        sentence=text,
     )
 
 
@@ -144,11 +144,11 @@ def score_disk(
     has_drifted = _has_drifted(old, new, error or 0.0)
     topics = "1 topic" if len(pairs) == 1 else f"{len(pairs):,} topics"
     chance = "" if error is None else f" (± {error:.3f})"
-    said = (
+    text = (
         f"Logs of {topics} hold {new:.3f} bytes{chance} for each byte produced within their retention; on {made_on} it "
         f"was {old:.3f}: {_changed(change)}"
     )
-    said += (
+    text += (
         ". Plans take sizes as they are in their own inventory: the disks of that plan are to be sized again."
         if has_drifted
         else ", within tolerance or chance."
@@ -163,7 +163,7 @@ def score_disk(
         error=error,
         change_ratio=change,
         has_drifted=has_drifted,
-        sentence=said,
+        sentence=text,
     )
 
 

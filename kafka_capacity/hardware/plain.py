@@ -1,11 +1,12 @@
-"""Numbers and flat dataclasses as plain data for JSON."""
+"""Numbers and trees of dataclasses as plain data for JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from enum import StrEnum
 from typing import Any
+
+import numpy as np
 
 
 def plain_number(value: float | None) -> float | None:
@@ -13,13 +14,16 @@ def plain_number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def plain_fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a flat dataclass, NaN as ``None``."""
-    found = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return {name: _plain(entry) for name, entry in found.items()}
-
-
-def _plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
+    """Return a tree of dataclasses and arrays as plain data, numbers that JSON cannot hold as null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): to_plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return to_plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [to_plain(entry) for entry in value]
     if isinstance(value, float):
         return plain_number(value)
-    return str(value) if isinstance(value, StrEnum) else value
+    return value if value is None or isinstance(value, bool | int) else str(value)

@@ -46,6 +46,6 @@ def list_problems(
     outcome = dict.fromkeys(known, "")
     for one in today or ():
         outcome[one] = "" if then is None or one.code in after else _UNRESOLVED.get(one.code, RESOLVED)
-    said = now | {one.code for one in known}
-    outcome |= {one: NEW for one in then or () if one.code not in said}
+    reported = now | {one.code for one in known}
+    outcome |= {one: NEW for one in then or () if one.code not in reported}
     return [ListedProblem(one, outcome[one]) for one in Problems.of(outcome)]

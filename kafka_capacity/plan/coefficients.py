@@ -29,14 +29,6 @@ def score_coefficients(
     """Hold the figures of the newest plan that is at least a week old against a day.
 
     Earlier plans had figures of their own, which that one made again.
-
-    Args:
-        store: with plans.
-        cluster: whose.
-        ds: the day of the inventory.
-        raw: the inventory.
-        snapshot: the same as arrays.
-        load: its traffic.
     """
     found = _newest(store, cluster, ds)
     if found is None:

@@ -121,9 +121,6 @@ class Decision:
 def decide(results: ReportInputs) -> Decision:
     """Return the decision of a plan; the same results give the same decision.
 
-    Args:
-        results: of every question that the plan answers.
-
     Raises:
         RenderError: the plan has no scenarios.
     """
@@ -140,7 +137,7 @@ def decide(results: ReportInputs) -> Decision:
     change, capacity = answers[CHANGE.name], answers.get(CAPACITY.name)
     view: ChangeView = change.details
     sizing: SizingView | None = None if capacity is None else capacity.details
-    said, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
+    sentence, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
     status, reasons = verdict(view, sizing, change)
     return Decision(
         cluster=results.cluster,
@@ -151,7 +148,7 @@ def decide(results: ReportInputs) -> Decision:
         view=view,
         sizing=sizing,
         answers=answers,
-        relation=said,
+        relation=sentence,
         problems=_problems(results, answers, other),
         actions=(
             *change.actions,

@@ -46,42 +46,36 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
 
 
 def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
-    """Return how the move stands to the months to come, and the problem where it goes to another count than is needed.
-
-    Args:
-        view: the options of the move.
-        sizing: how many brokers by when.
-        request: the parameters of the plan.
-    """
-    said = (
+    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
+    sentence = (
         f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above at peak up "
         f"to {format_month(sizing.horizon)}, failures included."
     )
     count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
     if view.recommended is None or needed is None:
-        return said, None
+        return sentence, None
     today = sizing.today
     if needed["shape"] != today["shape"]:
-        return f"{said} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
+        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
     _, failing = counts_by_fit(view.options)
     if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
-        said += (
+        sentence += (
             f" By the move {plural(today['broker_count'], 'broker')} do not fit, since it takes disks and networks "
             f"from the inventory; the answer above takes those of {today['shape']}."
         )
     if count == needed["broker_count"]:
         until = sizing.until(needed)
         lasts = f"last until {until}" if until is not None else f"last beyond {sizing.horizon}"
-        return f"{said} It goes to the {count:,} that are needed now, which {lasts}.", None
+        return f"{sentence} It goes to the {count:,} that are needed now, which {lasts}.", None
     wanted = int(needed["broker_count"])
     if needed is today:
         until = sizing.until(today)
         enough = f"last until {until}" if until is not None else f"last beyond {sizing.horizon}"
-        return f"{said} It goes to {plural(count, 'broker')}; today’s {wanted:,} {enough}.", None
+        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} {enough}.", None
     other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
     other += count_sentence(sizing, count)
     if wanted in failing:
-        return f"{said} {other}; at today’s sizes no option with {wanted:,} fits.", None
+        return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
     problem = Problem(
         severity=Severity.SERIOUS if wanted > count else Severity.INFO,
         code="other-count",
@@ -89,7 +83,7 @@ def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -
         message=other.replace("It goes", "The move goes", 1),
         remedy=f"plan the move to {wanted:,} with broker_counts: [{wanted}]",
     )
-    return f"{said} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
+    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
 
 
 def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:

@@ -70,10 +70,10 @@ class ProfileInputs:
     @property
     def basis_sha256(self) -> str:
         """Name what a profile hangs on, but for the days that the one before it hands on."""
-        told = hashlib.sha256(json.dumps([PROFILE_SCHEMA_VERSION, self.days], sort_keys=True).encode())
+        digest = hashlib.sha256(json.dumps([PROFILE_SCHEMA_VERSION, self.days], sort_keys=True).encode())
         for data in pack_tables({"replicas": self.replicas, "reads": self.reads}).values():
-            told.update(data)
-        return told.hexdigest()
+            digest.update(data)
+        return digest.hexdigest()
 
     def part_keys(self) -> list[str]:
         """Return the keys of the history's files."""
@@ -82,12 +82,6 @@ class ProfileInputs:
 
 def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> ProfileInputs:
     """Find the history of a window of days up to an inventory's.
-
-    Args:
-        store: where inventories and histories are.
-        cluster: its name.
-        ds: the day of the inventory, the last of the window.
-        days: how long the window is.
 
     Raises:
         InventoryError: there is no such inventory, or no history in the window.

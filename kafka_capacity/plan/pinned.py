@@ -23,8 +23,8 @@ from kafka_capacity.objects.manifest import OWN_HASH, read_with_own_hash, with_o
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest, parse_plan_request
+from kafka_capacity.proposal.expansion import check_partition_counts
 from kafka_capacity.proposal.grid import placement_grid
-from kafka_capacity.proposal.growing import check_partition_counts
 from kafka_capacity.proposal.pins import check_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document
@@ -169,7 +169,7 @@ def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[
     Raises:
         RequestError: naming the field, each set that is wrong, and the remedy.
     """
-    question = request.failure_question(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
+    question = request.failure_request(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
     question.check([observed, *(scenario.target for scenario in scenarios)])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka_capacity import questions
 from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.plan.section.problems import cluster_problems
+from kafka_capacity.plan.section.findings import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS, anchor_of
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION, RenderedReport, rerender

@@ -163,8 +163,8 @@ def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
         return PlanRequest.model_validate(dict(values))
     except ValidationError as error:
         mistakes = error.errors(include_url=False)
-        told = [item for item in mistakes if not _follows(item, mistakes)]
-        raise RequestError("\n".join(_complaint(item) for item in told)) from None
+        reported = [item for item in mistakes if not _follows(item, mistakes)]
+        raise RequestError("\n".join(_complaint(item) for item in reported)) from None
 
 
 def _follows(mistake: Any, mistakes: Sequence[Any]) -> bool:
@@ -187,8 +187,8 @@ def _complaint(item: Any) -> str:
         for name, limit in item.get("ctx", {}).items()
         if name in {"ge", "gt", "le", "lt"}
     }
-    told = {**item, "ctx": {**item.get("ctx", {}), **limits}}
-    return f"{field}: {item['input']!r} is refused: {plain_words(told)}"
+    reported = {**item, "ctx": {**item.get("ctx", {}), **limits}}
+    return f"{field}: {item['input']!r} is refused: {plain_words(reported)}"
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:

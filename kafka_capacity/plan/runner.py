@@ -15,11 +15,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from kafka_capacity.errors import KafkaCapacityError, SimulationError
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.handing import HANDED_TABLES, handed_over
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import SHARES, find_share, read_share, write_share
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.traffic import read_basis
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.change.share import CHANGE
 from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share, run_here
@@ -135,8 +135,8 @@ def _fail_for(done: Mapping[str, Future[Share]]) -> None:
     for share, error in failed.items():
         log.error("%s failed", share, exc_info=error)
     if failed:
-        told = (
+        reported = (
             f"{share}: {error}" if isinstance(error, KafkaCapacityError) else f"{share}: {error!r}"
             for share, error in failed.items()
         )
-        raise SimulationError("\n".join(told)) from next(iter(failed.values()))
+        raise SimulationError("\n".join(reported)) from next(iter(failed.values()))

@@ -81,11 +81,6 @@ def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -
 def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
     """Hold all earlier predictions against the inventory of a day, and sum up; the same store gives the same bytes.
 
-    Args:
-        store: with plans and inventories.
-        cluster: whose.
-        ds: the day of the inventory.
-
     Raises:
         InventoryError: there is no inventory of that day.
     """

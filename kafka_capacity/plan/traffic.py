@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.staging import load, load_findings
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import read_profile_manifest
 from kafka_capacity.plan.pinned import PinnedPlan
+from kafka_capacity.questions.question import Basis
 
 
 def pinned_profile(store: ObjectStore, pinned: PinnedPlan, table: str) -> pa.Table | None:
@@ -54,4 +57,23 @@ def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
         bytes_out_mean_bytes_per_second=rates("bytes_out_mean_bytes_per_second"),
         bytes_out_peak_bytes_per_second=rates("bytes_out_p99_bytes_per_second"),
         hours=int(hours.max(initial=0)),
+    )
+
+
+def read_basis(store: ObjectStore, pinned: PinnedPlan) -> Basis:
+    """Read the pinned inventory and its profile.
+
+    Raises:
+        InventoryError: the inventory, or its profile, is not the one that was pinned.
+    """
+    raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    snapshot = build_snapshot(raw)
+    profile = pinned_profile(store, pinned, "profile_partitions")
+    return Basis(
+        raw=raw,
+        findings=load_findings(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256),
+        snapshot=snapshot,
+        load=partition_load(raw, snapshot) if profile is None else load_of_profile(profile, snapshot),
+        profile_partitions=profile,
+        profile_days=pinned_profile(store, pinned, "profile_days"),
     )

@@ -11,24 +11,24 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem
 from kafka_capacity.kafka.placement.proving import bound_of_plan
 from kafka_capacity.kafka.placement.registry import placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
-from kafka_capacity.kafka.placement.relieving import placed_log_dirs
 from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
 from kafka_capacity.kafka.reassignment.duration import MoveDuration, move_duration
 from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.expansion import created, expanded, factors_today
 from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
-from kafka_capacity.proposal.growing import factors_today, grown, made
 from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
-from kafka_capacity.proposal.looser_racks import LOOKS_AT_RULES, with_looser_racks
 from kafka_capacity.proposal.pins import pinned_brokers
+from kafka_capacity.proposal.rack_rule_relaxation import LOOKS_AT_RULES, with_relaxed_rack_rule
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
 GENERATE_SEEDS = 20
@@ -89,12 +89,12 @@ def placement_as_made(
         scenario: whose placement it is.
         after: ``diff.after`` of the result that :func:`evaluate_placement` gave for it.
     """
-    more = grown(snapshot, load, scenario)
+    more = expanded(snapshot, load, scenario)
     if more is not None:
-        more = made(more, after, scenario.target)
+        more = created(more, after, scenario.target)
     before = snapshot.replicas if more is None else more.snapshot.replicas
     diff = diff_assignments(before, after)
-    return PlacementResult(scenario=scenario, excuses=(), metrics=None, diff=diff, loads=None, grown=more)
+    return PlacementResult(scenario=scenario, excuses=(), metrics=None, diff=diff, loads=None, expanded=more)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,7 +126,7 @@ def evaluate_placement(
     """
     if like is not None and like.diff is None:
         return dataclasses.replace(like, scenario=scenario)
-    more = grown(snapshot, load, scenario)
+    more = expanded(snapshot, load, scenario)
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
     problem = placement_problem(start, later, scenario, seed=scenario.seed)
     try:
@@ -135,7 +135,7 @@ def evaluate_placement(
         return _refused(scenario, problem, error)
     diff = placed.diff
     if more is not None:
-        more = made(more, diff.after, scenario.target)
+        more = created(more, diff.after, scenario.target)
         start = more.snapshot
         diff = diff_assignments(start.replicas, diff.after)
         problem = dataclasses.replace(problem, before=start.replicas, leader=start.leader)
@@ -155,7 +155,7 @@ def evaluate_placement(
         limits=states,
         dirs=target_log_dirs(snapshot, scenario.target, dict(scenario.replaced)),
         in_dirs=in_dirs,
-        grown=more,
+        expanded=more,
     )
     excuses, standing = judged(proposal)
     result = PlacementResult(
@@ -168,9 +168,9 @@ def evaluate_placement(
         limits=states,
         log_dirs=proposal.dirs,
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
-        grown=more,
+        expanded=more,
     )
-    return with_looser_racks(result, problem, lambda other: evaluate_placement(snapshot, load, other))
+    return with_relaxed_rack_rule(result, problem, lambda other: evaluate_placement(snapshot, load, other))
 
 
 def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:

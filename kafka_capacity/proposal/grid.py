@@ -10,7 +10,6 @@ there. With such changes and without counts the plan is for just what is then th
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.broker_changes import BrokerChanges
@@ -139,11 +139,6 @@ def is_judged_against_today(request: GridRequest, observed: Brokers, target: Bro
     It may where a request takes away, replaces or renames what there is, and where it changes something else
     (replication factor, pins, partition counts) on the same brokers, with the hardware they have. It may not where the
     question is whether so many brokers are enough: where counts are named, or nothing but the usual counts is asked.
-
-    Args:
-        request: what is asked.
-        observed: the brokers there are.
-        target: those wanted.
     """
     if request.broker_counts or _has_other_hardware(observed, target):
         return False
@@ -190,36 +185,9 @@ def _scenario(
 
 def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
     """Return a scenario as plain data, as ``plan.json`` shows it; what is not known is null."""
-    target = scenario.target
-
-    def figures(values: NDArray[np.float64]) -> list[float | None]:
-        return [float(value) if np.isfinite(value) else None for value in values]
-
-    return {
-        "scenario_id": scenario.scenario_id,
-        "target": {
-            "ids": target.ids.tolist(),
-            "racks": list(target.racks),
-            "is_fenced": target.is_fenced.tolist(),
-            "disk_capacity_bytes": figures(target.disk_capacity_bytes),
-            "network_in_bytes_per_second": figures(target.network_in_bytes_per_second),
-            "network_out_bytes_per_second": figures(target.network_out_bytes_per_second),
-            "memory_bytes": figures(target.memory_bytes),
-        },
-        "placer": scenario.placer,
-        "replication_factor": scenario.replication_factor,
-        "throttle_bytes_per_second": scenario.throttle_bytes_per_second,
-        "rack_rule": str(scenario.rack_rule),
-        "balance": str(scenario.balance),
-        "tolerance_ratio": scenario.tolerance_ratio,
-        "disk_limit_ratio": scenario.disk_limit_ratio,
-        "seed": scenario.seed,
-        "pins": [dataclasses.asdict(pin) for pin in scenario.pins],
-        **maxima_by_parameter(scenario),
-        "replaced": [list(pair) for pair in scenario.replaced],
-        "partition_counts": [list(pair) for pair in scenario.partition_counts],
-        "is_judged_against_today": scenario.is_judged_against_today,
-    }
+    plain: dict[str, Any] = to_plain(scenario)
+    del plain["broker_maxima"]
+    return plain | maxima_by_parameter(scenario)
 
 
 def placement_key(scenario: PlacementScenario) -> str:

@@ -14,7 +14,7 @@ from kafka_capacity.kafka.cluster.diff import (
     replicas_per_broker,
 )
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.proposal.growing import Grown
+from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads
 
 
@@ -61,7 +61,7 @@ def broker_loads(
     target: Brokers,
     diff: AssignmentDiff,
     size_bytes: NDArray[np.int64],
-    grown: Grown | None = None,
+    expanded: Expanded | None = None,
 ) -> BrokerLoads:
     """Set every broker's figures before and after side by side.
 
@@ -71,12 +71,12 @@ def broker_loads(
         target: the brokers wanted.
         diff: what changes once the move begins.
         size_bytes: int64[P], of one replica of the partitions of ``diff``.
-        grown: the cluster when the move begins, where partitions are added before.
+        expanded: the cluster when the move begins, where partitions are added before.
     """
-    start = snapshot if grown is None else grown.snapshot
+    start = snapshot if expanded is None else expanded.snapshot
     brokers = all_brokers(snapshot.brokers, target)
     peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
-    later = load if grown is None else grown.load
+    later = load if expanded is None else expanded.load
     peak_in_later, peak_out_later = later.bytes_in_peak_bytes_per_second, later.bytes_out_peak_bytes_per_second
     leader_after = diff.after[:, 0] if diff.after.shape[1] else start.leader
     return BrokerLoads(

@@ -41,13 +41,7 @@ def log_dir_facts(dirs: LogDirs) -> dict[str, int]:
 
 
 def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, int]) -> LogDirs:
-    """Return the directories of the observed brokers, at their old positions, then those of new ones.
-
-    Args:
-        snapshot: the cluster as it is.
-        target: the brokers wanted.
-        replaced: new ids by old ones.
-    """
+    """Return the directories of the observed brokers, at their old positions, then those of new ones."""
     observed, own = snapshot.brokers, snapshot.log_dirs
     old_id = {new: old for old, new in replaced.items()}
     usual = _median_broker(own)

@@ -13,7 +13,7 @@ from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.growing import Grown
+from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.pins import Pin
 
 
@@ -168,7 +168,7 @@ class PlacementResult:
         log_dirs: the directories of observed and wanted brokers; ``None`` in the same case.
         log_dir_after: int32 like ``diff.after``, positions in :attr:`log_dirs`, -1 where not known; ``None`` where no
             broker has several directories, so that there is nothing to choose.
-        grown: the cluster when the move begins, where partitions are added before; rows of ``diff`` are then its
+        expanded: the cluster when the move begins, where partitions are added before; rows of ``diff`` are then its
             partitions. ``None`` where the cluster is as it is.
     """
 
@@ -181,7 +181,7 @@ class PlacementResult:
     limits: tuple[LimitState, ...] = ()
     log_dirs: LogDirs | None = None
     log_dir_after: NDArray[np.int32] | None = None
-    grown: Grown | None = None
+    expanded: Expanded | None = None
 
     @property
     def fits(self) -> bool:
@@ -190,4 +190,4 @@ class PlacementResult:
 
     def start(self, snapshot: Snapshot) -> Snapshot:
         """Return the cluster when the move begins, whose partitions are the rows of :attr:`diff`."""
-        return snapshot if self.grown is None else self.grown.snapshot
+        return snapshot if self.expanded is None else self.expanded.snapshot

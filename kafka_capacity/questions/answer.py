@@ -6,7 +6,7 @@ An answer is decided once, from the results of a plan. Page, mail, command line 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -57,14 +57,7 @@ class KeyFigure:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {
-            "name": self.name,
-            "label": self.label,
-            "value": self.value,
-            "unit": self.unit,
-            "note": self.note,
-            "definition": self.definition,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +78,7 @@ class Action:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"code": self.code, "text": self.text, "by": self.by, "cost": self.cost}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

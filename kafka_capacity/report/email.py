@@ -189,8 +189,8 @@ _SAID = {
 
 def _said(row: Mapping[str, Any]) -> dict[str, str]:
     """Return the verdict on an option in words, and the mark before it."""
-    mark, said = _SAID.get(row["verdict"], "✕ does not fit").split(" ", 1)
-    return {"mark": mark, "said": said}
+    mark, text = _SAID.get(row["verdict"], "✕ does not fit").split(" ", 1)
+    return {"mark": mark, "said": text}
 
 
 def _took(row: Mapping[str, Any], *, is_said: bool) -> dict[str, Any]:

@@ -43,7 +43,7 @@ from kafka_capacity.text.times import (
     format_wait_change,
     format_when,
 )
-from kafka_capacity.text.words import (
+from kafka_capacity.text.wording import (
     format_ids,
     format_ranges,
     format_text,

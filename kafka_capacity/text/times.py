@@ -110,10 +110,10 @@ def format_wait(seconds: float | str | None) -> str:
     """Write how long something lasts or how far it is behind, where it may not be known.
 
     >>> [format_wait(s) for s in (0.3, 252, ENDLESS, None)]
-    ['0.3 s', '4 min 12 s', 'without end', '—']
+    ['0.3 s', '4 min 12 s', 'unbounded', '—']
     """
     if seconds == ENDLESS:
-        return "without end"
+        return "unbounded"
     return NOTHING if seconds is None else format_duration(as_float(seconds))  # type: ignore[arg-type]  # no other word
 
 
@@ -121,7 +121,7 @@ def format_wait_change(pair: Sequence[float | str | None]) -> str:
     """Write such a time before and after, once where they look the same.
 
     >>> [format_wait_change(p) for p in ((252, 48), (48, 48), (None, 48), (ENDLESS, None))]
-    ['4 min 12 s → 48 s', '48 s', '48 s', 'without end']
+    ['4 min 12 s → 48 s', '48 s', '48 s', 'unbounded']
     """
     return changed(pair, format_wait)
 

@@ -112,14 +112,14 @@ class WaveRun:
         wave: as planned.
         seconds: from the moment that it is under way until it is not, ``None`` where it was cancelled.
         levels: of the disks, on the way.
-        most_copies: that a broker received at once.
+        max_copies: that a broker received at once.
         verified: what ``--verify`` said last.
     """
 
     wave: Wave
     seconds: float | None = None
     levels: list[DiskLevel] = field(default_factory=list)
-    most_copies: int = 0
+    max_copies: int = 0
     verified: str = ""
 
     def predicted_seconds(self) -> float | None:
@@ -251,16 +251,16 @@ class LiveMoves:
                 (self.folder / each.name).write_bytes(each.content)
         return schedule
 
-    def run(self, schedule: Schedule, *, most_seconds: float = 600.0) -> list[WaveRun]:
+    def run(self, schedule: Schedule, *, max_seconds: float = 600.0) -> list[WaveRun]:
         """Carry all waves out, as the runbook says."""
-        return [self.run_wave(schedule, wave, most_seconds=most_seconds) for wave in schedule.waves]
+        return [self.run_wave(schedule, wave, max_seconds=max_seconds) for wave in schedule.waves]
 
-    def run_wave(self, schedule: Schedule, wave: Wave, *, most_seconds: float = 600.0) -> WaveRun:
+    def run_wave(self, schedule: Schedule, wave: Wave, *, max_seconds: float = 600.0) -> WaveRun:
         """Do what its page of the runbook says: execute, raise throttles, watch, verify, elect."""
         page = runbook_page(schedule, wave, wave_files(schedule, wave))
         done = WaveRun(wave)
         begun = threading.Event()
-        watcher = threading.Thread(target=self._watch, args=(done, begun, most_seconds), daemon=True)
+        watcher = threading.Thread(target=self._watch, args=(done, begun, max_seconds), daemon=True)
         watcher.start()
         said = self._do(page.steps, "execute")
         assert "Successfully started" in said, said
@@ -314,7 +314,7 @@ class LiveMoves:
         with self.cluster.admin() as admin:
             return bool(admin.list_partition_reassignments())
 
-    def _watch(self, done: WaveRun, begun: threading.Event, most_seconds: float) -> None:
+    def _watch(self, done: WaveRun, begun: threading.Event, max_seconds: float) -> None:
         """Time a wave; the tool's own start-up does not count."""
         with self.cluster.admin() as admin:
             start: float | None = None
@@ -323,13 +323,13 @@ class LiveMoves:
                 try:
                     moving, sizes = admin.list_partition_reassignments(), self._sizes(admin)
                 except KafkaError:  # a busy broker answers late
-                    if start is not None and asked - start > most_seconds:
+                    if start is not None and asked - start > max_seconds:
                         return
                     time.sleep(0.3)
                     continue
                 is_under_way = bool(moving)
                 copies = Counter(broker for each in moving.values() for broker in each["adding_replicas"])
-                done.most_copies = max(done.most_copies, *copies.values(), 0)
+                done.max_copies = max(done.max_copies, *copies.values(), 0)
                 if is_under_way and start is None:
                     start = asked
                 if start is not None:
@@ -337,7 +337,7 @@ class LiveMoves:
                     if not is_under_way:
                         done.seconds = asked - start
                         return
-                    if asked - start > most_seconds:
+                    if asked - start > max_seconds:
                         return
                 elif begun.is_set() and not is_under_way:
                     done.seconds = 0.0

@@ -171,7 +171,7 @@ def limits(moves: LiveMoves) -> list[MoveCase]:
     cases = []
     for name, settings in (
         ("at most 2 copies at once", WaveSettings(pause_seconds=0.0, max_concurrent_moves_per_broker=most)),
-        ("waves of at most 35 s", WaveSettings(pause_seconds=0.0, longest_wave_seconds=longest)),
+        ("waves of at most 35 s", WaveSettings(pause_seconds=0.0, max_wave_seconds=longest)),
     ):
         with SteadyWriter(moves.cluster, "limited", rates):
             problem = moves.problem(
@@ -179,7 +179,7 @@ def limits(moves: LiveMoves) -> list[MoveCase]:
             )
             schedule = moves.plan(problem)
             runs = moves.run(schedule)
-        seconds, copies = max(run.seconds or 0.0 for run in runs), max(run.most_copies for run in runs)
+        seconds, copies = max(run.seconds or 0.0 for run in runs), max(run.max_copies for run in runs)
         case = _timed(name, runs, throttle, 0.4 * MB, f"longest {seconds:.1f} s, at most {copies} copies at once")
         is_within = (
             copies <= most if settings.max_concurrent_moves_per_broker else seconds <= longest * (1 + ALLOWED_RATIO)
@@ -201,7 +201,7 @@ def never(moves: LiveMoves) -> list[MoveCase]:
         )
         schedule = moves.plan(problem)
         (wave,) = schedule.waves
-        run = moves.run_wave(schedule, wave, most_seconds=75.0)
+        run = moves.run_wave(schedule, wave, max_seconds=75.0)
         moves.cancel(schedule, wave)
     moves.forget("endless")
     gaps = [(level.at, level.sizes[("endless", 0, 1)] - level.sizes.get(("endless", 0, 4), 0)) for level in run.levels]

@@ -39,14 +39,14 @@ RUNS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Environment:
     """What was measured beforehand."""
 
     delay: Spread
     flush: Spread
 
     @classmethod
-    def read(cls, row: Mapping[str, Any]) -> Surroundings:
+    def read(cls, row: Mapping[str, Any]) -> Environment:
         """Take them from what :meth:`plain` gave."""
         return cls(
             delay=Spread.measured(tuple(row["measured_delays_seconds"])),
@@ -70,7 +70,7 @@ class Measured:
     """All kills of one quorum beside the simulated ones."""
 
     voters: int
-    surroundings: Surroundings
+    environment: Environment
     kills: list[Kill]
     predicted: Failovers
 
@@ -99,20 +99,20 @@ def measure(voters: int, kills: int, runs: int, seed: int) -> Measured:
     """Start a quorum, look how fast it is, kill its leaders, simulate the same."""
     done: list[Kill] = []
     with running_quorum(voters) as cluster:
-        surroundings = Surroundings(delay=measure_network(cluster), flush=measure_storage(cluster.workdir))
+        environment = Environment(delay=measure_network(cluster), flush=measure_storage(cluster.workdir))
         for kill in kill_leaders(cluster, kills, random.Random(seed)):
             done.append(kill)
             sys.stdout.write(f"{voters} voters: {kill}\n")
             sys.stdout.flush()
-    predicted = surroundings.predict(voters, runs, seed)
-    return Measured(voters=voters, surroundings=surroundings, kills=done, predicted=predicted)
+    predicted = environment.predict(voters, runs, seed)
+    return Measured(voters=voters, environment=environment, kills=done, predicted=predicted)
 
 
 def again(row: Mapping[str, Any], runs: int, seed: int) -> Measured:
     """Simulate again what an earlier run has measured and written."""
-    surroundings, kills = Surroundings.read(row), [Kill(**kill) for kill in row["kills"]]
-    predicted = surroundings.predict(row["voters"], runs, seed)
-    return Measured(voters=row["voters"], surroundings=surroundings, kills=kills, predicted=predicted)
+    environment, kills = Environment.read(row), [Kill(**kill) for kill in row["kills"]]
+    predicted = environment.predict(row["voters"], runs, seed)
+    return Measured(voters=row["voters"], environment=environment, kills=kills, predicted=predicted)
 
 
 def table(results: Sequence[Measured]) -> str:
@@ -143,7 +143,7 @@ def _spread(seconds: NDArray[np.float64]) -> str:
 
 
 def _note(result: Measured) -> str:
-    delays, flushes = (_milliseconds(measured) for measured in result.surroundings.plain().values())
+    delays, flushes = (_milliseconds(measured) for measured in result.environment.plain().values())
     load = np.mean([kill.load for kill in result.kills])
     return (
         f"{result.voters} voters, beforehand: {delays} ms one way, {flushes} ms a flush (5 %, median, 95 %); on "
@@ -189,7 +189,7 @@ def _plain(result: Measured) -> dict[str, object]:
     shares = (0, *BAND, 0.05, 0.25, 0.5, 0.75, 0.95, 1)
     return {
         "voters": result.voters,
-        **result.surroundings.plain(),
+        **result.environment.plain(),
         "kills": [dataclasses.asdict(kill) for kill in result.kills],
         "predicted_seconds": {
             what: {str(share): float(np.quantile(simulated, share)) for share in sorted(shares)}

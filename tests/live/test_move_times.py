@@ -57,7 +57,7 @@ def moved(moves: LiveMoves) -> Moved:
     def move() -> Moved:
         problem = moves.problem({"orders": target}, throttle_bytes_per_second=2.0 * MB, settings=settings)
         schedule = moves.plan(problem)
-        (run,) = moves.run(schedule, most_seconds=MAX_SECONDS)
+        (run,) = moves.run(schedule, max_seconds=MAX_SECONDS)
         if run.seconds is not None and not is_on_time(run.seconds):
             raise Mistimed(f"the move took {run.seconds:.1f} s, predicted are 12")
         return Moved(schedule, run, moves.settled_snapshot(lambda seen: lists(seen)["orders-0"] == [1, 3]))
@@ -122,7 +122,7 @@ def test_leaders_go_first_and_all_of_it_can_be_undone(moves: LiveMoves, moved: M
     targets = {"orders": {number: [2, 3] for number in range(5)}, "clicks": {number: [2, 3] for number in before}}
     schedule = moves.plan(moves.problem(targets, throttle_bytes_per_second=20.0 * MB))
     first = schedule.waves[0]
-    runs = moves.run(schedule, most_seconds=MAX_SECONDS)
+    runs = moves.run(schedule, max_seconds=MAX_SECONDS)
     there = moves.settled_snapshot(lambda seen: set(seen.leader.tolist()) == {2})
     moves.roll_back(schedule)
     back = moves.settled_snapshot(lambda seen: np.array_equal(seen.leader, start.leader))
@@ -149,7 +149,7 @@ def test_a_throttle_below_the_smallest_does_not_end(moves: LiveMoves) -> None:
             )
             schedule = moves.plan(problem)
             (wave,) = schedule.waves
-            run = moves.run_wave(schedule, wave, most_seconds=13.0)
+            run = moves.run_wave(schedule, wave, max_seconds=13.0)
             if run.seconds is None:
                 moves.cancel(schedule, wave)
         late = [level for level in run.levels if level.at > 6]

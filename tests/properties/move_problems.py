@@ -100,7 +100,7 @@ def move_problems(draw: st.DrawFn, *, can_limit: bool = True, **fixed) -> MovePr
         dir_limits = [draw(st.sampled_from([np.nan, float(draw(st.integers(0, 120)))])) for _ in dirs]
     settings = {
         "max_concurrent_moves_per_broker": draw(st.sampled_from([None, 1, 2])),
-        "longest_wave_seconds": draw(st.sampled_from([None, 3.0])),
+        "max_wave_seconds": draw(st.sampled_from([None, 3.0])),
         "max_traffic_ratio": draw(st.sampled_from([None, 0.5])),
         "pause_seconds": draw(st.sampled_from([0.0, 60.0])),
         "orders": tuple(draw(st.permutations(list(Order)))),

@@ -277,7 +277,7 @@ def test_leaders_are_even_by_what_is_produced_and_cost_no_bytes():
     assert leads == [2] * 6
 
 
-def grown(seed, *, balance, brokers=9, new=3, partitions=240):
+def expanded(seed, *, balance, brokers=9, new=3, partitions=240):
     """A cluster with skewed sizes that gets new brokers."""
     rng = np.random.default_rng(seed)
     starts = rng.integers(0, brokers, partitions)
@@ -299,7 +299,7 @@ def grown(seed, *, balance, brokers=9, new=3, partitions=240):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_by_bytes_the_gap_to_the_bound_is_within_a_hundredth(seed):
-    problem = grown(seed, balance=Balance.BYTES).problem()
+    problem = expanded(seed, balance=Balance.BYTES).problem()
     after = FEWEST.place(problem)
     limits = balance_limits(problem)
     reached = broker_loads(problem, limits, after)
@@ -311,7 +311,7 @@ def test_by_bytes_the_gap_to_the_bound_is_within_a_hundredth(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_by_count_every_broker_ends_within_one_replica_and_the_fewest_replicas_move(seed):
-    case = grown(seed, balance=Balance.REPLICAS)
+    case = expanded(seed, balance=Balance.REPLICAS)
     problem = case.problem()
     after = FEWEST.place(problem)
     held = broker_loads(problem, balance_limits(problem), after)

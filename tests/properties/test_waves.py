@@ -155,9 +155,7 @@ def test_no_broker_receives_or_sends_more_at_once_than_allowed(problem):
 
 
 @repeatable(80)
-@given(
-    move_problems(can_limit=False, orders=(Order.SMALLEST_FIRST,), max_traffic_ratio=None, longest_wave_seconds=None)
-)
+@given(move_problems(can_limit=False, orders=(Order.SMALLEST_FIRST,), max_traffic_ratio=None, max_wave_seconds=None))
 def test_a_larger_throttle_is_never_slower(problem):
     faster = dataclasses.replace(
         problem,

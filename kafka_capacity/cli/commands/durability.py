@@ -37,7 +37,7 @@ def durability(
     snapshot: str,
     given: Mapping[str, Any],
     begin: Steps,
-    most_failures: Annotated[
+    max_failures: Annotated[
         int,
         typer.Option(
             "--max-failures", "--failures", min=0, max=3, metavar="N", help="At most so many are tried together."
@@ -51,11 +51,11 @@ def durability(
         bool,
         typer.Option("--check", help="Let brokers fail at random, too, and print how far the closed form is off."),
     ] = False,
-    most_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
+    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
 ) -> Found:
     """Look at durability; the text that users read is the help above."""
     from kafka_capacity.cli.durability_table import print_durability
     from kafka_capacity.cli.durable import durability_document, find_durability
 
-    found = find_durability(snapshot, given, explain or (), begin, most_failures=most_failures, is_checked=is_checked)
-    return Found(document=lambda: durability_document(found), show=lambda: print_durability(found, most_rows=most_rows))
+    found = find_durability(snapshot, given, explain or (), begin, max_failures=max_failures, is_checked=is_checked)
+    return Found(document=lambda: durability_document(found), show=lambda: print_durability(found, max_rows=max_rows))

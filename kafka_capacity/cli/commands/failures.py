@@ -46,11 +46,11 @@ def failures(
         typer.Option("--racks", metavar="RACK,…", help="Racks that are lost together. May be repeated, a set each."),
     ] = None,
     has_pairs: Annotated[bool, typer.Option("--pairs", hidden=True, help="Beside given sets lose every pair.")] = False,
-    most_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 10,
+    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 10,
 ) -> Found:
     """Lose brokers; the text that users read is the help above."""
     from kafka_capacity.cli.failing import failures_document, lose_brokers
     from kafka_capacity.cli.failure_table import print_failures
 
     failed = lose_brokers(snapshot, given, racks or (), begin, has_pairs=has_pairs)
-    return Found(document=lambda: failures_document(failed), show=lambda: print_failures(failed, most_rows=most_rows))
+    return Found(document=lambda: failures_document(failed), show=lambda: print_failures(failed, max_rows=max_rows))

@@ -27,7 +27,7 @@ def idle(
     snapshot: str,
     given: Mapping[str, Any],
     begin: Steps,
-    most_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
+    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
 ) -> Found:
     """List idle topics; the text that users read is the help above."""
     from kafka_capacity.cli.documents import document_head
@@ -49,16 +49,16 @@ def idle(
         "brokers": brokers,
     }
     title = f"{found.snapshot.cluster} on {found.snapshot.ds}"
-    return Found(document=lambda: document, show=lambda: _print(title, sentences, topics, brokers, most_rows))
+    return Found(document=lambda: document, show=lambda: _print(title, sentences, topics, brokers, max_rows))
 
 
 def _print(
-    title: str, sentences: list[str], topics: list[dict[str, Any]], brokers: list[dict[str, Any]], most_rows: int
+    title: str, sentences: list[str], topics: list[dict[str, Any]], brokers: list[dict[str, Any]], max_rows: int
 ) -> None:
     from kafka_capacity.cli.console import print_data, print_lines
     from kafka_capacity.questions.idle.section.idle import BROKERS, TOPICS, idle_table
 
     print_lines([f"{title}: {sentences[0]}", *sentences[1:]])
     if topics:
-        print_data(idle_table("Idle topics", TOPICS, topics, most=most_rows))
-        print_data(idle_table("What removing them would free", BROKERS, brokers, most=most_rows))
+        print_data(idle_table("Idle topics", TOPICS, topics, most=max_rows))
+        print_data(idle_table("What removing them would free", BROKERS, brokers, most=max_rows))

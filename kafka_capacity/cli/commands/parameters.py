@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import typer
 
 from kafka_capacity.cli.app import app
+from kafka_capacity.cli.plan_options import NO_OPTIONS, FieldOption, option_section
+from kafka_capacity.plan.request import PlanRequest
+
+_HEAD = """# Parameters
+
+Every parameter of a plan: the fields of the trigger form, of `make plan PARAMS=…`, and the options of the commands
+`plan`, `groups`, `size`, `failures`, `durability` and `report`. Amounts may be typed with units: `50MB/s`, `1.5TiB`,
+`90s`, `1h30m`, `7d`, `40%`. This page is what `kafka-capacity parameters` prints.
+"""
+_COLUMNS = "| parameter | option | default | bounds | meaning |\n|---|---|---|---|---|\n"
+
+
+def parameter_table() -> str:
+    """Return the page: a table for each section of the form."""
+    sections = groupby(PlanRequest.model_fields, key=option_section)
+    parts = [f"\n## {section}\n\n{_COLUMNS}{''.join(_row(field) for field in fields)}" for section, fields in sections]
+    return _HEAD + "".join(parts)
+
+
+def _row(field: str) -> str:
+    option = FieldOption.of(field)
+    names = "" if field in NO_OPTIONS else ", ".join(f"`{name}`" for name in option.names)
+    text = (PlanRequest.model_fields[field].description or "").replace("|", "\\|").replace("*", "\\*")
+    return f"| `{field}` | {names} | {option.shown_default()} | {option.bounds()} | {text} |\n"
+
 
 _HELP = """Print every parameter of a plan as a table in Markdown: docs/parameters.md.
 
@@ -15,6 +42,6 @@ They are the fields of the trigger form and, by the names of the second column, 
 @app.command("parameters", help=_HELP)
 def parameters() -> None:
     """Print the table; the text that users read is the help above."""
-    from kafka_capacity.cli.parameter_table import parameter_table
+    from kafka_capacity.cli.commands.parameters import parameter_table
 
     typer.echo(parameter_table(), nl=False)

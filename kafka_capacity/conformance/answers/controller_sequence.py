@@ -27,8 +27,8 @@ def zk_controller_sequence(given: Case) -> Case:
     steps = []
     for step in given["steps"]:
         refusal = _do(partition, step)
-        told = {"election_error": refusal.kafka_type} if refusal is not None and refusal.is_told else {}
-        steps.append(told | _seen(partition))
+        reported = {"election_error": refusal.kafka_type} if refusal is not None and refusal.is_told else {}
+        steps.append(reported | _seen(partition))
     return {"steps": steps}
 
 

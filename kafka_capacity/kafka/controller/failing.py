@@ -137,7 +137,7 @@ def losses(
     rules: ElectionRules,
     *,
     rows: BrokerRows | None = None,
-    most_sets: int = 1 << 30,
+    max_sets: int = 1 << 30,
 ) -> Iterator[Losses]:
     """Lose each set of brokers by itself.
 
@@ -146,7 +146,7 @@ def losses(
         sets: positions of brokers.
         rules: of the controller.
         rows: of these states' replicas, where the caller has them already.
-        most_sets: at most so many sets are given together.
+        max_sets: at most so many sets are given together.
 
     Yields:
         Some sets at a time, in their order.
@@ -155,7 +155,7 @@ def losses(
     start = 0
     while start < len(sets):
         end, replicas = start + 1, held.count_on(sets[start])
-        while end < len(sets) and end - start < most_sets and replicas + held.count_on(sets[end]) <= MAX_ROWS:
+        while end < len(sets) and end - start < max_sets and replicas + held.count_on(sets[end]) <= MAX_ROWS:
             replicas += held.count_on(sets[end])
             end += 1
         yield _losses(states, sets[start:end], rules, held, start)

@@ -47,17 +47,17 @@ _COLUMNS: tuple[tuple[str, tuple[Outcome, ...], Bounds, Truncation], ...] = tupl
 )
 
 
-def outcome_table(*, most_replicas: int = 3) -> list[str]:
+def outcome_table(*, max_replicas: int = 3) -> list[str]:
     """Return the lines of a Markdown table; settings with the same figures share a row.
 
     Args:
-        most_replicas: replication factors from 1 to this.
+        max_replicas: replication factors from 1 to this.
     """
     keys = [
         (acks, factor, minimum, unclean, idempotent)
         for acks in Acks
         for idempotent in ((False, True) if acks is Acks.ALL else (False,))
-        for factor in range(1, most_replicas + 1)
+        for factor in range(1, max_replicas + 1)
         for minimum, unclean in product(range(1, factor + 1), (False, True))
     ]
     cells: dict[tuple[object, ...], list[str]] = {key: [] for key in keys}

@@ -20,12 +20,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Some bits of a word.
-
-    Attributes:
-        shift: of the lowest.
-        width: how many.
-    """
+    """Some bits of a word."""
 
     shift: int
     width: int

@@ -136,9 +136,6 @@ class ClassicLife:
 class ServerLife:
     """A group whose target assignment the coordinator makes.
 
-    Args:
-        assignor: the assignor of the coordinator.
-
     >>> from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
     >>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
     >>> a, b = (Member(member_id=name, topics=(orders,)) for name in "ab")

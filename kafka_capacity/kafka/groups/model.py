@@ -155,10 +155,6 @@ def concatenated(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Put lists behind one another.
 
-    Args:
-        lists: any lists, over whatever tables.
-        table: topics wanted, by name.
-
     Returns:
         int64[N] each: the position in ``table`` (-1 for a topic that is not in it) and the partition number.
     """

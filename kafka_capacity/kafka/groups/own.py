@@ -25,12 +25,7 @@ ENTRY_POINTS = "kafka_capacity.assignors"
 
 
 class OwnAssignor:
-    """A user's assignor behind a check of what it answers.
-
-    Args:
-        name: the name of its entry point.
-        inner: the object made of the user's class.
-    """
+    """A user's assignor behind a check of what it answers."""
 
     def __init__(self, name: str, inner: Any) -> None:
         self.name = name

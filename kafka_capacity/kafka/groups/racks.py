@@ -20,9 +20,6 @@ from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 class Racks:
     """Racks of the members and of all partitions, which are numbered through, topic by topic.
 
-    Args:
-        found: the group.
-
     Attributes:
         member: the rack of each member, as the group lists them; all ``None`` where racks do not count.
         partition: the racks of each partition; empty where racks do not count.

@@ -12,7 +12,7 @@ Constraints:
     Only to subscribers; all subscribed topics must exist; partitions may be declared not assignable (yet).
 
 Algorithm (all members subscribe to the same topics; else the same for each topic by itself,
-:mod:`kafka_capacity.kafka.groups.simple_mixed`):
+:mod:`kafka_capacity.kafka.groups.simple`):
     1. Members keep what they have of subscribed topics.
     2. Members with more than their share lose the first of a hash set, partitions with too many members the first
        members of a hash set (:mod:`kafka_capacity.kafka.groups.sharing`).
@@ -45,9 +45,47 @@ from kafka_capacity.kafka.groups.coordinator import (
 from kafka_capacity.kafka.groups.model import Group, TopicPartition
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.sharing import NewAssignments, Sharing, sized_for
-from kafka_capacity.kafka.groups.simple_mixed import assign_mixed_shares
 from kafka_capacity.kafka.java.hash_map import JavaHashSet
-from kafka_capacity.kafka.java.hashing import integer_hash, topic_id_partition_hash
+from kafka_capacity.kafka.java.hashing import integer_hash, topic_id_partition_hash, uuid_hash
+
+
+def assign_mixed_shares(group: Group) -> Assignment:
+    """Assign, topic by topic.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    members = members_in_map(group)
+    new = NewAssignments([held_partitions(member.owned) for member in members])
+    topics = JavaHashSet[str](uuid_hash)
+    subscribers: dict[str, list[int]] = {}
+    for index, member in enumerate(members):
+        for topic in subscribed_topics(member):
+            topics.add(topic)
+            subscribers.setdefault(topic, []).append(index)
+    counts = {topic: known_partition_count(group, topic) for topic in topics}
+    # The topics do not touch one another, so their order does not matter.
+    for topic, count in counts.items():
+        targets = [p for p in range(count) if group.assignable is None or (topic, p) in group.assignable]
+        _assign_topic(topic, subscribers[topic], targets, new)
+    return as_assignment(group, {member.member_id: new.of(index) for index, member in enumerate(members)})
+
+
+def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: NewAssignments) -> None:
+    sharing = Sharing(subscribers, len(targets), integer_hash, len(new.before), new, topic)
+    for member, held in enumerate(new.before):
+        for partition in held.get(topic, ()):
+            sharing.hold(partition, member)
+    for member in sharing.holders():
+        sharing.shrink_member(member)
+    sharing.shrink_partitions()
+    for partition in targets:
+        sharing.add_partition(partition, sized_for(len(subscribers)))
+    below = JavaHashSet[int](integer_hash, capacity=sized_for(len(new.before)))
+    for member in subscribers:
+        if sharing.count(member) < sharing.share[member]:
+            below.add(member)
+    sharing.fill(below)
 
 
 @register("simple", GroupProtocol.SHARE)

@@ -20,7 +20,7 @@ from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import held_partitions, known_partition_count, map_order
-from kafka_capacity.kafka.groups.filling import fill_from_below
+from kafka_capacity.kafka.groups.loads import fill_from_below
 from kafka_capacity.kafka.groups.model import Group, concatenated
 from kafka_capacity.kafka.groups.sorting import order_by, stable_order
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, distinct_lists

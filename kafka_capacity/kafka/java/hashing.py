@@ -134,9 +134,6 @@ def topic_id_partition_hash(key: tuple[str, int]) -> int:
 def string_hashes(texts: Sequence[str]) -> NDArray[np.int32]:
     """Hash many strings at once as ``String.hashCode`` does.
 
-    Args:
-        texts: N strings.
-
     Returns:
         int32[N].
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.allotting import first_in_sequence
+from kafka_capacity.kafka.placement.apportionment import first_in_sequence
 from kafka_capacity.kafka.placement.layout import Layout
 
 MAX_CELLS = 2_000

@@ -18,11 +18,11 @@ Constraints (mandatory)
 
 Algorithm
     Keep every replica whose broker stays, unless the rack rule, a pin or a lower replication factor forbids it
-    (:mod:`.filling`, :mod:`.homing`). Make the missing replicas, where
+    (:mod:`.filling`, :mod:`.in_place_balancing`). Make the missing replicas, where
     brokers are lowest. Level what is left and relieve brokers above hard limits
     (:mod:`kafka_capacity.kafka.placement.levelling`). Refine small plans to the optimum
     (:mod:`kafka_capacity.kafka.placement.refining`). Take replicas off log directories that are too small for them
-    (:mod:`.relieving`). Then level the leaders (:mod:`.leading`).
+    (:mod:`.overflow_relief`). Then level the leaders (:mod:`.leading`).
     A replica that is made again takes the place in the list of the one it stands for. Nothing is drawn at random, and
     nothing depends on the clock.
     Each step is linear in the replicas but for sorting them.
@@ -35,16 +35,16 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.placement.filling import give_up_surplus, make_missing
-from kafka_capacity.kafka.placement.homing import level_between_homes
+from kafka_capacity.kafka.placement.in_place_balancing import level_between_homes
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.leading import LeaderLevelling
 from kafka_capacity.kafka.placement.levelling import Levelling
+from kafka_capacity.kafka.placement.overflow_relief import relieve_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.refining import refine
 from kafka_capacity.kafka.placement.refusals import INVALID_REPLICATION_FACTOR
 from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.relaxing import with_attainable_limits
-from kafka_capacity.kafka.placement.relieving import relieve_log_dirs
 
 
 @register("fewest-bytes")

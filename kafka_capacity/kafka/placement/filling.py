@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.allotting import allot, first_in_sequence
 from kafka_capacity.kafka.placement.amounts import poured
+from kafka_capacity.kafka.placement.apportionment import allot, first_in_sequence
 from kafka_capacity.kafka.placement.layout import NOWHERE, Layout
 from kafka_capacity.kafka.placement.shares import distinct_racks
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.allotting import within_amount
 from kafka_capacity.kafka.placement.amounts import drawn, poured
+from kafka_capacity.kafka.placement.apportionment import within_amount
 from kafka_capacity.kafka.placement.layout import HardLimit, Layout
 
 LEADER_TOLERANCE_RATIO = 0.10

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.allotting import allot, first_in_sequence, within_amount
 from kafka_capacity.kafka.placement.amounts import drawn, poured
+from kafka_capacity.kafka.placement.apportionment import allot, first_in_sequence, within_amount
 from kafka_capacity.kafka.placement.layout import Layout
 
 _PASSES = 8

@@ -18,11 +18,7 @@ from kafka_capacity.kafka.placement.problem import PlacementProblem
 
 
 class Placer(Protocol):
-    """Return where every replica goes.
-
-    Attributes:
-        name: the policy as users type it.
-    """
+    """Return where every replica goes."""
 
     name: str
 

@@ -69,11 +69,6 @@ class StripeWalk:
 
     The search for the next broker always ends: lists used by the placement before carry another epoch, so at least
     a replication factor of brokers is free.
-
-    Args:
-        layout: the brokers.
-        list_offsets: first draw of each list.
-        rack_offset: the rack of the first leader.
     """
 
     def __init__(self, layout: StripeLayout, list_offsets: Sequence[int], rack_offset: int) -> None:

@@ -40,12 +40,7 @@ PositiveDraw = Callable[[], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadStats:
-    """How likely each partition is to be chosen.
-
-    Attributes:
-        ends: the running sum of their weights.
-        partition_ids: the partitions.
-    """
+    """How likely each partition is to be chosen."""
 
     ends: tuple[int, ...]
     partition_ids: tuple[int, ...]
@@ -57,12 +52,7 @@ class LoadStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StickyPartition:
-    """The partition that a topic sticks to.
-
-    Attributes:
-        partition: its number.
-        produced_bytes: what went there since it was chosen.
-    """
+    """The partition that a topic sticks to."""
 
     partition: int
     produced_bytes: int = 0

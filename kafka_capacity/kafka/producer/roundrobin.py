@@ -22,11 +22,7 @@ from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 @dataclass(slots=True, kw_only=True)
 class RoundRobinPartitioner:
-    """The counters of one producer.
-
-    Attributes:
-        counts: how many records went to each topic.
-    """
+    """The counters of one producer."""
 
     counts: dict[str, int] = field(default_factory=dict)
 

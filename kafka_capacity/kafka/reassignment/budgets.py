@@ -48,7 +48,7 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
     spare_in = brokers.network_in_bytes_per_second - before.written_bytes_per_second[EXPECTED]
     spare_out = brokers.network_out_bytes_per_second - before.sent_bytes_per_second[EXPECTED]
     t_in, t_out = throttles.in_bytes_per_second, throttles.out_bytes_per_second
-    longest, ratio = settings.longest_wave_seconds, settings.max_traffic_ratio
+    longest, ratio = settings.max_wave_seconds, settings.max_traffic_ratio
     count = (
         np.inf if settings.max_concurrent_moves_per_broker is None else float(settings.max_concurrent_moves_per_broker)
     )
@@ -79,7 +79,7 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
 def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.float64]) -> tuple[Uses, Uses]:
     """Return what hops use of budgets that are limited, and what they give back when their wave is over."""
     brokers, dirs = len(problem.brokers), len(problem.log_dirs.path)
-    span = problem.settings.longest_wave_seconds or 0.0
+    span = problem.settings.max_wave_seconds or 0.0
     rate = problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
     size = problem.size_bytes[hops.row].astype(np.float64)
     copied, followers = size * flows.joining, hops.followers + flows.joining

@@ -53,7 +53,7 @@ class WaveSettings:
     Attributes:
         max_concurrent_moves_per_broker: how many copies a broker may receive, and how many it may send, at once;
             ``None`` for any.
-        longest_wave_seconds: a wave takes at most this long at the expected rates; ``None`` for any. A partition that
+        max_wave_seconds: a wave takes at most this long at the expected rates; ``None`` for any. A partition that
             takes longer by itself gets a wave in which it is the longest.
         max_traffic_ratio: the share of a throttle that what is produced to the moving partitions may take, since it
             is what the copies lose; ``None`` for all of it.
@@ -66,7 +66,7 @@ class WaveSettings:
     """
 
     max_concurrent_moves_per_broker: int | None = None
-    longest_wave_seconds: float | None = None
+    max_wave_seconds: float | None = None
     max_traffic_ratio: float | None = 0.5
     pause_seconds: float = DELETE_DELAY_SECONDS
     fetchers: int = 1

@@ -101,16 +101,7 @@ class Timing:
 def pace_of(
     problem: MoveProblem, hops: Hops, flows: Flows, wave_count: int, throttles: BrokerThrottles, before: Carried
 ) -> Pace:
-    """Time hops that are in waves 0 to ``wave_count`` - 1, all of them in one.
-
-    Args:
-        problem: the move.
-        hops: in waves.
-        flows: what they copy and remove.
-        wave_count: how many waves.
-        throttles: of each broker.
-        before: what brokers carry before the first wave.
-    """
+    """Time hops that are in waves 0 to ``wave_count`` - 1, all of them in one."""
     cells = Cells.of(wave_count, len(problem.brokers), flows.broker_cells(hops))
     gates = _gates(problem, hops, flows, cells, throttles, _spare(problem, hops, flows, cells, before))
     seconds = np.zeros((len(BAND), wave_count))

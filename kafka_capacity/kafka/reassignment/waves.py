@@ -67,9 +67,6 @@ from kafka_capacity.kafka.reassignment.timing import Timing, timing_of
 def plan_waves(problem: MoveProblem) -> Schedule:
     """Plan a move in waves; the same problem gives the same schedule.
 
-    Args:
-        problem: what moves, and what must hold on the way.
-
     Returns:
         The schedule. Partitions that cannot move are in none of its waves, and in its refusals.
     """

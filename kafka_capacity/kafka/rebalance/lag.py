@@ -39,7 +39,7 @@ from kafka_capacity.kafka.rebalance.model import NOBODY, Interruptions
 
 MAX_STEPS = 400  # of the part in which partitions stop and start
 TAIL_STEPS = 24
-NEVER_TAIL_SECONDS = 3600.0  # how much of a lag that grows without end is drawn
+NEVER_TAIL_SECONDS = 3600.0  # how much of a lag that grows without bound is drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -167,7 +167,7 @@ def _tail(settled: float, waits: NDArray[np.float64]) -> NDArray[np.float64]:
 def _waits(
     backlog: NDArray[np.float64], rate: NDArray[np.float64], capacity: float, owner: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return how long each partition waits from the last start on, and whether its lag grows without end.
+    """Return how long each partition waits from the last start on, and whether its lag grows without bound.
 
     Returns:
         float64[P'], as long as its reader is busy, infinite for ever; bool[P'].

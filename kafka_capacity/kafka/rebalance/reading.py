@@ -40,12 +40,7 @@ class Reading:
         self._afters: list[NDArray[np.int64]] = []
 
     def stop(self, rows: NDArray[np.int64], time_seconds: float | NDArray[np.float64]) -> None:
-        """Stop reading rows that are read; others are left alone.
-
-        Args:
-            rows: which.
-            time_seconds: when, one for all or one for each.
-        """
+        """Stop reading rows that are read; others are left alone."""
         is_read = self.reader[rows] != NOBODY
         when = np.broadcast_to(np.asarray(time_seconds, dtype=np.float64), rows.shape)[is_read]
         rows = rows[is_read]

@@ -38,10 +38,6 @@ class Rest:
 class GroupSimulation:
     """A group under one scenario; every event starts from the same rest.
 
-    Args:
-        facts: the group as observed.
-        scenario: what is asked.
-
     Attributes:
         today: the group as it is, under the scenario's assignor: what is observed where that is the assignor of
             today, else assigned afresh.
@@ -144,13 +140,13 @@ class GroupSimulation:
         else:
             group = ClassicGroup(state, life, scenario, phases)
         group.run(plan)
-        grown = len(state.owner) - len(rest.owner)
+        expanded = len(state.owner) - len(rest.owner)
         return EventTrace(
             member_ids=tuple(member.member_id for member in roster.members),
             identity=np.array(roster.identity, dtype=np.int64),
             rebalances=group.rebalances,
             interruptions=state.reading.interruptions(),
-            first_owner=np.concatenate([rest.owner, np.full(grown, NOBODY, dtype=np.int64)]),
+            first_owner=np.concatenate([rest.owner, np.full(expanded, NOBODY, dtype=np.int64)]),
             last_owner=state.reading.reader,
             unclean=np.concatenate([np.empty(0, dtype=np.int64), *state.unclean]),
             sibling=state.table.sibling,

@@ -68,7 +68,7 @@ class GroupState:
 
     def grow(self, factor: int, now: float) -> None:
         """Return every topic more partitions, which nobody owns or reads yet."""
-        self.table = self.table.grown(factor)
+        self.table = self.table.expanded(factor)
         added = len(self.table) - len(self.owner)
         self.owner = np.concatenate([self.owner, np.full(added, NOBODY, dtype=np.int64)])
         self.reading.grow(added, now)

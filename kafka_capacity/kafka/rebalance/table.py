@@ -53,7 +53,7 @@ class PartitionTable:
     def __len__(self) -> int:
         return len(self.topic)
 
-    def grown(self, factor: int) -> PartitionTable:
+    def expanded(self, factor: int) -> PartitionTable:
         """Multiply the partition count of every topic."""
         topics, row_of = [], []
         topic, partition, sibling = [self.topic], [self.partition], [self.sibling]
@@ -78,12 +78,7 @@ class PartitionTable:
         )
 
     def owners(self, assignment: Assignment, numbers: Sequence[int]) -> NDArray[np.int64]:
-        """Return who owns each row: int64[P'], numbers of members, -1 for nobody.
-
-        Args:
-            assignment: of some members.
-            numbers: the number of each of its members.
-        """
+        """Return who owns each row: int64[P'], numbers of members, -1 for nobody."""
         owner = np.full(len(self), NOBODY, dtype=np.int64)
         place = {name: index for index, name in enumerate(self.names)}
         member = np.asarray(numbers, dtype=np.int64)[assignment.owner()]
@@ -111,11 +106,7 @@ class PartitionTable:
 
 
 class KeptAssignor:
-    """An assignor that looks up what it has assigned before: the same group gets the same answer.
-
-    Args:
-        assignor: the one that works.
-    """
+    """An assignor that looks up what it has assigned before: the same group gets the same answer."""
 
     def __init__(self, assignor: Assignor) -> None:
         self.name = assignor.name

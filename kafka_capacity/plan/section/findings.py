@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.health.problem import Problem
-from kafka_capacity.plan.section.problems import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
+
+
+def cluster_problems(decision: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the rows of ``problems`` of a decision that are about the cluster, the worst first."""
+    return [problem for problem in decision["problems"] if problem["question"] == "cluster"]
 
 
 @section(FINDINGS, title="What is wrong today", order=3)

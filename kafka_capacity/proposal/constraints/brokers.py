@@ -12,7 +12,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Proposal
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.growing import later_size_bytes
+from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
 
 _GIB = 1024.0**3
@@ -67,11 +67,11 @@ DISK = BrokerConstraint(
 
 def _held_later(proposal: Proposal) -> NDArray[np.float64] | None:
     """Return what each broker holds once topics with new partitions are even, where that is more than at once."""
-    grown, after = proposal.grown, proposal.diff.after
-    if grown is None:
+    expanded, after = proposal.expanded, proposal.diff.after
+    if expanded is None:
         return None
     rows, columns = np.nonzero(after >= 0)
-    later = proposal.loads.brokers.sum_at(after[rows, columns], later_size_bytes(grown)[rows])
+    later = proposal.loads.brokers.sum_at(after[rows, columns], later_size_bytes(expanded)[rows])
     return np.where(later > proposal.loads.bytes_after, later, -np.inf)
 
 

@@ -16,7 +16,7 @@ from kafka_capacity.kafka.placement.log_dirs import LogDirPlacement
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.growing import Grown
+from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
 
 
@@ -34,7 +34,7 @@ class Proposal:
         limits: how the brokers stand to their hard limits, for what it would take to keep them.
         dirs: the log directories of observed and wanted brokers.
         in_dirs: which of them the replicas are in; ``None`` where no broker has several.
-        grown: the cluster when the move begins, where partitions are added before.
+        expanded: the cluster when the move begins, where partitions are added before.
     """
 
     snapshot: Snapshot
@@ -46,12 +46,12 @@ class Proposal:
     limits: tuple[LimitState, ...]
     dirs: LogDirs
     in_dirs: LogDirPlacement | None
-    grown: Grown | None
+    expanded: Expanded | None
 
     @property
     def start(self) -> Snapshot:
         """The cluster when the move begins."""
-        return self.snapshot if self.grown is None else self.grown.snapshot
+        return self.snapshot if self.expanded is None else self.expanded.snapshot
 
 
 Constraint = Callable[[Proposal], list[Excuse]]
@@ -179,8 +179,8 @@ class BrokerConstraint:
         if state is None or at is None:
             return found
         text = state.relaxation(self.higher(scenario, state, found[at]))
-        told = dataclasses.replace(found[at], reason=f"{found[at].reason}; {text}")
-        return [*found[:at], told, *found[at + 1 :]]
+        amended = dataclasses.replace(found[at], reason=f"{found[at].reason}; {text}")
+        return [*found[:at], amended, *found[at + 1 :]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

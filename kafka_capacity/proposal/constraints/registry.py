@@ -24,7 +24,7 @@ from kafka_capacity.proposal.constraints.moves import LOG_DIR, log_dirs, throttl
 from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, PINS, RACKS
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
-from kafka_capacity.text.words import plural
+from kafka_capacity.text.wording import plural
 
 CONSTRAINTS: tuple[Constraint, ...] = (
     RACKS,
@@ -106,9 +106,6 @@ def standing_sentence(standing: Iterable[Mapping[str, Any]]) -> str:
     """Describe what was broken before a change and is no worse after it; empty where nothing was.
 
     A broker that is replaced is named by its old id.
-
-    Args:
-        standing: excuses as plain data.
 
     >>> standing_sentence([{"constraint": "disk", "broker_id": 8}, {"constraint": "disk", "broker_id": 3}])
     'no worse than today: brokers 3 and 8 were over the disk limit before'

@@ -27,11 +27,6 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
     """Find the moves of earlier plans that are done on a day, and hold their times against the days in between.
 
     A move counts once, for the newest plan that planned it: plans of later days find it done.
-
-    Args:
-        store: with plans and inventories.
-        cluster: whose.
-        ds: the day of the inventory.
     """
     days = [day for day in list_inventory_days(store, cluster) if day <= ds and _has_inventory(store, cluster, day)]
     held: dict[str, _Held] = {}

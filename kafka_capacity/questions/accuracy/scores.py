@@ -272,23 +272,23 @@ def _sentence(
     off = mean(abs(error) for error in errors)
     ages = sorted({one.age_days for one in scores})
     ahead = f"{ages[0]}" if len(ages) == 1 else f"{ages[0]} to {ages[-1]}"
-    said = (
+    sentence = (
         f"Our last {count} predictions of {_NAMES[figure]}, {ahead} days ahead, were off by {off:.1%} on average; "
         if count > 1
         else f"Our last prediction of {_NAMES[figure]}, {ahead} days ahead, was off by {off:.1%}; "
     )
     if count == 1:
-        said += (
+        sentence += (
             f"what came stayed below the high estimate, as it should in {quantile:.0%} of cases."
             if below
             else f"what came passed the high estimate, as it may in {1 - quantile:.0%} of cases."
         )
     else:
-        said += f"what came stayed below the high estimate in {below:.0%} of them, {quantile:.0%} should."
+        sentence += f"what came stayed below the high estimate in {below:.0%} of them, {quantile:.0%} should."
     if has_drifted:
         way = "too high" if bias > 0 else "too low"
-        said += f" All were {way}, by {abs(bias):.1%} at the median: take {correction:.2f} times what is expected."
-    return said
+        sentence += f" All were {way}, by {abs(bias):.1%} at the median: take {correction:.2f} times what is expected."
+    return sentence
 
 
 def _days(first: str, last: str) -> int:

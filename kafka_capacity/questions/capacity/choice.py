@@ -48,12 +48,7 @@ class SizingAdvice:
 
 
 def advise_size(results: Sequence[CapacityResult], dates: Sequence[str]) -> SizingAdvice:
-    """Choose among the options.
-
-    Args:
-        results: of all options, doing nothing among them.
-        dates: of the outlook, ascending.
-    """
+    """Choose among the options."""
     fitting = [result for result in results if result.fits]
     chosen = _best(fitting, results)
     return SizingAdvice(
@@ -153,7 +148,7 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
 
 
 def _worst(result: CapacityResult) -> Excuse:
-    """Return what stands in the way most: what no hardware fixes, else the limit that is passed furthest."""
+    """Return what stands in the way most: what no hardware fixes, else the limit that is exceeded most."""
     first, tightest = result.excuses[0], result.tightest
     if tightest is None or first.constraint not in RESOURCES:
         return first

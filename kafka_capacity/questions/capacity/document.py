@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
-from kafka_capacity.hardware.plain import plain_fields, plain_number
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.added import added_replica_bytes, added_traffic
@@ -34,38 +33,38 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
     request, workload = inputs.request, inputs.workload
     wanted = wanting_topics(found)
     return {
-        "advice": plain_data(sized.advice),
+        "advice": to_plain(sized.advice),
         "dates": list(outlook.dates),
         "high_quantile": outlook.high_quantile,
         "classes": [
             {
-                **plain_fields(basis),
+                **to_plain(basis),
                 "partitions": int((outlook.class_of == number).sum()),
-                "rate_ratio": _plain(outlook.rate_ratio[number]),
-                "rate_ratio_high": _plain(outlook.rate_ratio_high[number]),
-                "retention_ratio": _plain(outlook.retention_ratio[number]),
+                "rate_ratio": to_plain(outlook.rate_ratio[number]),
+                "rate_ratio_high": to_plain(outlook.rate_ratio_high[number]),
+                "retention_ratio": to_plain(outlook.retention_ratio[number]),
             }
             for number, basis in enumerate(outlook.classes)
         ],
-        "added_topics": [plain_fields(topic) for topic in outlook.added],
+        "added_topics": [to_plain(topic) for topic in outlook.added],
         "notes": list(found.expectation.notes),
         TRAFFIC: _expected_traffic(found),
         STORED: _expected_bytes(found),
-        "limits": plain_data(request.limits),
+        "limits": to_plain(request.limits),
         "single_replicas": _single_replicas(single_replicas_of(found)),
         "conditions": [str(condition) for condition in request.limits.conditions()],
         "cpu": {
-            **plain_data(request.loads.cpu),
+            **to_plain(request.loads.cpu),
             "samples": None if found.cpu is None else found.cpu.samples,
             "reason": None if found.cpu is None else found.cpu.reason,
-            "covariance": plain_data(found.cpu.covariance) if found.cpu is not None and found.cpu.is_used else [],
+            "covariance": to_plain(found.cpu.covariance) if found.cpu is not None and found.cpu.is_used else [],
         },
-        OVERHEADS: [plain_fields(one) for one in _overheads(workload)],
+        OVERHEADS: [to_plain(one) for one in _overheads(workload)],
         "peak_basis": str(workload.traffic.basis),
-        "today": plain_data(request.today),
-        "shapes": [plain_data(shape) for shape in request.shapes],
+        "today": to_plain(request.today),
+        "shapes": [to_plain(shape) for shape in request.shapes],
         "waterfalls": [_waterfall(one) for one in reconciled(found, sized)],
-        "partitions": [plain_fields(one) for one in wanted[:LARGEST_ADVICE]],
+        "partitions": [to_plain(one) for one in wanted[:LARGEST_ADVICE]],
         "partitions_advised": len(wanted),
         "groups_beyond_page_cache_today": [
             {"group_id": group, "from_date": date}
@@ -133,7 +132,7 @@ def _waterfalls(found: FoundSizing, sized: Sized, shape: Shape) -> tuple[Waterfa
 
 
 def _waterfall(one: Waterfall) -> dict[str, Any]:
-    return {**plain_data(one), "steps": [{**plain_fields(step), "change": step.change} for step in one.steps]}
+    return {**to_plain(one), "steps": [{**to_plain(step), "change": step.change} for step in one.steps]}
 
 
 def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
@@ -147,7 +146,7 @@ def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
         by_class[number] = hours[classes == number].sum(axis=0, dtype=np.float64)
     ratios = workload.rate_ratios()
     peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added_traffic(workload)
-    return {"middle": _plain(peak[0]), "high": _plain(peak[1])}
+    return {"middle": to_plain(peak[0]), "high": to_plain(peak[1])}
 
 
 def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
@@ -155,21 +154,4 @@ def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
     stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_replica_bytes(inputs.workload)
-    return {"middle": _plain(stored[0]), "high": _plain(stored[1])}
-
-
-def plain_data(value: Any) -> Any:
-    """Return a tree of dataclasses as plain data, numbers that JSON cannot hold as null."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, dict):
-        return {str(key): plain_data(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_data(entry) for entry in value]
-    if isinstance(value, float):
-        return plain_number(value)
-    return value if value is None or isinstance(value, bool | int) else str(value)
-
-
-def _plain(values: Any) -> list[float | None]:
-    return [plain_number(float(value)) for value in values]
+    return {"middle": to_plain(stored[0]), "high": to_plain(stored[1])}

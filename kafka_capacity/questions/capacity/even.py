@@ -46,13 +46,6 @@ def even_count(
 ) -> int:
     """Return the smallest number of brokers that stays within the limits, the same number in every rack.
 
-    Args:
-        load: of the whole cluster.
-        shape: of the brokers.
-        limits: how far they may be used, and what may fail.
-        racks: how many there are.
-        resources: that are looked at.
-
     Returns:
         The count; :data:`MAX_BROKERS` in whole racks when more would be needed.
     """

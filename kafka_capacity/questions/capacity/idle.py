@@ -34,13 +34,7 @@ _LEAST_GAIN_RATIO = 1e-9
 def options_better_idle(
     results: Sequence[CapacityResult], snapshot: Snapshot, request: SizingRequest
 ) -> tuple[CapacityOption, ...]:
-    """List the options that had better leave brokers idle, each with that placement, in the order given.
-
-    Args:
-        results: of all options, each on its own placement.
-        snapshot: of the cluster as it is.
-        request: what was asked.
-    """
+    """List the options that had better leave brokers idle, each with that placement, in the order given."""
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     spreads: dict[PlacementKey, int] = {}
     families: dict[_Family, list[CapacityResult]] = {}

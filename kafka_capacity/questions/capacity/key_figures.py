@@ -63,8 +63,8 @@ def _price_note(view: SizingView, option: Row) -> str:
         "traffic between racks": option["between_racks_usd_per_month"],
         "ingest": option["ingest_usd_per_month"],
     }
-    said = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
-    return said if option is view.today or now is None else f"{format_usd(now)} as today; {said}"
+    parts_text = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
+    return parts_text if option is view.today or now is None else f"{format_usd(now)} as today; {parts_text}"
 
 
 def _run_out_figure(view: SizingView) -> KeyFigure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,8 +19,9 @@ from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules
+from kafka_capacity.questions.form_section import FormSection
 
-SIZING_SECTION = "Sizing"
+_FORM = FormSection("Sizing")
 
 _LIMITS, _LOADS, _RULES = Limits(), LoadSettings(), PartitionRules()
 
@@ -28,22 +29,7 @@ ShapeName = Annotated[str, Field(min_length=1, max_length=100)]
 BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 Rate = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
-
-
-def _here(**more: Any) -> dict[str, Any]:
-    return {"section": SIZING_SECTION, **more}
-
-
-def _ratio(default: float, title: str, description: str, option: str) -> Any:
-    return Field(
-        default=default,
-        gt=0.0,
-        le=1.0,
-        allow_inf_nan=False,
-        title=title,
-        description=description,
-        json_schema_extra=_here(option=option),
-    )
+_RATIO = {"gt": 0.0, "le": 1.0, "allow_inf_nan": False}
 
 
 class SizingParameters(BaseModel):
@@ -51,155 +37,80 @@ class SizingParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    shapes: tuple[ShapeName, ...] = Field(
-        default=(),
-        max_length=200,
-        description="Of the catalogue, besides today's hardware: m7g.2xlarge, or m7g.* for the whole family.",
-        title="Shapes to try",
-        json_schema_extra=_here(),
+    shapes: tuple[ShapeName, ...] = _FORM.field((), "Shapes to try", max_length=200)(
+        "Of the catalogue, besides today's hardware: m7g.2xlarge, or m7g.* for the whole family."
     )
-    sizing_broker_counts: tuple[BrokerCount, ...] = Field(
-        default=(),
-        max_length=50,
-        description="Empty: steps of one broker a rack, up to twice as many as today. Scaling in is always tried.",
-        title="Broker counts to size",
-        json_schema_extra=_here(option="--size-broker-counts"),
+    sizing_broker_counts: tuple[BrokerCount, ...] = _FORM.field(
+        (), "Broker counts to size", "--size-broker-counts", max_length=50
+    )("Empty: steps of one broker a rack, up to twice as many as today. Scaling in is always tried.")
+    extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = _FORM.field(
+        (0,), "More racks", min_length=1, max_length=5
+    )("How many racks more than today's to try; new brokers go to them.")
+    sizing_replication_factors: tuple[Annotated[int, Field(ge=1, le=10)], ...] = _FORM.field(
+        (), "Replication factors to size", "--replication-factors", max_length=5
+    )(
+        "To try for all topics. Empty: each topic keeps its own. Fewer replicas always cost less: compare what they "
+        "survive as well."
     )
-    extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = Field(
-        default=(0,),
-        min_length=1,
-        max_length=5,
-        description="How many racks more than today's to try; new brokers go to them.",
-        title="More racks",
-        json_schema_extra=_here(),
+    failure_tolerance: FailureTolerance = _FORM.field(_LIMITS.tolerance, "Failures to stand", "--tolerate")(
+        "What may fail at peak while everything still fits: none, one-broker or one-rack."
     )
-    sizing_replication_factors: tuple[Annotated[int, Field(ge=1, le=10)], ...] = Field(
-        default=(),
-        max_length=5,
-        description="To try for all topics. Empty: each topic keeps its own. Fewer replicas always cost less: compare "
-        "what they survive as well.",
-        title="Replication factors to size",
-        json_schema_extra=_here(option="--replication-factors"),
+    is_move_sized: bool = _FORM.field(_LIMITS.is_move_included, "Size for moves", "--while-moving")(
+        "Everything must also fit while a reassignment uses its whole throttle at peak."
     )
-    failure_tolerance: FailureTolerance = Field(
-        default=_LIMITS.tolerance,
-        description="What may fail at peak while everything still fits: none, one-broker or one-rack.",
-        title="Failures to stand",
-        json_schema_extra=_here(option="--tolerate"),
+    is_catch_up_sized: bool = _FORM.field(_LIMITS.is_catch_up_included, "Size for catching up", "--while-catching-up")(
+        "Everything must also fit while a broker catches up, or everything is read once more, at peak."
     )
-    is_move_sized: bool = Field(
-        default=_LIMITS.is_move_included,
-        description="Everything must also fit while a reassignment uses its whole throttle at peak.",
-        title="Size for moves",
-        json_schema_extra=_here(option="--while-moving"),
+    sized_estimate: Literal["high", "middle"] = _FORM.field("high", "Size for the estimate", "--estimate")(
+        "Which estimate of growth must fit."
     )
-    is_catch_up_sized: bool = Field(
-        default=_LIMITS.is_catch_up_included,
-        description="Everything must also fit while a broker catches up, or everything is read once more, at peak.",
-        title="Size for catching up",
-        json_schema_extra=_here(option="--while-catching-up"),
+    network_limit_ratio: float = _FORM.field(_LIMITS.network_ratio, "Network limit", "--network-limit", **_RATIO)(
+        "How far a network may be used at peak: 0.7 is 70 %."
     )
-    sized_estimate: Literal["high", "middle"] = Field(
-        default="high",
-        description="Which estimate of growth must fit.",
-        title="Size for the estimate",
-        json_schema_extra=_here(option="--estimate"),
+    cpu_limit_ratio: float = _FORM.field(_LIMITS.cpu_ratio, "CPU limit", "--cpu-limit", **_RATIO)(
+        "How far processors may be used at peak."
     )
-    network_limit_ratio: float = _ratio(
-        _LIMITS.network_ratio,
-        "Network limit",
-        "How far a network may be used at peak: 0.7 is 70 %.",
-        option="--network-limit",
+    disk_io_limit_ratio: float = _FORM.field(
+        _LIMITS.disk_io_ratio, "Disk throughput limit", "--disk-io-limit", **_RATIO
+    )("How far the throughput of disks may be used at peak.")
+    client_limit_ratio: float = _FORM.field(_LIMITS.client_ratio, "Client limit", "--client-limit", **_RATIO)(
+        "How far what a provider names as client throughput may be used."
     )
-    cpu_limit_ratio: float = _ratio(
-        _LIMITS.cpu_ratio, "CPU limit", "How far processors may be used at peak.", option="--cpu-limit"
+    lost_limit_ratio: float = _FORM.field(_LIMITS.lost_ratio, "Limit after a loss", "--lost-limit", **_RATIO)(
+        "How far all of these may be used after a loss, or while catching up."
     )
-    disk_io_limit_ratio: float = _ratio(
-        _LIMITS.disk_io_ratio,
-        "Disk throughput limit",
-        "How far the throughput of disks may be used at peak.",
-        option="--disk-io-limit",
+    is_follower_fetching: bool = _FORM.field(_LOADS.is_read_in_rack, "Follower fetching", "--follower-fetching")(
+        "Consumers read from the follower in their own rack (KIP-392), and are spread over the racks."
     )
-    client_limit_ratio: float = _ratio(
-        _LIMITS.client_ratio,
-        "Client limit",
-        "How far what a provider names as client throughput may be used.",
-        option="--client-limit",
+    reread_ratio: float = _FORM.field(
+        _LOADS.reread_ratio, "Read once more", "--reread", ge=0.0, le=100.0, allow_inf_nan=False
+    )("When catching up, everything is read so many times more, at once.")
+    current_shape: ShapeName = _FORM.field(TODAY, "Today's shape")(
+        "What the brokers run on, by its name in the catalogue. today: the figures of the inventory."
     )
-    lost_limit_ratio: float = _ratio(
-        _LIMITS.lost_ratio,
-        "Limit after a loss",
-        "How far all of these may be used after a loss, or while catching up.",
-        option="--lost-limit",
+    broker_vcpu: Rate | None = _FORM.field(None, "Cores of a broker", "--broker-vcpu", form={"metavar": "CORES"})(
+        "Processor cores of today's brokers. Empty: those of the inventory."
     )
-    is_follower_fetching: bool = Field(
-        default=_LOADS.is_read_in_rack,
-        description="Consumers read from the follower in their own rack (KIP-392), and are spread over the racks.",
-        title="Follower fetching",
-        json_schema_extra=_here(option="--follower-fetching"),
+    broker_disk_bytes_per_second: Rate | None = _FORM.field(None, "Disk throughput of a broker", "--broker-disk-rate")(
+        "Throughput of the disks of one of today's brokers. Empty: not known; more than one hard disk takes, 100 "
+        "MB/s, is not judged."
     )
-    reread_ratio: float = Field(
-        default=_LOADS.reread_ratio,
-        ge=0.0,
-        le=100.0,
-        allow_inf_nan=False,
-        description="When catching up, everything is read so many times more, at once.",
-        title="Read once more",
-        json_schema_extra=_here(option="--reread"),
+    broker_replica_limit: int = _FORM.field(4_000, "Replicas of a broker", "--broker-replicas", ge=1, le=1_000_000)(
+        "How many replicas one of today's brokers should hold. Shapes of the catalogue have their own."
     )
-    current_shape: ShapeName = Field(
-        default=TODAY,
-        description="What the brokers run on, by its name in the catalogue. today: the figures of the inventory.",
-        title="Today's shape",
-        json_schema_extra=_here(),
-    )
-    broker_vcpu: Rate | None = Field(
-        default=None,
-        description="Processor cores of today's brokers. Empty: those of the inventory.",
-        title="Cores of a broker",
-        json_schema_extra=_here(option="--broker-vcpu", metavar="CORES"),
-    )
-    broker_disk_bytes_per_second: Rate | None = Field(
-        default=None,
-        description="Throughput of the disks of one of today's brokers. Empty: not known; more than one hard "
-        "disk takes, 100 MB/s, is not judged.",
-        title="Disk throughput of a broker",
-        json_schema_extra=_here(option="--broker-disk-rate"),
-    )
-    broker_replica_limit: int = Field(
-        default=4_000,
-        ge=1,
-        le=1_000_000,
-        description="How many replicas one of today's brokers should hold. Shapes of the catalogue have their own.",
-        title="Replicas of a broker",
-        json_schema_extra=_here(option="--broker-replicas"),
-    )
-    broker_usd_per_hour: Price | None = Field(
-        default=None,
-        # For nothing, any number of brokers would cost the same.
-        gt=0,
-        description="Of one of today's brokers with its disks. Empty: not known, and so is what it costs.",
-        title="Price of a broker",
-        json_schema_extra=_here(option="--broker-price", metavar="USD/H"),
-    )
-    usd_per_gib_between_racks: Price = Field(
-        default=0.0,
-        description="Of today's hardware; those of the catalogue have their own.",
-        title="Price of traffic between racks",
-        json_schema_extra=_here(option="--rack-traffic-price", metavar="USD/GIB"),
-    )
-    partition_in_bytes_per_second: Rate = Field(
-        default=_RULES.in_bytes_per_second,
-        description="What one partition may get at peak.",
-        title="Produced to a partition",
-        json_schema_extra=_here(option="--partition-in"),
-    )
-    partition_out_bytes_per_second: Rate = Field(
-        default=_RULES.out_bytes_per_second,
-        description="What one member of a group reads of one partition.",
-        title="Read from a partition",
-        json_schema_extra=_here(option="--partition-out"),
-    )
+    # For nothing, any number of brokers would cost the same.
+    broker_usd_per_hour: Price | None = _FORM.field(
+        None, "Price of a broker", "--broker-price", form={"metavar": "USD/H"}, gt=0
+    )("Of one of today's brokers with its disks. Empty: not known, and so is what it costs.")
+    usd_per_gib_between_racks: Price = _FORM.field(
+        0.0, "Price of traffic between racks", "--rack-traffic-price", form={"metavar": "USD/GIB"}
+    )("Of today's hardware; those of the catalogue have their own.")
+    partition_in_bytes_per_second: Rate = _FORM.field(
+        _RULES.in_bytes_per_second, "Produced to a partition", "--partition-in"
+    )("What one partition may get at peak.")
+    partition_out_bytes_per_second: Rate = _FORM.field(
+        _RULES.out_bytes_per_second, "Read from a partition", "--partition-out"
+    )("What one member of a group reads of one partition.")
 
     def partition_rules(self) -> PartitionRules:
         """Return what partitions are advised by."""

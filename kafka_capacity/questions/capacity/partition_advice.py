@@ -123,10 +123,12 @@ def _one(topic: str, rates: NDArray[np.float64], factor: int, rules: PartitionRu
 
 
 def _reason(count: int, needed: int, fullest: float, total: float, limit: float, share: float, *, is_hot: bool) -> str:
-    said = f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, {shown_rate(limit)} are allowed"
+    sentence = (
+        f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, {shown_rate(limit)} are allowed"
+    )
     if is_hot:
         times = fullest * count / total
-        said += f"; it carries {times:.1f} times the mean, which more partitions do not fix: look at its keys"
+        sentence += f"; it carries {times:.1f} times the mean, which more partitions do not fix: look at its keys"
     if needed > count:
-        said += f"; {needed} instead of {count} partitions send {share:.0%} of the keys elsewhere"
-    return said
+        sentence += f"; {needed} instead of {count} partitions send {share:.0%} of the keys elsewhere"
+    return sentence

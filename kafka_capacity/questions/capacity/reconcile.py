@@ -36,15 +36,7 @@ from kafka_capacity.questions.capacity.results import CapacityResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaterfallStep:
-    """One assumption that is changed.
-
-    Attributes:
-        name: of the assumption.
-        theirs: what the calculator takes.
-        ours: what we take.
-        before: brokers with theirs.
-        after: brokers with ours.
-    """
+    """One assumption that is changed."""
 
     name: str
     theirs: str

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.hardware.limits import Condition, Resource
-from kafka_capacity.hardware.plain import plain_fields, plain_number
+from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse
@@ -230,7 +230,7 @@ class CapacityResult:
         return {
             "option_id": option.option_id,
             "kind": str(option.kind),
-            **plain_fields(option.placement),
+            **to_plain(option.placement),
             "idle_brokers": option.placement.idle_brokers,
             "shape": option.shape.name,
             "priced_on": option.shape.priced_on or None,
@@ -239,8 +239,8 @@ class CapacityResult:
             "excuses": [excuse.as_dict() for excuse in self.excuses],
             "not_judged": [str(resource) for resource in self.not_judged],
             "headroom_ratio": plain_number(self.headroom_ratio),
-            "tightest": None if self.tightest is None else plain_fields(self.tightest),
-            "exhaustion": [plain_fields(one) for one in self.exhaustion],
-            "usd_per_month": {**plain_fields(self.cost), "total": plain_number(self.cost.total)},
-            "change": plain_fields(self.change),
+            "tightest": None if self.tightest is None else to_plain(self.tightest),
+            "exhaustion": [to_plain(one) for one in self.exhaustion],
+            "usd_per_month": {**to_plain(self.cost), "total": plain_number(self.cost.total)},
+            "change": to_plain(self.change),
         }

@@ -91,8 +91,8 @@ def later_steps(view: SizingView) -> list[str]:
 
 def headline(view: SizingView) -> str:
     """Answer how many brokers by when, as far as is known."""
-    said = _headline(view)
-    return f"As far as is known, {said[:1].lower()}{said[1:]}" if view.nearest["not_judged"] else said
+    sentence = _headline(view)
+    return f"As far as is known, {sentence[:1].lower()}{sentence[1:]}" if view.nearest["not_judged"] else sentence
 
 
 def _headline(view: SizingView) -> str:
@@ -100,13 +100,13 @@ def _headline(view: SizingView) -> str:
         return _nothing_lasts(view)
     if view.today["fits"]:
         return _enough(view)
-    said = steps_phrase(view)
+    sentence = steps_phrase(view)
     if len(view.steps) == 1:
-        said += f" {run_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
+        sentence += f" {run_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
     if view.runs_out(view.today) is not None or len(view.steps) > 1:
         # Where today's brokers run out of nothing, it is no resource that asks for a change.
-        said += f": {resource_name(_binding(view))} binds"
-    return f"{said}." if view.steps[0].option is view.today else f"{said}; {today_phrase(view)}."
+        sentence += f": {resource_name(_binding(view))} binds"
+    return f"{sentence}." if view.steps[0].option is view.today else f"{sentence}; {today_phrase(view)}."
 
 
 def _binding(view: SizingView) -> str:
@@ -143,15 +143,15 @@ def _when(view: SizingView, day: str) -> str:
 def _enough(view: SizingView) -> str:
     chosen, today = view.recommended or view.today, view.today
     count = today["broker_count"]
-    said = f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} until {format_month(view.horizon)}"
+    sentence = f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} until {format_month(view.horizon)}"
     if chosen["shape"] == today["shape"] and chosen["broker_count"] == count and not chosen["moved_bytes"]:
         what = "needs fewer brokers" if today["total_usd_per_month"] is None else "costs less"
-        return f"{said}, and nothing that was tried {what}."
+        return f"{sentence}, and nothing that was tried {what}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     if price is not None and now is not None:
         cheaper = f"{run_verb(chosen['broker_count'], 'cost')} {format_usd(price)} a month instead of {format_usd(now)}"
-        return f"{said}; {option_name(chosen)} would do too, and {cheaper}."
-    return f"{said}; {option_name(chosen)} would do too."
+        return f"{sentence}; {option_name(chosen)} would do too, and {cheaper}."
+    return f"{sentence}; {option_name(chosen)} would do too."
 
 
 def _nothing_lasts(view: SizingView) -> str:
@@ -197,13 +197,15 @@ def cost_sentence(view: SizingView) -> str:
         verb = run_verb(option["broker_count"], "cost")
         return f"What {option_name(option)} {verb} is not known: {price_wanted(option)}."
     against = "" if option is view.today else f" ({format_usd(now)} as today)" if now is not None else ""
-    said = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {format_usd(price)} a month{against}"
+    sentence = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {format_usd(price)} a month{against}"
     days = option["break_even_days"]
     if days is not None and option["change_usd"] is not None and option is not view.today:
-        said += f"; the change costs {format_usd(option['change_usd'])} and pays for itself after {days_words(days)}"
+        sentence += (
+            f"; the change costs {format_usd(option['change_usd'])} and pays for itself after {days_words(days)}"
+        )
     elif option["change_usd"]:
-        said += f"; the change costs {format_usd(option['change_usd'])}"
-    return said + "."
+        sentence += f"; the change costs {format_usd(option['change_usd'])}"
+    return sentence + "."
 
 
 def days_words(days: float) -> str:

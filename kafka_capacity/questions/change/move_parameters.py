@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from kafka_capacity.kafka.reassignment.problem import Order, WaveSettings
 from kafka_capacity.questions.change.move_schedule import MoveSettings, WaveOrder
+from kafka_capacity.questions.form_section import FormSection
 
-MOVE_SECTION = "The move"
+MOVE_FORM = FormSection("The move")
 
 _WAVES, _MOVE = WaveSettings(), MoveSettings()
-
-
-def _here(**more: Any) -> dict[str, Any]:
-    return {"section": MOVE_SECTION, **more}
 
 
 class MoveParameters(BaseModel):
@@ -23,107 +18,74 @@ class MoveParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    is_throttle_automatic: bool = Field(
-        default=_MOVE.is_throttle_automatic,
-        title="Automatic throttle",
-        description="Take the largest throttle of every broker and direction that leaves the headroom at its peak. "
-        "The throttle above then holds only for brokers whose network is not known.",
-        json_schema_extra=_here(option="--throttle-auto"),
+    is_throttle_automatic: bool = MOVE_FORM.field(_MOVE.is_throttle_automatic, "Automatic throttle", "--throttle-auto")(
+        "Take the largest throttle of every broker and direction that leaves the headroom at its peak. The throttle "
+        "above then holds only for brokers whose network is not known."
     )
-    headroom_ratio: float = Field(
-        default=_MOVE.headroom_ratio,
-        ge=0.0,
-        lt=1.0,
-        allow_inf_nan=False,
-        title="Headroom",
-        description="The share of network and disk that an automatic throttle leaves free: 0.2 is 20 %.",
-        json_schema_extra=_here(option="--headroom"),
-    )
-    disk_bytes_per_second: float | None = Field(
-        default=_MOVE.disk_bytes_per_second,
+    headroom_ratio: float = MOVE_FORM.field(
+        _MOVE.headroom_ratio, "Headroom", "--headroom", ge=0.0, lt=1.0, allow_inf_nan=False
+    )("The share of network and disk that an automatic throttle leaves free: 0.2 is 20 %.")
+    disk_bytes_per_second: float | None = MOVE_FORM.field(
+        _MOVE.disk_bytes_per_second,
+        "Disk throughput (bytes per second)",
+        "--disk-rate",
         gt=0.0,
         le=1e12,
         allow_inf_nan=False,
-        title="Disk throughput (bytes per second)",
-        description="What the disks of each broker write and read together: an automatic throttle leaves headroom of "
-        "it. Empty: not known, so that the network alone decides.",
-        json_schema_extra=_here(option="--disk-rate"),
+    )(
+        "What the disks of each broker write and read together: an automatic throttle leaves headroom of it. Empty: "
+        "not known, so that the network alone decides."
     )
-    max_concurrent_moves_per_broker: int | None = Field(
-        default=_WAVES.max_concurrent_moves_per_broker,
-        ge=1,
-        le=1_000_000,
-        title="Copies at once",
-        description="How many replicas a broker may receive in one wave, and how many it may send. Empty: any.",
-        json_schema_extra=_here(option="--moves-per-broker"),
-    )
-    max_wave_hours: float | None = Field(
-        default=None if _WAVES.longest_wave_seconds is None else _WAVES.longest_wave_seconds / 3600.0,
+    max_concurrent_moves_per_broker: int | None = MOVE_FORM.field(
+        _WAVES.max_concurrent_moves_per_broker, "Copies at once", "--moves-per-broker", ge=1, le=1_000_000
+    )("How many replicas a broker may receive in one wave, and how many it may send. Empty: any.")
+    max_wave_hours: float | None = MOVE_FORM.field(
+        None if _WAVES.max_wave_seconds is None else _WAVES.max_wave_seconds / 3600.0,
+        "Longest wave (hours)",
+        "--wave-hours",
         gt=0.0,
         le=24.0 * 365,
         allow_inf_nan=False,
-        title="Longest wave (hours)",
-        description="A wave takes at most this long at mean traffic; a partition that takes longer by itself is the "
-        "longest of its wave. Empty: any.",
-        json_schema_extra=_here(option="--wave-hours"),
+    )(
+        "A wave takes at most this long at mean traffic; a partition that takes longer by itself is the longest of "
+        "its wave. Empty: any."
     )
-    max_traffic_ratio: float = Field(
-        default=1.0 if _WAVES.max_traffic_ratio is None else _WAVES.max_traffic_ratio,
+    max_traffic_ratio: float = MOVE_FORM.field(
+        1.0 if _WAVES.max_traffic_ratio is None else _WAVES.max_traffic_ratio,
+        "Most traffic in a wave",
+        "--max-traffic --most-traffic",
         gt=0.0,
         le=1.0,
         allow_inf_nan=False,
-        title="Most traffic in a wave",
-        description="The share of a throttle that what is produced to the moving partitions may take, since it is what "
-        "the copies lose: 0.5 is half. 1 is no limit: fewer waves, which take longer, or never end at a peak.",
-        json_schema_extra=_here(option="--max-traffic --most-traffic"),
+    )(
+        "The share of a throttle that what is produced to the moving partitions may take, since it is what the copies "
+        "lose: 0.5 is half. 1 is no limit: fewer waves, which take longer, or never end at a peak."
     )
-    pause_seconds: float = Field(
-        default=_WAVES.pause_seconds,
-        ge=0.0,
-        le=86_400.0,
-        allow_inf_nan=False,
-        title="Pause between waves (seconds)",
-        description="Until the disk space of replicas that went is free: file.delete.delay.ms of the brokers.",
-        json_schema_extra=_here(option="--pause"),
+    pause_seconds: float = MOVE_FORM.field(
+        _WAVES.pause_seconds, "Pause between waves (seconds)", "--pause", ge=0.0, le=86_400.0, allow_inf_nan=False
+    )("Until the disk space of replicas that went is free: file.delete.delay.ms of the brokers.")
+    fetchers: int = MOVE_FORM.field(_WAVES.fetchers, ge=1, le=1_000)(
+        "num.replica.fetchers of the brokers: connections from one follower to one leader. They limit the move where "
+        "it is known what one brings."
     )
-    fetchers: int = Field(
-        default=_WAVES.fetchers,
-        ge=1,
-        le=1_000,
-        description="num.replica.fetchers of the brokers: connections from one follower to one leader. They limit the "
-        "move where it is known what one brings.",
-        json_schema_extra=_here(),
-    )
-    fetcher_bytes_per_second: float | None = Field(
-        default=_WAVES.fetcher_bytes_per_second,
+    fetcher_bytes_per_second: float | None = MOVE_FORM.field(
+        _WAVES.fetcher_bytes_per_second,
+        "Rate of a fetcher (bytes per second)",
+        "--fetcher-rate",
         gt=0.0,
         le=1e12,
         allow_inf_nan=False,
-        title="Rate of a fetcher (bytes per second)",
-        description="The most that one fetcher brings: replica.fetch.max.bytes a round trip. Empty: not known, and no "
-        "limit.",
-        json_schema_extra=_here(option="--fetcher-rate"),
+    )("The most that one fetcher brings: replica.fetch.max.bytes a round trip. Empty: not known, and no limit.")
+    wave_order: WaveOrder = MOVE_FORM.field(WaveOrder.AUTO, "Order")(
+        "Which partitions move first. auto: all are tried, and the one that relieves the worst broker soonest is taken."
     )
-    wave_order: WaveOrder = Field(
-        default=WaveOrder.AUTO,
-        title="Order",
-        description="Which partitions move first. auto: all are tried, and the one that relieves the worst broker "
-        "soonest is taken.",
-        json_schema_extra=_here(),
-    )
-    is_leadership_first_tried: bool = Field(
-        default=_WAVES.tries_leadership_first,
-        title="Try leadership first",
-        description="Where brokers are drained, compare with moving their leaders off first, and take what is faster.",
-        json_schema_extra=_here(option="--leadership-first"),
-    )
+    is_leadership_first_tried: bool = MOVE_FORM.field(
+        _WAVES.tries_leadership_first, "Try leadership first", "--leadership-first"
+    )("Where brokers are drained, compare with moving their leaders off first, and take what is faster.")
 
-    are_detours_allowed: bool = Field(
-        default=_WAVES.allows_detours,
-        title="Allow detours",
-        description="Where full disks wait for each other a partition may go by way of a third broker, and is copied "
-        "twice. Without it such partitions stay where they are.",
-        json_schema_extra=_here(option="--detours"),
+    are_detours_allowed: bool = MOVE_FORM.field(_WAVES.allows_detours, "Allow detours", "--detours")(
+        "Where full disks wait for each other a partition may go by way of a third broker, and is copied twice. "
+        "Without it such partitions stay where they are."
     )
 
     def move_settings(self) -> MoveSettings:
@@ -135,7 +97,7 @@ class MoveParameters(BaseModel):
             disk_bytes_per_second=self.disk_bytes_per_second,
             waves=WaveSettings(
                 max_concurrent_moves_per_broker=self.max_concurrent_moves_per_broker,
-                longest_wave_seconds=None if hours is None else hours * 3600.0,
+                max_wave_seconds=None if hours is None else hours * 3600.0,
                 max_traffic_ratio=None if self.max_traffic_ratio == 1.0 else self.max_traffic_ratio,
                 pause_seconds=self.pause_seconds,
                 fetchers=self.fetchers,

@@ -62,20 +62,14 @@ def schedule_of(
 ) -> Schedule | None:
     """Plan the waves of a result.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic.
-        result: of a scenario on that snapshot.
-        settings: how to move.
-
     Returns:
         The schedule; ``None`` where Kafka would refuse the placement, so that there is nothing to move to.
     """
     if result.diff is None or result.loads is None:
         return None
     brokers, disk, scenario = result.loads.brokers, settings.disk_bytes_per_second, result.scenario
-    if result.grown is not None:
-        snapshot, load = result.grown.snapshot, result.grown.load
+    if result.expanded is not None:
+        snapshot, load = result.expanded.snapshot, result.expanded.load
     dirs_today = None
     if scenario.is_judged_against_today and result.log_dirs is not None:
         dirs_today = held_today(snapshot, result.log_dirs, dict(scenario.replaced))
@@ -116,7 +110,7 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
     if schedule is None:
         return result
     kept = [excuse for excuse in result.excuses if excuse.constraint not in ALL_AT_ONCE]
-    told = {excuse.constraint for excuse in kept}
+    reported = {excuse.constraint for excuse in kept}
     refused = [
         Excuse(
             reason=refusal.reason,
@@ -127,7 +121,7 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
             unit=refusal.unit,
         )
         for refusal in schedule.refusals
-        if refusal.constraint not in told
+        if refusal.constraint not in reported
     ]
     endless = [_endless(result, schedule)] if schedule.never_ends else []
     excuses = (*kept, *refused, *endless)

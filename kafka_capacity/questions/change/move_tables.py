@@ -55,7 +55,7 @@ class ScheduleRow:
     is_throttle_automatic: bool
     headroom_ratio: float
     max_concurrent_moves_per_broker: Int32 | None
-    longest_wave_seconds: float | None
+    max_wave_seconds: float | None
     pause_seconds: float
 
 
@@ -198,7 +198,7 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         is_throttle_automatic=throttle.is_automatic,
         headroom_ratio=throttle.headroom_ratio,
         max_concurrent_moves_per_broker=settings.max_concurrent_moves_per_broker,
-        longest_wave_seconds=settings.longest_wave_seconds,
+        max_wave_seconds=settings.max_wave_seconds,
         pause_seconds=settings.pause_seconds,
     )
     return table_of_rows(SCHEDULES, [row])
@@ -212,11 +212,11 @@ def _band(name: str, values: Sequence[float | None]) -> dict[str, Any]:
     return {name.format(band): value for band, value in zip(BAND, values, strict=True)}
 
 
-def waves_table(scenario_id: str, schedule: Schedule, said: Sequence[WaveRows]) -> pa.Table:
-    """Return the rows of ``waves`` of one schedule; ``said`` is what the files of each wave hold."""
+def waves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
+    """Return the rows of ``waves`` of one schedule; ``listed`` is what the files of each wave hold."""
     limits = dict(zip(schedule.problem.brokers.ids.tolist(), schedule.problem.disk_limit_bytes.tolist(), strict=True))
     rows = []
-    for wave, of_wave in zip(schedule.waves, said, strict=True):
+    for wave, of_wave in zip(schedule.waves, listed, strict=True):
         files = files_of(of_wave)
         page = json.dumps(runbook_page(schedule, wave, files).as_dict(), sort_keys=True, ensure_ascii=False)
         rows.append(_wave_row(scenario_id, wave, files, limits, page))
@@ -228,18 +228,18 @@ def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[Wave
     partitions = schedule.problem.partitions
     topics = pa.array(partitions.topics, pa.string())
     tables = [WAVE_MOVES.empty_table()]
-    for wave, said in zip(schedule.waves, listed, strict=True):
+    for wave, own in zip(schedule.waves, listed, strict=True):
         columns = {
             "scenario_id": scenario_id,
             "wave": wave.number,
-            "topic": topics.take(pa.array(partitions.topic[said.rows])),
-            "partition": partitions.partition[said.rows],
-            "replicas_before": list_column(said.replicas_before, said.replicas_before >= 0),
-            "replicas_after": list_column(said.replicas_after, said.replicas_after >= 0),
-            "log_dirs_before": path_lists(said.log_dirs_before, said.replicas_before >= 0, said.paths),
-            "log_dirs_after": path_lists(said.log_dirs_after, said.replicas_after >= 0, said.paths),
+            "topic": topics.take(pa.array(partitions.topic[own.rows])),
+            "partition": partitions.partition[own.rows],
+            "replicas_before": list_column(own.replicas_before, own.replicas_before >= 0),
+            "replicas_after": list_column(own.replicas_after, own.replicas_after >= 0),
+            "log_dirs_before": path_lists(own.log_dirs_before, own.replicas_before >= 0, own.paths),
+            "log_dirs_after": path_lists(own.log_dirs_after, own.replicas_after >= 0, own.paths),
         }
-        tables.append(table_of_columns(WAVE_MOVES, len(said.rows), columns, of=said))
+        tables.append(table_of_columns(WAVE_MOVES, len(own.rows), columns, of=own))
     return pa.concat_tables(tables).combine_chunks()
 
 
@@ -305,11 +305,11 @@ def schedule_tables(scenario_id: str, schedule: Schedule | None) -> dict[str, pa
     """Return all tables of one schedule, empty ones where there is none."""
     if schedule is None:
         return {name: schema.empty_table() for name, (schema, _) in MOVE_TABLES.items()}
-    said = [wave_rows(schedule, wave) for wave in schedule.waves]
+    listed = [wave_rows(schedule, wave) for wave in schedule.waves]
     return {
         "schedules": schedules_table(scenario_id, schedule),
-        "waves": waves_table(scenario_id, schedule, said),
-        "wave_moves": wave_moves_table(scenario_id, schedule, said),
+        "waves": waves_table(scenario_id, schedule, listed),
+        "wave_moves": wave_moves_table(scenario_id, schedule, listed),
         "broker_timeline": broker_timeline_table(scenario_id, schedule),
         "log_dir_timeline": log_dir_timeline_table(scenario_id, schedule),
     }

@@ -12,8 +12,11 @@ from kafka_capacity.proposal.broker_changes import BrokerChanges
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_maxima
 from kafka_capacity.proposal.grid import GridRequest
 from kafka_capacity.proposal.pins import RACK_PREFIX, pins_of
+from kafka_capacity.questions.change.move_parameters import MOVE_FORM
+from kafka_capacity.questions.form_section import FormSection
 
 PLACERS = placer_names()
+_INVENTORY, _TRY, _RULES = FormSection("Inventory"), FormSection("What to try"), FormSection("Rules")
 
 BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 RackName = Annotated[str, Field(min_length=1, max_length=255)]
@@ -45,160 +48,83 @@ class PlacementParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cluster: str = Field(
+    cluster: str = _INVENTORY.field(..., min_length=1, max_length=255)(
+        "The cluster, by the name under which its inventory is staged."
+    )
+    ds: datetime.date | None = _INVENTORY.field(None, "Inventory date")(
+        "The day of the inventory (UTC). Empty: the newest complete one that is not after the run."
+    )
+    broker_counts: tuple[BrokerCount, ...] = _TRY.field((), "Broker counts to try", max_length=50)(
+        "Empty: today's count, and one more broker in every rack. Brokers that do not exist yet are planned with the "
+        "median hardware of the others. For example [12, 15, 18]."
+    )
+    new_broker_racks: tuple[RackName, ...] = _TRY.field((), "Racks of new brokers", max_length=1000)(
+        "One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers."
+    )
+    removed_brokers: tuple[BrokerId, ...] = _TRY.field((), "Brokers to remove", "--remove-brokers", max_length=2_000)(
+        "Ids of brokers that go: they are drained. Counts are of what is left, new brokers included."
+    )
+    replaced_brokers: dict[BrokerId, BrokerId] = _TRY.field(
+        {}, "Brokers to replace", "--replace-broker", max_length=2_000
+    )('Old id and new id, {"3": 13}: the new one has the rack and the hardware of the old one, which is drained.')
+    rack_names: dict[RackName, RackName] = _TRY.field({}, "Racks to rename", "--rename-rack", max_length=1_000)(
+        'Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new name become '
+        "one."
+    )
+    placers: tuple[str, ...] = _TRY.field(
+        ("fewest-bytes", "generate"),
+        "Placers to compare",
+        "--placer",
+        form={"items": {"type": "string", "enum": list(PLACERS)}},
         min_length=1,
-        max_length=255,
-        description="The cluster, by the name under which its inventory is staged.",
-        json_schema_extra={"section": "Inventory"},
+    )(
+        "fewest-bytes keeps what fits; generate is what kafka-reassign-partitions --generate proposes; striped, zk "
+        "and modulo place everything afresh."
     )
-    ds: datetime.date | None = Field(
-        default=None,
-        title="Inventory date",
-        description="The day of the inventory (UTC). Empty: the newest complete one that is not after the run.",
-        json_schema_extra={"section": "Inventory"},
+    replication_factor: int | None = _TRY.field(None, "Replication factor", ge=1, le=100)(
+        "For all topics. Empty: each topic keeps its own."
     )
-    broker_counts: tuple[BrokerCount, ...] = Field(
-        default=(),
-        max_length=50,
-        title="Broker counts to try",
-        description="Empty: today's count, and one more broker in every rack. Brokers that do not exist yet are "
-        "planned with the median hardware of the others. For example [12, 15, 18].",
-        json_schema_extra={"section": "What to try"},
+    partition_counts: dict[TopicName, PartitionCount] = _TRY.field(
+        {}, "Partition counts", "--partitions", form={"metavar": "TOPIC=N"}, max_length=1_000
+    )(
+        'Topics that get more partitions, {"orders": 24}. The new ones are empty and are made before anything moves. '
+        "It cannot be undone, and records with keys change partition."
     )
-    new_broker_racks: tuple[RackName, ...] = Field(
-        default=(),
-        max_length=1000,
-        title="Racks of new brokers",
-        description="One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers.",
-        json_schema_extra={"section": "What to try"},
+    rack_rule: RackRule = _RULES.field(RackRule.STRICT, "Rack rule")(
+        "strict: as many racks as the replication factor allows; two-racks: at least two; off."
     )
-    removed_brokers: tuple[BrokerId, ...] = Field(
-        default=(),
-        max_length=2_000,
-        title="Brokers to remove",
-        description="Ids of brokers that go: they are drained. Counts are of what is left, new brokers included.",
-        json_schema_extra={"section": "What to try", "option": "--remove-brokers"},
+    balance: Balance = _RULES.field(Balance.BYTES)(
+        "What fewest-bytes makes even: the bytes on disk, or the number of replicas."
     )
-    replaced_brokers: dict[BrokerId, BrokerId] = Field(
-        default={},
-        max_length=2_000,
-        title="Brokers to replace",
-        description='Old id and new id, {"3": 13}: the new one has the rack and the hardware of the old one, which is '
-        "drained.",
-        json_schema_extra={"section": "What to try", "option": "--replace-broker"},
+    tolerance_ratio: float | None = _RULES.field(None, "Tolerance", "--tolerance", ge=0.0, le=1.0)(
+        "How far from its fair share a broker may be: 0.02 is 2 %. Empty: 0.02 for bytes, and within one replica for "
+        "counts."
     )
-    rack_names: dict[RackName, RackName] = Field(
-        default={},
-        max_length=1_000,
-        title="Racks to rename",
-        description='Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new '
-        "name become one.",
-        json_schema_extra={"section": "What to try", "option": "--rename-rack"},
+    disk_limit_ratio: float = _RULES.field(0.85, "Disk limit", "--disk-limit", gt=0.0, le=1.0)(
+        "How full a disk may be after the change: 0.85 is 85 %."
     )
-    placers: tuple[str, ...] = Field(
-        default=("fewest-bytes", "generate"),
-        min_length=1,
-        title="Placers to compare",
-        description="fewest-bytes keeps what fits; generate is what kafka-reassign-partitions --generate proposes; "
-        "striped, zk and modulo place everything afresh.",
-        json_schema_extra={
-            "section": "What to try",
-            "option": "--placer",
-            "items": {"type": "string", "enum": list(PLACERS)},
-        },
+    pinned_topics: dict[TopicPattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = _RULES.field(
+        {}, "Pinned topics", "--pin", form={"metavar": "TOPIC=ID,rack:NAME"}, max_length=1_000
+    )(
+        'Topics, or patterns of topics, with the brokers and racks that their replicas may be on: {"audit": [1, 2, '
+        '3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name goes before a pattern.'
     )
-    replication_factor: int | None = Field(
-        default=None,
-        ge=1,
-        le=100,
-        title="Replication factor",
-        description="For all topics. Empty: each topic keeps its own.",
-        json_schema_extra={"section": "What to try"},
+    max_replicas_per_broker: int | None = _RULES.field(
+        None, "Most replicas on a broker", "--max-replicas --most-replicas", ge=1, le=10_000_000
+    )("No broker may hold more. Empty: any number.")
+    max_leaders_per_broker: int | None = _RULES.field(
+        None, "Max leaders on a broker", "--max-leaders", ge=1, le=10_000_000
+    )("No broker may be the preferred leader of more partitions. Empty: any number.")
+    seed: int = _RULES.field(0, ge=0, le=2**31 - 1)(
+        "Of every random draw: the same request with the same seed is the same plan."
     )
-    partition_counts: dict[TopicName, PartitionCount] = Field(
-        default={},
-        max_length=1_000,
-        title="Partition counts",
-        description='Topics that get more partitions, {"orders": 24}. The new ones are empty and are made before '
-        "anything moves. It cannot be undone, and records with keys change partition.",
-        json_schema_extra={"section": "What to try", "option": "--partitions", "metavar": "TOPIC=N"},
-    )
-    rack_rule: RackRule = Field(
-        default=RackRule.STRICT,
-        title="Rack rule",
-        description="strict: as many racks as the replication factor allows; two-racks: at least two; off.",
-        json_schema_extra={"section": "Rules"},
-    )
-    balance: Balance = Field(
-        default=Balance.BYTES,
-        description="What fewest-bytes makes even: the bytes on disk, or the number of replicas.",
-        json_schema_extra={"section": "Rules"},
-    )
-    tolerance_ratio: float | None = Field(
-        default=None,
-        ge=0.0,
-        le=1.0,
-        title="Tolerance",
-        description="How far from its fair share a broker may be: 0.02 is 2 %. "
-        "Empty: 0.02 for bytes, and within one replica for counts.",
-        json_schema_extra={"section": "Rules", "option": "--tolerance"},
-    )
-    disk_limit_ratio: float = Field(
-        default=0.85,
-        gt=0.0,
-        le=1.0,
-        title="Disk limit",
-        description="How full a disk may be after the change: 0.85 is 85 %.",
-        json_schema_extra={"section": "Rules", "option": "--disk-limit"},
-    )
-    pinned_topics: dict[TopicPattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = Field(
-        default={},
-        max_length=1_000,
-        title="Pinned topics",
-        description="Topics, or patterns of topics, with the brokers and racks that their replicas may be on: "
-        '{"audit": [1, 2, 3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name goes before a pattern.',
-        json_schema_extra={"section": "Rules", "option": "--pin", "metavar": "TOPIC=ID,rack:NAME"},
-    )
-    max_replicas_per_broker: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000_000,
-        title="Most replicas on a broker",
-        description="No broker may hold more. Empty: any number.",
-        json_schema_extra={"section": "Rules", "option": "--max-replicas --most-replicas"},
-    )
-    max_leaders_per_broker: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000_000,
-        title="Max leaders on a broker",
-        description="No broker may be the preferred leader of more partitions. Empty: any number.",
-        json_schema_extra={"section": "Rules", "option": "--max-leaders"},
-    )
-    seed: int = Field(
-        default=0,
-        ge=0,
-        le=2**31 - 1,
-        description="Of every random draw: the same request with the same seed is the same plan.",
-        json_schema_extra={"section": "Rules"},
-    )
-    throttle_bytes_per_second: float = Field(
-        default=50e6,
-        gt=0.0,
-        le=1e12,
-        title="Throttle (bytes per second)",
-        description="Per broker and direction, as given to kafka-reassign-partitions --throttle.",
-        json_schema_extra={"section": "The move", "option": "--throttle"},
-    )
+    throttle_bytes_per_second: float = MOVE_FORM.field(
+        50e6, "Throttle (bytes per second)", "--throttle", gt=0.0, le=1e12
+    )("Per broker and direction, as given to kafka-reassign-partitions --throttle.")
 
-    throttles_bytes_per_second: tuple[Throttle, ...] = Field(
-        default=(),
-        max_length=20,
-        title="Throttles to compare (bytes per second)",
-        description="Several in place of the one above: every option is scheduled with each. For example "
-        "[50000000, 100000000].",
-        json_schema_extra={"section": "The move", "option": "--throttles"},
-    )
+    throttles_bytes_per_second: tuple[Throttle, ...] = MOVE_FORM.field(
+        (), "Throttles to compare (bytes per second)", "--throttles", max_length=20
+    )("Several in place of the one above: every option is scheduled with each. For example [50000000, 100000000].")
 
     @field_validator("placers")
     @classmethod

@@ -105,12 +105,7 @@ def _rates(view: ChangeView) -> list[Problem]:
 
 
 def move_problems(option: Option, move: MoveView | None = None) -> list[Problem]:
-    """Return what could go wrong with the move to one option.
-
-    Args:
-        option: the one.
-        move: its waves, where they are known.
-    """
+    """Return what could go wrong with the move to one option."""
     if option.is_refused:
         return []
     figures = option.figures

@@ -16,9 +16,6 @@ def asked_sentence(request: Mapping[str, Any]) -> str | None:
 
     >>> asked_sentence({"broker_counts": [12, 15], "replaced_brokers": {"3": 13}, "replication_factor": 2})
     'Asked: 12 or 15 brokers; broker 3 replaced by 13; replication factor 2.'
-
-    Args:
-        request: the parameters, as plain data.
     """
     parts = [part for say in _PARTS if (part := say(request))]
     return f"Asked: {'; '.join(parts)}." if parts else None

@@ -33,7 +33,7 @@ def stored_target(
     if any(row.get("replicas") is None for row in added):
         return None
     if added:
-        partitions, replicas = _grown(partitions, replicas, added)
+        partitions, replicas = _expanded(partitions, replicas, added)
     before, after = replicas_of(moves.column("replicas_before")), replicas_of(moves.column("replicas_after"))
     dirs, paths = np.full_like(after, -1), tuple[str, ...]()
     if "log_dirs_after" in moves.column_names:
@@ -59,7 +59,7 @@ def _rows_of(partitions: Partitions, wanted: Partitions) -> NDArray[np.intp]:
     return np.searchsorted(_keys(partitions, partitions.topics), _keys(wanted, partitions.topics))
 
 
-def _grown(
+def _expanded(
     partitions: Partitions, replicas: NDArray[np.int32], added: Sequence[Mapping[str, Any]]
 ) -> tuple[Partitions, NDArray[np.int32]]:
     """Return the assignment with the partitions that are made before anything moves."""
@@ -73,7 +73,7 @@ def _grown(
     matrix[: len(replicas), : replicas.shape[1]] = replicas
     matrix[len(replicas) :, : made.shape[1]] = made
     order = np.lexsort((number, topic))
-    grown = Partitions(
+    expanded = Partitions(
         topics=partitions.topics, topic=topic[order].astype(np.int32), partition=number[order].astype(np.int32)
     )
-    return grown, matrix[order]
+    return expanded, matrix[order]

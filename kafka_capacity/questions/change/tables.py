@@ -26,7 +26,7 @@ from kafka_capacity.objects.tables import (
     table_of_rows,
 )
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.growing import new_partitions
+from kafka_capacity.proposal.expansion import new_partitions
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.questions.change.move_tables import MOVE_TABLES, list_column, path_lists, schedule_tables
@@ -203,7 +203,7 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
 
 def new_partitions_table(result: PlacementResult) -> pa.Table:
     """Return the rows of ``new_partitions`` of one result."""
-    if result.grown is None:
+    if result.expanded is None:
         return NEW_PARTITIONS.empty_table()
     rows = [
         TopicGrowth(
@@ -215,7 +215,7 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
             command=one.command(),
             replicas=tuple(map(tuple, one.replicas)),
         )
-        for one in new_partitions(result.grown)
+        for one in new_partitions(result.expanded)
     ]
     return table_of_rows(NEW_PARTITIONS, rows)
 

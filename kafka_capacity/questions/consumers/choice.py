@@ -142,9 +142,9 @@ class GroupChoice:
 
 
 def worst_outcome(outcomes: Iterable[Row]) -> Row | None:
-    """Return the row of ``group_churn`` with the highest max lag; one without end is the highest.
+    """Return the row of ``group_churn`` with the highest max lag; an unbounded one is the highest.
 
-    Of events alike those that stop somebody come first: what an overload makes grow without end, it does in each.
+    Of events alike those that stop somebody come first: what an overload makes grow without bound, it does in each.
     """
     return max(
         outcomes,

@@ -121,12 +121,7 @@ def _has_todays_own(today: GroupVariant, request: GroupGridRequest) -> bool:
 
 
 def group_units(groups: Sequence[GroupFacts], request: GroupGridRequest) -> tuple[GroupUnit, ...]:
-    """List the pieces of work of a request, groups with many partitions first: they take longest.
-
-    Args:
-        groups: the groups that were asked for.
-        request: what to try them with.
-    """
+    """List the pieces of work of a request, groups with many partitions first: they take longest."""
     asked = frozenset(request.member_counts)
     units = []
     for position in sorted(range(len(groups)), key=lambda i: (-len(groups[i]), groups[i].group_id)):

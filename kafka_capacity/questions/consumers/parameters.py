@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -11,9 +11,9 @@ from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES
 from kafka_capacity.questions.consumers.grid import GroupGridRequest, StaticMembership
+from kafka_capacity.questions.form_section import FormSection
 
-GROUPS_SECTION = "Consumer groups"
-TIMEOUTS_SECTION = "Consumer timeouts"
+_GROUPS, _TIMEOUTS = FormSection("Consumer groups"), FormSection("Consumer timeouts")
 GIB = 2**30
 
 _KAFKA = GroupSettings()
@@ -43,184 +43,99 @@ Beat = Annotated[float, Field(ge=0.1, le=3_600.0, allow_inf_nan=False)]
 Wait = Annotated[float, Field(ge=0.0, le=86_400.0, allow_inf_nan=False)]
 
 
-def _in(section: str, **more: Any) -> dict[str, Any]:
-    return {"section": section, **more}
-
-
 class GroupParameters(BaseModel):
     """The consumer groups, counts, assignors and events to try, and the timeouts of their members."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    groups: tuple[GroupName, ...] = Field(
-        default=(),
-        max_length=10_000,
-        title="Groups",
-        description="Names of consumer groups, one a line. Empty: all.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--group", repeats=True),
+    groups: tuple[GroupName, ...] = _GROUPS.field((), "Groups", "--group", form={"repeats": True}, max_length=10_000)(
+        "Names of consumer groups, one a line. Empty: all."
     )
-    consumer_counts: tuple[ConsumerCount, ...] = Field(
-        default=(),
-        max_length=100,
-        title="Member counts to try",
-        description="For every group. Empty: today's count, and the smallest that will do. For example [4, 6, 8].",
-        json_schema_extra=_in(GROUPS_SECTION),
+    consumer_counts: tuple[ConsumerCount, ...] = _GROUPS.field((), "Member counts to try", max_length=100)(
+        "For every group. Empty: today's count, and the smallest that will do. For example [4, 6, 8]."
     )
-    group_protocols: tuple[Literal["classic", "consumer"], ...] = Field(
-        default=(),
-        title="Protocols to try",
-        description="classic: a member assigns; consumer: the brokers assign (KIP-848). Empty: today's, and both.",
-        json_schema_extra=_in(
-            GROUPS_SECTION, option="--protocols", items={"type": "string", "enum": [str(p) for p in _PROTOCOLS]}
-        ),
+    group_protocols: tuple[Literal["classic", "consumer"], ...] = _GROUPS.field(
+        (), "Protocols to try", "--protocols", form={"items": {"type": "string", "enum": [str(p) for p in _PROTOCOLS]}}
+    )("classic: a member assigns; consumer: the brokers assign (KIP-848). Empty: today's, and both.")
+    group_assignors: tuple[str, ...] = _GROUPS.field(
+        (), "Assignors to try", "--assignors", form={"items": {"type": "string", "enum": list(ASSIGNORS)}}
+    )(
+        "Each under every protocol that has it. Empty: today's, cooperative-sticky for classic groups and uniform for "
+        "consumer ones."
     )
-    group_assignors: tuple[str, ...] = Field(
-        default=(),
-        title="Assignors to try",
-        description="Each under every protocol that has it. Empty: today's, cooperative-sticky for classic groups and "
-        "uniform for consumer ones.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--assignors", items={"type": "string", "enum": list(ASSIGNORS)}),
+    static_membership: StaticMembership = _GROUPS.field(StaticMembership.BOTH, "Static members", "--static")(
+        "Whether members have a group.instance.id: as it is today, all of them, or both to compare."
     )
-    static_membership: StaticMembership = Field(
-        default=StaticMembership.BOTH,
-        title="Static members",
-        description="Whether members have a group.instance.id: as it is today, all of them, or both to compare.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--static"),
+    group_events: tuple[Event, ...] = _GROUPS.field(
+        USUAL_EVENTS,
+        "Events to simulate",
+        "--member-events --events",
+        form={"minItems": 1, "items": {"type": "string", "enum": [str(event) for event in Event]}},
+    )(
+        "What happens to the members: each is simulated on its own, at the group's peak rates, and each is held "
+        "against the lag objective. How long a slow member and new partitions wait is set by max.poll.interval.ms and "
+        "metadata.max.age.ms, whatever the number of members: add slow-member and more-partitions where the objective "
+        "covers them."
     )
-    group_events: tuple[Event, ...] = Field(
-        default=USUAL_EVENTS,
-        title="Events to simulate",
-        description="What happens to the members: each is simulated on its own, at the group's peak rates, and each is "
-        "held against the lag objective. How long a slow member and new partitions wait is set by "
-        "max.poll.interval.ms and metadata.max.age.ms, whatever the number of members: add slow-member and "
-        "more-partitions where the objective covers them.",
-        json_schema_extra=_in(
-            GROUPS_SECTION,
-            option="--member-events --events",
-            minItems=1,
-            items={"type": "string", "enum": [str(event) for event in Event]},
-        ),
+    lag_slo_seconds: float = _GROUPS.field(
+        120.0, "Lag objective (seconds)", "--lag-slo", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False
+    )("How old the oldest record that waits may get.")
+    catch_up_limit_seconds: float = _GROUPS.field(
+        4 * 3600.0, "Time to catch up (seconds)", "--catch-up-limit", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False
+    )("How soon a group that is behind by more than the objective today must have caught up.")
+    consumer_failures: int = _GROUPS.field(1, "Members that may fail", "--member-failures --failures", ge=0, le=100)(
+        "How many members of a group may fail at once, for good, without breaking the lag objective. 0: nobody is "
+        "lost for good."
     )
-    lag_slo_seconds: float = Field(
-        default=120.0,
-        gt=0.0,
-        le=30 * 86_400.0,
-        allow_inf_nan=False,
-        title="Lag objective (seconds)",
-        description="How old the oldest record that waits may get.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--lag-slo"),
+    member_capacity_bytes_per_second: float | None = _GROUPS.field(
+        None, "Capacity of a member (bytes per second)", "--member-capacity", gt=0.0, le=1e12, allow_inf_nan=False
+    )(
+        "What one member can process. Empty: the most that any member of the group has read in an hour. That is a "
+        "lower bound, and a limit only where that member is itself behind."
     )
-    catch_up_limit_seconds: float = Field(
-        default=4 * 3600.0,
-        gt=0.0,
-        le=30 * 86_400.0,
-        allow_inf_nan=False,
-        title="Time to catch up (seconds)",
-        description="How soon a group that is behind by more than the objective today must have caught up.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--catch-up-limit"),
+    partitions_factor: int = _GROUPS.field(2, "Growth of partitions (factor)", ge=2, le=100)(
+        "By how much the event more-partitions multiplies partition counts."
     )
-    consumer_failures: int = Field(
-        default=1,
-        ge=0,
-        le=100,
-        title="Members that may fail",
-        description="How many members of a group may fail at once, for good, without breaking the lag objective. "
-        "0: nobody is lost for good.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--member-failures --failures"),
-    )
-    member_capacity_bytes_per_second: float | None = Field(
-        default=None,
-        gt=0.0,
-        le=1e12,
-        allow_inf_nan=False,
-        title="Capacity of a member (bytes per second)",
-        description="What one member can process. Empty: the most that any member of the group has read in an hour. "
-        "That is a lower bound, and a limit only where that member is itself behind.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--member-capacity"),
-    )
-    partitions_factor: int = Field(
-        default=2,
-        ge=2,
-        le=100,
-        title="Growth of partitions (factor)",
-        description="By how much the event more-partitions multiplies partition counts.",
-        json_schema_extra=_in(GROUPS_SECTION),
-    )
-    broker_heap_bytes: int = Field(
-        default=int(HEAP_BYTES),
-        ge=0,
-        le=1024 * GIB,
-        title="Heap of a broker (bytes)",
-        description="-Xmx of the brokers: what it leaves of their memory is page cache, from which readers catch up.",
-        json_schema_extra=_in(GROUPS_SECTION, option="--broker-heap"),
-    )
-    heartbeat_interval_seconds: Beat = Field(
-        default=_KAFKA.heartbeat_interval_seconds,
-        title="Heartbeat interval (seconds)",
-        description="heartbeat.interval.ms of members of classic groups.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--heartbeat-interval"),
-    )
-    session_timeout_seconds: Seconds = Field(
-        default=_KAFKA.session_timeout_seconds,
+    broker_heap_bytes: int = _GROUPS.field(
+        int(HEAP_BYTES), "Heap of a broker (bytes)", "--broker-heap", ge=0, le=1024 * GIB
+    )("-Xmx of the brokers: what it leaves of their memory is page cache, from which readers catch up.")
+    heartbeat_interval_seconds: Beat = _TIMEOUTS.field(
+        _KAFKA.heartbeat_interval_seconds, "Heartbeat interval (seconds)", "--heartbeat-interval"
+    )("heartbeat.interval.ms of members of classic groups.")
+    session_timeout_seconds: Seconds = _TIMEOUTS.field(
+        _KAFKA.session_timeout_seconds, "Session timeout (seconds)", "--session-timeout", validate_default=True
+    )("session.timeout.ms of members of classic groups.")
+    server_heartbeat_interval_seconds: Beat = _TIMEOUTS.field(
+        _KAFKA.server_heartbeat_interval_seconds,
+        "Heartbeat interval, consumer protocol (seconds)",
+        "--server-heartbeat-interval",
+    )("group.consumer.heartbeat.interval.ms of the brokers.")
+    server_session_timeout_seconds: Seconds = _TIMEOUTS.field(
+        _KAFKA.server_session_timeout_seconds,
+        "Session timeout, consumer protocol (seconds)",
+        "--server-session-timeout",
         validate_default=True,
-        title="Session timeout (seconds)",
-        description="session.timeout.ms of members of classic groups.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--session-timeout"),
+    )("group.consumer.session.timeout.ms of the brokers.")
+    max_poll_interval_seconds: Seconds = _TIMEOUTS.field(
+        _KAFKA.max_poll_interval_seconds, "Longest time between polls (seconds)", "--max-poll-interval"
+    )("max.poll.interval.ms: who takes longer is put out of the group.")
+    auto_commit_interval_seconds: Seconds = _TIMEOUTS.field(
+        _KAFKA.auto_commit_interval_seconds, "Commit interval (seconds)", "--commit-interval"
+    )("auto.commit.interval.ms, or how often the application commits.")
+    metadata_max_age_seconds: Seconds = _TIMEOUTS.field(
+        _KAFKA.metadata_max_age_seconds, "Metadata age (seconds)", "--metadata-max-age"
+    )("metadata.max.age.ms: how late a member may see new partitions.")
+    poll_seconds: Seconds = _TIMEOUTS.field(_KAFKA.poll_seconds, "Time between polls (seconds)", "--poll-time")(
+        "The longest that a member which is well takes between two polls."
     )
-    server_heartbeat_interval_seconds: Beat = Field(
-        default=_KAFKA.server_heartbeat_interval_seconds,
-        title="Heartbeat interval, consumer protocol (seconds)",
-        description="group.consumer.heartbeat.interval.ms of the brokers.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--server-heartbeat-interval"),
+    restart_seconds: Wait = _TIMEOUTS.field(_KAFKA.restart_seconds, "Restart of a member (seconds)", "--restart-time")(
+        "How long a member is away while it is restarted."
     )
-    server_session_timeout_seconds: Seconds = Field(
-        default=_KAFKA.server_session_timeout_seconds,
-        validate_default=True,
-        title="Session timeout, consumer protocol (seconds)",
-        description="group.consumer.session.timeout.ms of the brokers.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--server-session-timeout"),
+    settle_seconds: Wait = _TIMEOUTS.field(_KAFKA.settle_seconds, "Pause between restarts (seconds)", "--settle-time")(
+        "How long a rolling restart waits, after a member is back, before it stops the next."
     )
-    max_poll_interval_seconds: Seconds = Field(
-        default=_KAFKA.max_poll_interval_seconds,
-        title="Longest time between polls (seconds)",
-        description="max.poll.interval.ms: who takes longer is put out of the group.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--max-poll-interval"),
-    )
-    auto_commit_interval_seconds: Seconds = Field(
-        default=_KAFKA.auto_commit_interval_seconds,
-        title="Commit interval (seconds)",
-        description="auto.commit.interval.ms, or how often the application commits.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--commit-interval"),
-    )
-    metadata_max_age_seconds: Seconds = Field(
-        default=_KAFKA.metadata_max_age_seconds,
-        title="Metadata age (seconds)",
-        description="metadata.max.age.ms: how late a member may see new partitions.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--metadata-max-age"),
-    )
-    poll_seconds: Seconds = Field(
-        default=_KAFKA.poll_seconds,
-        title="Time between polls (seconds)",
-        description="The longest that a member which is well takes between two polls.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--poll-time"),
-    )
-    restart_seconds: Wait = Field(
-        default=_KAFKA.restart_seconds,
-        title="Restart of a member (seconds)",
-        description="How long a member is away while it is restarted.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--restart-time"),
-    )
-    settle_seconds: Wait = Field(
-        default=_KAFKA.settle_seconds,
-        title="Pause between restarts (seconds)",
-        description="How long a rolling restart waits, after a member is back, before it stops the next.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--settle-time"),
-    )
-    slow_seconds: Seconds = Field(
-        default=_KAFKA.slow_seconds,
-        title="Time of a slow member (seconds)",
-        description="How long the slow member of the event slow-member takes over one batch.",
-        json_schema_extra=_in(TIMEOUTS_SECTION, option="--slow-time"),
+    slow_seconds: Seconds = _TIMEOUTS.field(_KAFKA.slow_seconds, "Time of a slow member (seconds)", "--slow-time")(
+        "How long the slow member of the event slow-member takes over one batch."
     )
 
     @field_validator("group_assignors")
@@ -259,11 +174,7 @@ class GroupParameters(BaseModel):
         return value
 
     def group_grid(self, *, seed: int) -> GroupGridRequest:
-        """Return what spans the grid of group scenarios.
-
-        Args:
-            seed: of every random draw.
-        """
+        """Return what spans the grid of group scenarios."""
         return GroupGridRequest(
             groups=self.groups,
             member_counts=self.consumer_counts,

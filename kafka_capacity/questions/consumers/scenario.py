@@ -62,7 +62,7 @@ class EventOutcome:
             the first fetch are part of it. 0 where nobody goes away, ``None`` where it is never read again.
         duplicate_records: read twice on average, since somebody left without committing.
         duplicate_records_high: at most.
-        lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for without end. Where the
+        lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for unbounded. Where the
             capacity is no limit, what the pauses alone add.
         lag_max_partition: which, ``topic-partition``; ``None`` where nothing lags.
         lag_max_bytes: the most that the group falls behind in total.

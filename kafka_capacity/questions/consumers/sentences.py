@@ -113,7 +113,7 @@ def _counted_pauses(deploy: Row) -> str:
 def _unread(deploy: Row) -> str:
     """Return how much is left unread, all partitions and pauses together, those of a member that is away among them."""
     seconds = deploy["paused_partition_seconds"]
-    total = "without end" if seconds is None else f"{seconds:,.0f} partition-seconds"
+    total = "unbounded partition-seconds" if seconds is None else f"{seconds:,.0f} partition-seconds"
     return f" ({total} unread, {format_wait(endless(deploy['pause_max_seconds']))} at most)"
 
 
@@ -132,7 +132,7 @@ def risk_of(group: GroupChoice) -> str:
     if "lag_slo" in broken and worst is not None:
         when, allowed = event_phrase(worst["event"]), format_duration(row["lag_slo_seconds"])
         if worst["lag_max_seconds"] is None:
-            return f"falls behind without end {when}, allowed {allowed}"
+            return f"lag grows without bound {when}, allowed {allowed}"
         return f"max lag {format_duration(worst['lag_max_seconds'])} {when}, allowed {allowed}{_caught_up(worst)}"
     if "lag_now" in broken:
         limit = format_duration(row["catch_up_limit_seconds"])
@@ -166,16 +166,16 @@ def _pause_sentence(group: GroupChoice) -> str | None:
     now, then = seconds[0], seconds[-1]
     if now is None or then is None:
         return None
-    said = f"A deploy leaves partitions unread for {format_count(now)} partition-seconds in all"
+    sentence = f"A deploy leaves partitions unread for {format_count(now)} partition-seconds in all"
     if group.then is None:
-        return f"{said}."
+        return f"{sentence}."
     why = ""
     if then > now and group.then["is_static"]:
         why = ": fewer pauses, but longer ones, since what a static member reads waits until it is back"
     word = "recommended change" if group.then is group.recommended else "nearest scenario"
     if format_count(now) == format_count(then):
-        return f"{said}, today and with the {word}."
-    return f"{said} today, and for {format_count(then)} with the {word}{why}."
+        return f"{sentence}, today and with the {word}."
+    return f"{sentence} today, and for {format_count(then)} with the {word}{why}."
 
 
 def _count_sentences(group: GroupChoice) -> list[str]:

@@ -209,7 +209,7 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
         )
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
     if lag > scenario.lag_slo_seconds and not (math.isinf(lag) and _is_overloaded(metrics)):
-        far = "falls behind without end" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
+        far = "falls behind without bound" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
         found.append(
             Excuse(
                 reason=f"{when} at peak partition {outcome.lag_max_partition} {far}, and "

@@ -90,7 +90,7 @@ GROUP_SCENARIOS = pa.schema(
     ]
 )
 """One row a scenario: inputs (the timeouts of :class:`GroupSettings` among them), the verdict, what is not known where
-it is ``not-judged``, ``excuses`` as a JSON list (figures without end are null in it), metrics, and the smallest counts
+it is ``not-judged``, ``excuses`` as a JSON list (unbounded figures are null in it), metrics, and the smallest counts
 that will do; the last two are null when Kafka would throw."""
 
 GROUP_CHURN = pa.schema([_SCENARIO_ID, *columns_of(EventOutcome, without=("curve",))])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import RequestError
@@ -13,11 +14,11 @@ from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.flows import percentile
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shapes import Hardware
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import Losses, losses
+from kafka_capacity.questions.failures.baseline import FLAGS, BaselineState, Cluster
 from kafka_capacity.questions.failures.broker_sums import broker_sums
-from kafka_capacity.questions.failures.capacity import capacities
-from kafka_capacity.questions.failures.ground import FLAGS, Cluster, Ground
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.questions.failures.sets import failure_sets
 
@@ -37,7 +38,7 @@ def evaluate_failures(
     """Lose each set of brokers by itself.
 
     Args:
-        snapshot: the cluster as it is, or as :func:`.ground.placed_snapshot` gives it.
+        snapshot: the cluster as it is, or as :func:`.baseline.placed_snapshot` gives it.
         load: traffic of its partitions.
         scenario: what is lost.
         traffic: the hours, for the percentiles of brokers; without, every partition is at its own at once, which is
@@ -48,23 +49,23 @@ def evaluate_failures(
     Raises:
         RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
     """
-    for name in ("throttle_bytes_per_second", "most_sets"):
+    for name in ("throttle_bytes_per_second", "max_sets"):
         if not getattr(scenario, name) > 0:
             raise RequestError(f"{name}: {getattr(scenario, name):g} is refused; give more than 0")
     sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario)
     capacity = capacities(snapshot.brokers, has)
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
     table = _Table(cluster, len(sets), scenario.throttle_bytes_per_second)
-    today = Ground.of(cluster, ())
+    today = BaselineState.of(cluster, ())
     by_first: dict[tuple[int, ...], list[int]] = {}
     for number, one in enumerate(sets):
         by_first.setdefault(one.first, []).append(number)
     for first, numbers in by_first.items():
-        ground = today if not first else Ground.of(cluster, _positions(snapshot, first))
+        baseline = today if not first else BaselineState.of(cluster, _positions(snapshot, first))
         rest = [_positions(snapshot, _others(sets[number])) for number in numbers]
         at_once = max(1, _MAX_CELLS // (len(snapshot.brokers) * cluster.rates.traffic.bytes_in.shape[1] or 1))
-        for part in losses(ground.states, rest, scenario.rules, rows=cluster.rows, most_sets=at_once):
-            table.fill(np.array(numbers[part.first : part.first + part.count]), part, ground)
+        for part in losses(baseline.states, rest, scenario.rules, rows=cluster.rows, max_sets=at_once):
+            table.fill(np.array(numbers[part.first : part.first + part.count]), part, baseline)
     for number, one in enumerate(sets):
         table.mark_dead(number, [*_positions(snapshot, one.brokers), *np.flatnonzero(snapshot.brokers.is_fenced)])
     peak_in, peak_out, peak_cores = (
@@ -119,57 +120,57 @@ class _Table:
             "coordinator": np.full((sets, groups), CoordinatorState.UNKNOWN, dtype=np.int8),
         }
 
-    def fill(self, at: Any, part: Losses, ground: Ground) -> None:
+    def fill(self, at: Any, part: Losses, baseline: BaselineState) -> None:
         """Enter what some sets do, which have these numbers."""
-        self._fill_partitions(at, part, ground)
-        self._fill_groups(at, part, ground)
-        self._fill_brokers(at, part, ground)
+        self._fill_partitions(at, part, baseline)
+        self._fill_groups(at, part, baseline)
+        self._fill_brokers(at, part, baseline)
 
     def mark_dead(self, number: int, brokers: Sequence[int]) -> None:
         """Take out the figures of brokers that are dead."""
         for name in ("peak_in_bytes_per_second", "peak_out_bytes_per_second", "peak_cores"):
             self.columns[name][number, brokers] = np.nan
 
-    def _fill_partitions(self, at: Any, part: Losses, ground: Ground) -> None:
+    def _fill_partitions(self, at: Any, part: Losses, baseline: BaselineState) -> None:
         cluster, columns = self._cluster, self.columns
         before, after = cluster.flags(part.before, part.row), cluster.flags(part.after, part.row)
         mean = cluster.rates.mean_bytes_per_second[part.row]
         for name in FLAGS:
             change = after[name].astype(np.float64) - before[name]
-            columns[name][at] = ground.counts[name] + np.rint(_by_set(part, change)).astype(np.int64)
+            columns[name][at] = baseline.counts[name] + np.rint(_by_set(part, change)).astype(np.int64)
         for name, flag in (("stopped_bytes_per_second", "offline"), ("refused_bytes_per_second", "under_min_isr")):
             change = (after[flag].astype(np.float64) - before[flag]) * mean
             # What was added and taken away again may leave a rounding error below zero.
-            columns[name][at] = np.maximum(getattr(ground, name) + _by_set(part, change), 0.0)
+            columns[name][at] = np.maximum(getattr(baseline, name) + _by_set(part, change), 0.0)
         topic = cluster.topic[part.row].astype(np.int64)
-        is_new = after["offline"] & ~ground.is_topic_offline[topic]
+        is_new = after["offline"] & ~baseline.is_topic_offline[topic]
         key = np.unique(part.of[is_new] * cluster.topic_count + topic[is_new])
         more = np.bincount(key // max(1, cluster.topic_count), minlength=part.count)
-        columns["offline_topics"][at] = int(ground.is_topic_offline.sum()) + more
+        columns["offline_topics"][at] = int(baseline.is_topic_offline.sum()) + more
 
-    def _fill_groups(self, at: Any, part: Losses, ground: Ground) -> None:
+    def _fill_groups(self, at: Any, part: Losses, baseline: BaselineState) -> None:
         cluster, reads = self._cluster, self._cluster.reads
         if not reads.groups:
             return
         gone = part.after.is_offline & ~part.before.is_offline
         more = reads.count(part.of[gone], part.row[gone], part.count)
-        self.columns["group_offline"][at] = ground.group_offline + more
+        self.columns["group_offline"][at] = baseline.group_offline + more
         first, end = reads.offsets.start, reads.offsets.stop
         if first == end:
             return
-        states = np.tile(ground.coordinator, (part.count, 1))
+        states = np.tile(baseline.coordinator, (part.count, 1))
         is_there = np.flatnonzero((part.row >= first) & (part.row < end))
         flags = {name: found[is_there] for name, found in cluster.flags(part.after, part.row).items()}
         states[part.of[is_there], part.row[is_there] - first] = cluster.coordinator_states(flags)
         self.columns["coordinator"][at] = states[:, reads.coordinator]
 
-    def _fill_brokers(self, at: Any, part: Losses, ground: Ground) -> None:
+    def _fill_brokers(self, at: Any, part: Losses, baseline: BaselineState) -> None:
         cluster, columns = self._cluster, self.columns
         sums = []
         for states, live in ((part.after, part.is_live), (part.before, part.before.live_replicas())):
             lost = cluster.lost_now(states, live, part.row)
             sums.append(broker_sums(states, live, lost, cluster.rates, row=part.row, of=part.of, sets=part.count))
-        found = ground.sums.changed_by(*sums)
+        found = baseline.sums.changed_by(*sums)
         columns["leaders"][at] = np.rint(found.leaders).astype(np.int64)
         columns["peak_in_bytes_per_second"][at] = np.maximum(percentile(found.written), 0.0)
         columns["peak_out_bytes_per_second"][at] = np.maximum(percentile(found.sent), 0.0)
@@ -180,3 +181,26 @@ class _Table:
 
 def _by_set(part: Losses, amount: Any) -> Any:
     return np.bincount(part.of, weights=amount, minlength=part.count)
+
+
+SURVIVOR_RESOURCES = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK_IO)
+"""What a loss changes on those that are left: space on disk and replicas stay as they are until somebody moves them."""
+
+
+def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, NDArray[np.float64]]:
+    """Return float64[B] of each resource that is known of any broker, NaN for those of which it is not.
+
+    Args:
+        brokers: whose networks count where ``has`` says nothing.
+        has: what they run on; ``None`` where that is not known.
+    """
+    networks = {
+        Resource.NETWORK_IN: brokers.network_in_bytes_per_second,
+        Resource.NETWORK_OUT: brokers.network_out_bytes_per_second,
+    }
+    found = networks if has is None else has.by_resource()
+    return {
+        resource: found[resource]
+        for resource in SURVIVOR_RESOURCES
+        if resource in networks or (resource in found and np.isfinite(found[resource]).any())
+    }

@@ -10,13 +10,13 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeouts_of
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
-from kafka_capacity.questions.failures.given import lost_together
-from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
+from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest, lost_together
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
+from kafka_capacity.questions.form_section import FormSection
 
-FAILURES_SECTION = "Failures"
+FAILURES_FORM = FormSection("Failures")
 
-_DEFAULTS, _CONTROLLERS = FailureScenario(scenario_id=""), ControllerQuestion()
+_DEFAULTS, _CONTROLLERS = FailureScenario(scenario_id=""), ControllerRequest()
 _KINDS = [str(kind) for kind in SetKind if kind is not SetKind.GIVEN]
 
 Kind = Literal["broker", "pair", "rack", "rack+broker"]
@@ -27,92 +27,63 @@ PropertyName = Annotated[str, Field(min_length=1, max_length=100)]
 Milliseconds = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
-def _here(**more: Any) -> dict[str, Any]:
-    return {"section": FAILURES_SECTION, **more}
-
-
 class FailureParameters(BaseModel):
     """Which losses to look at, and the controllers that elect new leaders after them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    failure_kinds: tuple[Kind, ...] = Field(
-        default=("broker", "rack", "rack+broker", "pair"),
+    failure_kinds: tuple[Kind, ...] = FAILURES_FORM.field(
+        ("broker", "rack", "rack+broker", "pair"),
+        "Losses to look at",
+        "--losses",
+        form={"items": {"type": "string", "enum": _KINDS}},
         min_length=1,
-        title="Losses to look at",
-        description="Every broker, every pair of brokers, every rack, every rack with one broker more.",
-        json_schema_extra=_here(option="--losses", items={"type": "string", "enum": _KINDS}),
+    )("Every broker, every pair of brokers, every rack, every rack with one broker more.")
+    failure_placements: Placements = FAILURES_FORM.field("recommended", "Placements to lose brokers of")(
+        "recommended: today's placement and the one that the report recommends, or the nearest where none fits; all: "
+        "today's and every option's."
     )
-    failure_placements: Placements = Field(
-        default="recommended",
-        title="Placements to lose brokers of",
-        description="recommended: today's placement and the one that the report recommends, or the nearest where none "
-        "fits; all: today's and every option's.",
-        json_schema_extra=_here(),
+    failure_sets: tuple[Lost, ...] = FAILURES_FORM.field(
+        (), "Further losses", "--lost-together", form={"metavar": "ID,rack:NAME", "repeats": True}, max_length=1_000
+    )("Brokers and racks that are lost together, one set a line: 1,2,rack:a.")
+    max_failure_sets: int = FAILURES_FORM.field(
+        500, "Most losses of a kind", "--max-losses --most-losses --most-sets", ge=2, le=100_000
+    )(
+        "Of more pairs, half are those that share the most partitions and the rest is drawn; of more racks with a "
+        "broker all are drawn. The report says so."
     )
-    failure_sets: tuple[Lost, ...] = Field(
-        default=(),
-        max_length=1_000,
-        title="Further losses",
-        description="Brokers and racks that are lost together, one set a line: 1,2,rack:a.",
-        json_schema_extra=_here(option="--lost-together", metavar="ID,rack:NAME", repeats=True),
+    election_rules: ElectionRules = FAILURES_FORM.field(
+        _DEFAULTS.rules, "Who elects leaders", "--election-rules --controller"
+    )("kraft; kraft-elr with eligible leader replicas (KIP-966); or zookeeper.")
+    controllers: tuple[Controller, ...] = FAILURES_FORM.field(
+        (), "Controllers", "--controllers", form={"metavar": "ID:RACK"}, max_length=MAX_VOTERS
+    )(
+        "The voters of the metadata quorum, node id and rack, one a line: 1:a. Without a rack the one of the broker "
+        "with that id counts. Empty: nothing is said of controllers."
     )
-    max_failure_sets: int = Field(
-        default=500,
-        ge=2,
-        le=100_000,
-        title="Most losses of a kind",
-        description="Of more pairs, half are those that share the most partitions and the rest is drawn; of more racks "
-        "with a broker all are drawn. The report says so.",
-        json_schema_extra=_here(option="--max-losses --most-losses --most-sets"),
-    )
-    election_rules: ElectionRules = Field(
-        default=_DEFAULTS.rules,
-        title="Who elects leaders",
-        description="kraft; kraft-elr with eligible leader replicas (KIP-966); or zookeeper.",
-        json_schema_extra=_here(option="--election-rules --controller"),
-    )
-    controllers: tuple[Controller, ...] = Field(
-        default=(),
-        max_length=MAX_VOTERS,
-        title="Controllers",
-        description="The voters of the metadata quorum, node id and rack, one a line: 1:a. Without a rack the one of "
-        "the broker with that id counts. Empty: nothing is said of controllers.",
-        json_schema_extra=_here(option="--controllers", metavar="ID:RACK"),
-    )
-    controller_properties: dict[PropertyName, Milliseconds] = Field(
-        default={},
+    controller_properties: dict[PropertyName, Milliseconds] = FAILURES_FORM.field(
+        {},
+        "Timeouts of controllers",
+        "--controller-timeout",
+        form={"metavar": "NAME=MS"},
         max_length=len(TIMEOUT_NAMES),
-        title="Timeouts of controllers",
-        description="By Kafka's names, in milliseconds, where they are not Kafka's defaults: "
-        '{"controller.quorum.fetch.timeout.ms": 2000}.',
-        json_schema_extra=_here(option="--controller-timeout", metavar="NAME=MS"),
+    )(
+        "By Kafka's names, in milliseconds, where they are not Kafka's defaults: "
+        '{"controller.quorum.fetch.timeout.ms": 2000}.'
     )
-    controller_up_ratio: float = Field(
-        default=_CONTROLLERS.up_ratio,
+    controller_up_ratio: float = FAILURES_FORM.field(
+        _CONTROLLERS.up_ratio,
+        "Share of time that a controller is up",
+        "--controller-up",
         gt=0.0,
         lt=1.0,
         allow_inf_nan=False,
-        title="Share of time that a controller is up",
-        description="While its rack is. An assumption: 0.999 is 8.8 hours a year down.",
-        json_schema_extra=_here(option="--controller-up"),
-    )
-    rack_up_ratio: float = Field(
-        default=_CONTROLLERS.rack_up_ratio,
-        gt=0.0,
-        le=1.0,
-        allow_inf_nan=False,
-        title="Share of time that a rack is up",
-        description="An assumption: 0.9999 is 53 minutes a year down.",
-        json_schema_extra=_here(option="--rack-up"),
-    )
-    failover_runs: int = Field(
-        default=_CONTROLLERS.runs,
-        ge=10,
-        le=10_000,
-        title="Simulated failovers",
-        description="How often the quorum loses its active controller in each way, to tell how long none is active.",
-        json_schema_extra=_here(),
+    )("While its rack is. An assumption: 0.999 is 8.8 hours a year down.")
+    rack_up_ratio: float = FAILURES_FORM.field(
+        _CONTROLLERS.rack_up_ratio, "Share of time that a rack is up", "--rack-up", gt=0.0, le=1.0, allow_inf_nan=False
+    )("An assumption: 0.9999 is 53 minutes a year down.")
+    failover_runs: int = FAILURES_FORM.field(_CONTROLLERS.runs, "Simulated failovers", ge=10, le=10_000)(
+        "How often the quorum loses its active controller in each way, to tell how long none is active."
     )
 
     @field_validator("failure_sets")
@@ -125,7 +96,7 @@ class FailureParameters(BaseModel):
     @field_validator("controllers")
     @classmethod
     def _are_controllers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        _as_value(lambda: ControllerQuestion.parse(value))
+        _as_value(lambda: ControllerRequest.parse(value))
         return value
 
     @field_validator("controller_properties")
@@ -138,22 +109,17 @@ class FailureParameters(BaseModel):
         _as_value(lambda: timeouts_of(value))
         return value
 
-    def failure_question(self, *, throttle_bytes_per_second: float, seed: int) -> FailureQuestion:
-        """Return what is asked of every placement.
-
-        Args:
-            throttle_bytes_per_second: of the copies, per broker and direction.
-            seed: of every random draw.
-        """
-        return FailureQuestion(
+    def failure_request(self, *, throttle_bytes_per_second: float, seed: int) -> FailureRequest:
+        """Return what is asked of every placement."""
+        return FailureRequest(
             kinds=tuple(SetKind(name) for name in dict.fromkeys(self.failure_kinds)),
             given=tuple(dict.fromkeys(lost_together(text) for text in self.failure_sets)),
             rules=self.election_rules,
-            most_sets=self.max_failure_sets,
+            max_sets=self.max_failure_sets,
             throttle_bytes_per_second=throttle_bytes_per_second,
             seed=seed,
-            controllers=ControllerQuestion(
-                voters=ControllerQuestion.parse(self.controllers),
+            controllers=ControllerRequest(
+                voters=ControllerRequest.parse(self.controllers),
                 timeouts=timeouts_of(self.controller_properties),
                 up_ratio=self.controller_up_ratio,
                 rack_up_ratio=self.rack_up_ratio,

@@ -58,10 +58,10 @@ class FailoverRow:
     inactive_p95_seconds: float | None
     inactive_p99_seconds: float | None
     elections_mean: float
-    elections_most: int
+    elections_max: int
     split_vote_ratio: float
     rpcs_mean: float
-    rpcs_most: int
+    rpcs_max: int
 
 
 QUORUM, QUORUM_FAILOVERS = schema_of(VotersLost), schema_of(FailoverRow)
@@ -123,10 +123,10 @@ def _distribution(runs: pa.Table) -> dict[str, Any]:
         "runs": len(epochs),
         **times,
         "elections_mean": float(epochs.mean()),
-        "elections_most": int(epochs.max()),
+        "elections_max": int(epochs.max()),
         "split_vote_ratio": float((epochs > 1).mean()),
         "rpcs_mean": float(rpcs.mean()),
-        "rpcs_most": int(rpcs.max()),
+        "rpcs_max": int(rpcs.max()),
     }
 
 

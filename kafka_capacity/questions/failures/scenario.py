@@ -62,13 +62,7 @@ class FailureSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Sets that were not looked at, since there are too many of their kind.
-
-    Attributes:
-        kind: of the sets.
-        possible: how many there are.
-        chosen: how many were looked at.
-    """
+    """Sets that were not looked at, since there are too many of their kind."""
 
     kind: SetKind
     possible: int
@@ -86,7 +80,7 @@ class FailureScenario:
         given_names: what people call them, in the same order; empty to name them by their brokers.
         placement_id: of the placement scenario that this stands on, :data:`TODAY` for none.
         rules: by which leaders are elected.
-        most_sets: at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those
+        max_sets: at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those
             that share the most partitions, the rest is drawn; of racks with a broker all are drawn.
         throttle_bytes_per_second: per broker and direction, when lost replicas are re-replicated.
         seed: of the draws.
@@ -98,7 +92,7 @@ class FailureScenario:
     given_names: tuple[str, ...] = ()
     placement_id: str = TODAY
     rules: ElectionRules = ElectionRules.KRAFT
-    most_sets: int = 2000
+    max_sets: int = 2000
     throttle_bytes_per_second: float = 50e6
     seed: int = 0
 
@@ -210,7 +204,7 @@ class FailureResult:
         over = np.nan_to_num(self.used_ratios(), nan=0.0) > 1.0
         return np.asarray(over.any(axis=0).sum(axis=1), dtype=np.int64)
 
-    def groups_hurt(self) -> NDArray[np.int64]:
+    def groups_affected(self) -> NDArray[np.int64]:
         """Count the groups that lose partitions, commits or their coordinator: int64[S]."""
         is_hurt = (self.group_offline > 0) | (self.coordinator >= CoordinatorState.REFUSES)
         return np.asarray(is_hurt.sum(axis=1), dtype=np.int64)

@@ -93,7 +93,7 @@ def _racks_and_brokers(
     racks = [(rack, members) for rack, members in brokers.brokers_by_rack().items() if rack is not None]
     alive = brokers.ids[~brokers.is_fenced].tolist()
     every = [(rack, members, one) for rack, members in racks for one in alive if one not in members]
-    chosen = _drawn(len(every), scenario.most_sets, scenario.seed)
+    chosen = _drawn(len(every), scenario.max_sets, scenario.seed)
     return [
         FailureSet(
             kind=SetKind.RACK_AND_BROKER,
@@ -109,12 +109,12 @@ def _pairs(brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScena
     alive = np.flatnonzero(~brokers.is_fenced)
     first, second = (alive[index] for index in np.triu_indices(len(alive), 1))
     chosen = np.arange(len(first))
-    if len(first) > scenario.most_sets:
+    if len(first) > scenario.max_sets:
         shared = shared_partitions(brokers.index_of(replicas), len(brokers))[first, second]
-        half = scenario.most_sets // 2
+        half = scenario.max_sets // 2
         most = np.argsort(-shared, kind="stable")[:half]
         rest = np.setdiff1d(chosen, most)
-        drawn = rest[_drawn(len(rest), scenario.most_sets - half, scenario.seed)]
+        drawn = rest[_drawn(len(rest), scenario.max_sets - half, scenario.seed)]
         chosen = np.sort(np.concatenate([most, drawn]))
     pairs = zip(brokers.ids[first[chosen]].tolist(), brokers.ids[second[chosen]].tolist(), strict=True)
     found = [

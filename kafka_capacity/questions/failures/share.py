@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.hardware.plain import plain_fields
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
 from kafka_capacity.kafka.controller.quorum.voters import (
     Voter,
@@ -20,8 +20,9 @@ from kafka_capacity.kafka.controller.quorum.voters import (
 )
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.failures.baseline import Baseline
 from kafka_capacity.questions.failures.durability.plain import assumed
-from kafka_capacity.questions.failures.question import ControllerQuestion
+from kafka_capacity.questions.failures.request import ControllerRequest
 from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.questions.failures.simulate import (
     FailureInputs,
@@ -31,7 +32,6 @@ from kafka_capacity.questions.failures.simulate import (
     merged_tables,
     piece_tables,
 )
-from kafka_capacity.questions.failures.standing import Standing
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
 from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share
 from kafka_capacity.report.inputs import ReportInputs
@@ -63,15 +63,15 @@ def find_failures(asked: Asked, handed: Handed) -> FailureInputs:
     if handed.hardware is None:
         raise TypeError("failures are simulated on hardware that is handed over")
     throttle = parameters.throttle_bytes_per_second
-    question = parameters.failure_question(throttle_bytes_per_second=throttle, seed=parameters.seed)
-    question.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
+    request = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
+    request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
     racks = dict(zip(snapshot.brokers.ids.tolist(), snapshot.brokers.racks, strict=True))
-    voters = tuple(_with_rack(voter, racks) for voter in question.controllers.voters)
+    voters = tuple(_with_rack(voter, racks) for voter in request.controllers.voters)
     return FailureInputs(
-        today=Standing(snapshot=snapshot, load=load, traffic=hourly_traffic(asked.basis.raw, snapshot, load)),
+        today=Baseline(snapshot=snapshot, load=load, traffic=hourly_traffic(asked.basis.raw, snapshot, load)),
         placements=placements_to_lose(asked, handed),
-        durability=parameters.durability_scenario(rules=question.rules, throttle_bytes_per_second=throttle),
-        question=dataclasses.replace(question, controllers=dataclasses.replace(question.controllers, voters=voters)),
+        durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
+        request=dataclasses.replace(request, controllers=dataclasses.replace(request.controllers, voters=voters)),
         shape=handed.hardware.shape,
         costs=handed.hardware.costs,
         limits=handed.hardware.limits,
@@ -89,13 +89,13 @@ def failures_document(
     inputs: FailureInputs, scenarios: Sequence[PlacementScenario], tables: Mapping[str, pa.Table]
 ) -> dict[str, Any]:
     """Describe in plain data what the tables do not: what was asked, and how much of the time there is a quorum."""
-    question = inputs.question
+    request = inputs.request
     there = set(tables["failure_kinds"].column("placement_id").to_pylist())
     return {
-        "rules": str(question.rules),
-        "most_sets": question.most_sets,
-        "throttle_bytes_per_second": question.throttle_bytes_per_second,
-        "seed": question.seed,
+        "rules": str(request.rules),
+        "max_sets": request.max_sets,
+        "throttle_bytes_per_second": request.throttle_bytes_per_second,
+        "seed": request.seed,
         "durability": assumed(inputs.durability),
         "shape": inputs.shape.name,
         "cpu_source": inputs.costs.source,
@@ -105,11 +105,11 @@ def failures_document(
             if placement_id in there
             for scenario in several
         },
-        "controllers": _controllers(question.controllers),
+        "controllers": _controllers(request.controllers),
     }
 
 
-def _controllers(asked: ControllerQuestion) -> dict[str, Any] | None:
+def _controllers(asked: ControllerRequest) -> dict[str, Any] | None:
     voters = asked.voters
     if not voters:
         return None
@@ -126,7 +126,7 @@ def _controllers(asked: ControllerQuestion) -> dict[str, Any] | None:
         "unavailable_in_racks_ratio": in_racks,
         "down_minutes_per_year": down_minutes_per_year(apart),
         "down_in_racks_minutes_per_year": down_minutes_per_year(in_racks),
-        "timeouts": plain_fields(asked.timeouts),
+        "timeouts": to_plain(asked.timeouts),
         "runs": asked.runs,
         "seed": asked.seed,
     }

@@ -25,7 +25,7 @@ from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Problem, Problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
-from kafka_capacity.kafka.controller.quorum.settings import Surroundings
+from kafka_capacity.kafka.controller.quorum.settings import Environment
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import tolerated_losses
 from kafka_capacity.objects.tables import merge_tables
@@ -33,12 +33,12 @@ from kafka_capacity.proposal.evaluate import evaluate_placement, placement_as_ma
 from kafka_capacity.proposal.grid import placement_key
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.questions.failures.baseline import Baseline
 from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.tables import durability_tables
-from kafka_capacity.questions.failures.question import ControllerQuestion, FailureQuestion
 from kafka_capacity.questions.failures.quorum_tables import RUNS, failover_table, quorum_table, run_table
+from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
 from kafka_capacity.questions.failures.scenario import TODAY
-from kafka_capacity.questions.failures.standing import Standing
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_table, failure_tables
 
 MAX_REPLICAS = 1 << 22
@@ -70,7 +70,7 @@ class FailureInputs:
     Attributes:
         today: the cluster as it is.
         placements: those of the plan that are looked at.
-        question: what is lost.
+        request: what is lost.
         durability: what is assumed, to tell what could be lost for good.
         shape: what the brokers run on.
         costs: what traffic takes of processors.
@@ -79,9 +79,9 @@ class FailureInputs:
         lags: how far groups are behind today.
     """
 
-    today: Standing
+    today: Baseline
     placements: tuple[ProposedPlacement, ...]
-    question: FailureQuestion
+    request: FailureRequest
     durability: DurabilityScenario
     shape: Shape
     costs: CpuCosts
@@ -89,7 +89,7 @@ class FailureInputs:
     is_read_in_rack: bool
     lags: Lags
 
-    def lose(self, scenario: FailureScenario, baseline: Standing) -> FailureResult:
+    def lose(self, scenario: FailureScenario, baseline: Baseline) -> FailureResult:
         """Lose what a scenario says, of today's placement or of another, with all that is known of the brokers."""
         return evaluate_failures(
             baseline.snapshot,
@@ -105,7 +105,7 @@ class FailureInputs:
         racks = FailureScenario(scenario_id="racks", kinds=(SetKind.RACK,))
         return self.problems(self.today, self.lose(racks, self.today), soundness)
 
-    def problems(self, baseline: Standing, result: FailureResult, soundness: Iterable[Problem] = ()) -> Problems:
+    def problems(self, baseline: Baseline, result: FailureResult, soundness: Iterable[Problem] = ()) -> Problems:
         """Return what is wrong with a placement before anything fails.
 
         Args:
@@ -122,7 +122,7 @@ class FailureInputs:
             limits=self.limits,
             is_read_in_rack=self.is_read_in_rack,
             lags=self.lags if baseline is self.today else None,
-            voters=self.question.controllers.voters,
+            voters=self.request.controllers.voters,
             rack_losses=result.rack_losses(),
         )
         return check_health(view, soundness)
@@ -168,13 +168,13 @@ def failure_pieces(inputs: FailureInputs) -> list[Piece]:
     losses: list[Piece] = []
     for placement in (None, *inputs.placements):
         brokers = inputs.today.snapshot.brokers if placement is None else placement.scenario.target
-        for place, kinds in enumerate(_split(inputs.question, brokers, replicas)):
+        for place, kinds in enumerate(_split(inputs.request, brokers, replicas)):
             losses.append(LossPiece(placement=placement, kinds=kinds, is_examined=not place))
     # Of small clusters the simulations are the longest pieces, so they come first.
-    return [*_failovers(inputs.question.controllers), *losses]
+    return [*_failovers(inputs.request.controllers), *losses]
 
 
-def _failovers(asked: ControllerQuestion) -> list[Piece]:
+def _failovers(asked: ControllerRequest) -> list[Piece]:
     if not _losses(asked):
         return []
     return [
@@ -183,57 +183,57 @@ def _failovers(asked: ControllerQuestion) -> list[Piece]:
     ]
 
 
-def _losses(asked: ControllerQuestion) -> list[ControllerLoss]:
+def _losses(asked: ControllerRequest) -> list[ControllerLoss]:
     """Return the losses of the active controller that leave a majority."""
     most = tolerated_losses(len(asked.voters)) if asked.voters else 0
     return [ControllerLoss(failure, lost) for lost in range(most) for failure in FailureKind]
 
 
-def _split(question: FailureQuestion, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
+def _split(request: FailureRequest, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
     """Return the kinds of losses that are done together."""
     count, racks = len(brokers), len(brokers.rack_names())
     per_broker = replicas / max(1, count)
-    pairs = min(question.most_sets, count * (count - 1) // 2) * 2 * (SetKind.PAIR in question.kinds)
-    with_racks = min(question.most_sets, count * racks) * (SetKind.RACK_AND_BROKER in question.kinds)
+    pairs = min(request.max_sets, count * (count - 1) // 2) * 2 * (SetKind.PAIR in request.kinds)
+    with_racks = min(request.max_sets, count * racks) * (SetKind.RACK_AND_BROKER in request.kinds)
     if (pairs + with_racks) * per_broker <= MAX_REPLICAS:
         return (tuple(SetKind),)
-    return tuple(kinds for kinds in _APART if not {*kinds}.isdisjoint({*question.kinds, SetKind.GIVEN}))
+    return tuple(kinds for kinds in _APART if not {*kinds}.isdisjoint({*request.kinds, SetKind.GIVEN}))
 
 
 def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
     """Do one piece of work and give its tables."""
     if isinstance(piece, FailoverPiece):
-        return {RUNS: _failover(inputs.question.controllers, piece)}
-    standing, placement_id = inputs.today, TODAY
+        return {RUNS: _failover(inputs.request.controllers, piece)}
+    baseline, placement_id = inputs.today, TODAY
     if piece.placement is not None:
         scenario, after = piece.placement.scenario, piece.placement.after
         placement_id = scenario.scenario_id
         placed = (
-            evaluate_placement(standing.snapshot, standing.load, scenario)
+            evaluate_placement(baseline.snapshot, baseline.load, scenario)
             if after is None
-            else placement_as_made(standing.snapshot, standing.load, scenario, after)
+            else placement_as_made(baseline.snapshot, baseline.load, scenario, after)
         )
         if placed.diff is None:
             return {}
-        standing = standing.after(placed)
-    snapshot, question = standing.snapshot, inputs.question
-    result = inputs.lose(question.scenario(placement_id, snapshot.brokers, piece.kinds), standing)
+        baseline = baseline.after(placed)
+    snapshot, request = baseline.snapshot, inputs.request
+    result = inputs.lose(request.scenario(placement_id, snapshot.brokers, piece.kinds), baseline)
     tables = failure_tables(result)
     if piece.is_examined:
-        tables["diagnoses"] = diagnoses_table(placement_id, inputs.problems(standing, result))
+        tables["diagnoses"] = diagnoses_table(placement_id, inputs.problems(baseline, result))
         assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
-        tables |= durability_tables(evaluate_durability(snapshot, standing.load, assumed))
+        tables |= durability_tables(evaluate_durability(snapshot, baseline.load, assumed))
     return tables
 
 
-def _failover(asked: ControllerQuestion, piece: FailoverPiece) -> pa.Table:
+def _failover(asked: ControllerRequest, piece: FailoverPiece) -> pa.Table:
     found = failovers(
         len(asked.voters),
         _losses(asked),
         runs=piece.runs,
         first_run=piece.first_run,
         seed=asked.seed,
-        around=Surroundings(timeouts=asked.timeouts),
+        around=Environment(timeouts=asked.timeouts),
     )
     return pa.concat_tables(run_table(loss, piece.first_run, several) for loss, several in found.items())
 
@@ -242,7 +242,7 @@ def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table
     """Join what came of all pieces, in whatever order it came; the losses of voters follow from it."""
     collected = list(bundles)
     times = failover_table(collected)
-    voters = inputs.question.controllers.voters
+    voters = inputs.request.controllers.voters
     return {
         **merge_tables(collected, FAILURE_TABLES),
         "quorum_failovers": times,

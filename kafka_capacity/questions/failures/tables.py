@@ -55,10 +55,10 @@ class LossRow:
     loaded_broker: Int32 | None
     loaded_resource: str | None
     loaded_ratio: float | None
-    most_in_ratio: float | None
-    most_out_ratio: float | None
+    max_in_ratio: float | None
+    max_out_ratio: float | None
     overloaded_brokers: int
-    groups_hurt: int
+    groups_affected: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,10 +176,10 @@ def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
         "loaded_broker": pa.array(result.brokers.ids[worst % brokers], mask=unknown),
         "loaded_resource": pa.array([names[place] for place in worst // brokers], mask=unknown),
         "loaded_ratio": pa.array(ratio, mask=unknown),
-        "most_in_ratio": most["network_in"],
-        "most_out_ratio": most["network_out"],
+        "max_in_ratio": most["network_in"],
+        "max_out_ratio": most["network_out"],
         "overloaded_brokers": result.overloaded(),
-        "groups_hurt": result.groups_hurt(),
+        "groups_affected": result.groups_affected(),
     }
     return table_of_columns(FAILURES, count, columns, of=result)
 

@@ -56,7 +56,7 @@ def test_waves_of_an_earlier_plan_are_taken_away(run, snapshot, broker_list, tmp
         (("--throttle-auto",), "is_throttle_automatic", True),
         (("--headroom", "0.5"), "headroom_ratio", 0.5),
         (("--moves-per-broker", "3"), "max_concurrent_moves_per_broker", 3),
-        (("--wave-hours", "2"), "longest_wave_seconds", 7200.0),
+        (("--wave-hours", "2"), "max_wave_seconds", 7200.0),
         (("--pause", "5"), "pause_seconds", 5.0),
     ],
 )

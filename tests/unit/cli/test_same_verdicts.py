@@ -43,7 +43,7 @@ def assert_same(said, tables):
     for key, row in rows.items():
         assert {name: said[key][name] for name in COUNTS} == {name: row[name] for name in COUNTS}
         assert len({one["broker"] for one in said[key]["overloads"]}) == row["overloaded_brokers"]
-        assert len(said[key]["groups"]) == row["groups_hurt"]
+        assert len(said[key]["groups"]) == row["groups_affected"]
         assert said[key]["rebuild_seconds"] == row["rebuild_seconds"]
 
 

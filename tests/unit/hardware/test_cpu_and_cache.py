@@ -7,7 +7,7 @@ import pytest
 
 from kafka_capacity.demand.workload import Lags
 from kafka_capacity.hardware.cpu import STATED, calibrate, cores
-from kafka_capacity.questions.capacity.cache_reads import cache_reads
+from kafka_capacity.questions.capacity.loads import cache_reads
 from tests.unit.questions.capacity.workloads import MIB, workload
 
 

@@ -13,12 +13,12 @@ from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.plan.pinned import pin_plan
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.proposal.expansion import expanded
 from kafka_capacity.proposal.grid import placement_grid
-from kafka_capacity.proposal.growing import grown
 from kafka_capacity.questions.failures import simulate as failure_evaluation
+from kafka_capacity.questions.failures.baseline import Baseline, shared_traffic
 from kafka_capacity.questions.failures.share import FAILURES_DOCUMENT
 from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
-from kafka_capacity.questions.failures.standing import Standing, shared_traffic
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
 from tests.asking import ask, simulate_here
 from tests.builders import cluster, topic
@@ -88,7 +88,7 @@ def test_the_order_in_which_work_is_done_leaves_no_trace(pinned, share):
 def test_losses_of_todays_brokers_are_those_worked_out_by_hand(share):
     _, tables, _ = share
     found = {row["name"]: row for row in rows(tables, "failures", placement_id="today")}
-    figures = ("offline", "offline_topics", "under_min_isr", "new_leaders", "groups_hurt")
+    figures = ("offline", "offline_topics", "under_min_isr", "new_leaders", "groups_affected")
     # orders-0 is on 1 and 2, orders-1 on 2 and 3, with both in sync wanted; single-0 is on 3 alone.
     assert {name: tuple(row[key] for key in figures) for name, row in found.items() if row["kind"] != "pair"} == {
         "broker 1": (0, 0, 1, 1, 0),
@@ -106,7 +106,7 @@ def test_losses_of_todays_brokers_are_those_worked_out_by_hand(share):
     assert len(rows(tables, "failures", placement_id="today", kind="pair")) == 6
     assert (found["broker 3"]["stopped_bytes_per_second"], found["broker 3"]["refused_bytes_per_second"]) == (4e8, 4e8)
     # Without broker 1, 2 leads both of orders: it sends 5e8 twice, and 4e8 to the follower of one.
-    assert found["broker 1"]["most_out_ratio"] == pytest.approx(1.4e9 / 1.25e9)
+    assert found["broker 1"]["max_out_ratio"] == pytest.approx(1.4e9 / 1.25e9)
     # Broker 3's replica of orders-1 alone is re-replicated: single-0 has no leader to copy from.
     assert (found["broker 3"]["rebuild_bytes"], found["broker 3"]["rebuild_seconds"]) == (1e9, pytest.approx(5.0))
 
@@ -238,14 +238,14 @@ def test_hours_of_a_topic_with_more_partitions_are_shared_as_its_load_is():
     load = partition_load(raw, snapshot)
     request = parse_plan_request({**REQUEST, "partition_counts": {"orders": 4}, "failure_sets": []})
     (scenario, *_) = placement_grid(snapshot.brokers, request.grid())
-    more = grown(snapshot, load, scenario)
+    more = expanded(snapshot, load, scenario)
     hours = np.arange(6, dtype=np.float32).reshape(3, 2)
     traffic = Traffic(bytes_in=hours, bytes_out=2 * hours, basis=PeakBasis.SAME_HOURS)
     shared = shared_traffic(traffic, more)
     # orders had 0 and 2 in the first hour, 1 and 3 in the second; single is last and stays.
     assert shared.bytes_in.tolist() == [*[[0.5, 1.0]] * 4, [4.0, 5.0]]
     assert shared.bytes_out.tolist() == [*[[1.0, 2.0]] * 4, [8.0, 10.0]]
-    assert Standing(snapshot=snapshot, load=load, traffic=traffic).traffic is traffic
+    assert Baseline(snapshot=snapshot, load=load, traffic=traffic).traffic is traffic
 
 
 def test_what_could_be_lost_is_told_of_every_placement(share):

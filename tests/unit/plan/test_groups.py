@@ -10,11 +10,11 @@ from kafka_capacity.example import make_example
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import parquet_bytes, write_dataset
 from kafka_capacity.objects.store import LocalStore
-from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.pinned import check_groups, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import TABLES, read_plan, read_plan_tables, seal_plan, write_share
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.traffic import read_basis
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
 from kafka_capacity.questions.consumers.choice import choose

@@ -178,7 +178,7 @@ def test_parameters_of_the_move_are_in_the_schedule(store):
     _, manifest = planned(store, wave_order="smallest-first", max_wave_hours=2.0, headroom_ratio=0.3)
     (row,) = read_table(store, manifest, "schedules").to_pylist()
 
-    assert (row["order"], row["longest_wave_seconds"], row["headroom_ratio"]) == ("smallest-first", 7200.0, 0.3)
+    assert (row["order"], row["max_wave_seconds"], row["headroom_ratio"]) == ("smallest-first", 7200.0, 0.3)
     assert row["max_concurrent_moves_per_broker"] == 2
     received = read_table(store, manifest, "wave_moves")
     assert pc.max(received.column("wave")).as_py() == row["wave_count"]

@@ -14,11 +14,11 @@ from kafka_capacity.objects import attempts
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.manifest import with_own_hash
 from kafka_capacity.objects.store import LocalStore
-from kafka_capacity.plan.basis import read_basis
 from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.plan.traffic import read_basis
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.questions.change.evaluate import PlacementPiece, placement_tables

@@ -11,8 +11,7 @@ import pytest
 from kafka_capacity.errors import RenderError
 from kafka_capacity.questions.change.section.change import MAX_BROKERS, WORST_BROKERS
 from kafka_capacity.questions.change.section.comparison import MAX_BARS
-from kafka_capacity.report.charts import charts_of, complete_spec, draw_charts, page_svg
-from kafka_capacity.report.png import smaller_png
+from kafka_capacity.report.charts import charts_of, complete_spec, draw_charts, page_svg, smaller_png
 from kafka_capacity.report.template_folder import template_folder
 from tests.report.decided import build_report
 from tests.report.plans import ClusterSpec, make_inputs

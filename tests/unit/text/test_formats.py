@@ -27,7 +27,7 @@ from kafka_capacity.text import (
     iec_unit,
     names,
     times,
-    words,
+    wording,
 )
 
 IEC = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
@@ -44,7 +44,9 @@ def read_duration(text: str) -> float:
     return sum(float(words[i]) * SECONDS[words[i + 1]] for i in range(0, len(words), 2))
 
 
-@pytest.mark.parametrize("module", [amounts, figures, times, words, names, palette], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [amounts, figures, times, wording, names, palette], ids=lambda module: module.__name__
+)
 def test_the_examples_in_docstrings_are_true(module):
     assert doctest.testmod(module).failed == 0
 

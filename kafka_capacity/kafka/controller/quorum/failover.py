@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.quorum.messages import Rpc
-from kafka_capacity.kafka.controller.quorum.settings import Surroundings
+from kafka_capacity.kafka.controller.quorum.settings import Environment
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind, QuorumSimulation
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, majority, tolerated_losses
 
@@ -66,7 +66,7 @@ def failovers(
     runs: int,
     seed: int,
     first_run: int = 0,
-    around: Surroundings | None = None,
+    around: Environment | None = None,
 ) -> dict[ControllerLoss, list[Failover]]:
     """Fail the active controller in several ways, again and again.
 
@@ -86,7 +86,7 @@ def failovers(
     Raises:
         RequestError: a number is out of its range, too few voters are left for a leader to fail, or no leader stays.
     """
-    around, spare = around or Surroundings(), tolerated_losses(voters)
+    around, spare = around or Environment(), tolerated_losses(voters)
     if not 1 <= voters <= MAX_VOTERS or runs < 1:
         raise RequestError(f"voters must be from 1 to {MAX_VOTERS} and runs at least 1, not {voters} and {runs}")
     for loss in losses:

@@ -59,13 +59,13 @@ def _vote(replica: Replica, request: Request, now: float) -> bool:
 
 def _succession_backoff(replica: Replica, successors: tuple[int, ...]) -> float:
     """Return how long to wait: nothing for the first, then twice as long from one to the next."""
-    most_ms = round(replica.timeouts.election_backoff_max_seconds * 1000)
+    max_ms = round(replica.timeouts.election_backoff_max_seconds * 1000)
     position = successors.index(replica.node_id) if replica.node_id in successors else len(successors)
     if position == 0:
         return 0.0
     if position >= len(successors):
-        return most_ms / 1000
-    return min(most_ms, (most_ms >> (len(successors) - 1)) << (position - 1)) / 1000
+        return max_ms / 1000
+    return min(max_ms, (max_ms >> (len(successors) - 1)) << (position - 1)) / 1000
 
 
 def _on_fetch(replica: Replica, request: Request, now: float) -> None:

@@ -76,12 +76,12 @@ class Spread:
     """How long something takes: drawn evenly from between two bounds, or from what was measured where there is some."""
 
     least_seconds: float
-    most_seconds: float
+    max_seconds: float
     measured_seconds: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0 <= self.least_seconds <= self.most_seconds < inf:
-            raise RequestError(f"a time must be from 0 on and finite, not {self.least_seconds} to {self.most_seconds}")
+        if not 0 <= self.least_seconds <= self.max_seconds < inf:
+            raise RequestError(f"a time must be from 0 on and finite, not {self.least_seconds} to {self.max_seconds}")
 
     @classmethod
     def measured(cls, seconds: tuple[float, ...]) -> Spread:
@@ -93,11 +93,11 @@ class Spread:
         if self.measured_seconds:
             return random.choice(self.measured_seconds)
         # What random.uniform does, without the call: one is drawn for every message.
-        return self.least_seconds + (self.most_seconds - self.least_seconds) * random.random()
+        return self.least_seconds + (self.max_seconds - self.least_seconds) * random.random()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Environment:
     """What all replicas of a quorum have alike.
 
     How much flushes differ decides how far apart the timers of two followers run, and so how often votes are split. A

@@ -1,4 +1,4 @@
-"""A quorum in time: replicas, the network between them, and what goes wrong. The same seed gives the same course.
+"""A quorum in time: replicas, the network between them, and what goes wrong. The same seed gives the same trace.
 
 A discrete-event simulation in the manner of Kafka's own ``RaftEventSimulationTest``: a message takes a random delay and
 may be lost; replicas crash and come back with what is durable. What a replica does follows Kafka's rules
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from kafka_capacity.kafka.controller.quorum.messages import NOBODY, Error, Request, Response, Rpc
 from kafka_capacity.kafka.controller.quorum.protocol import handle_request, handle_response, poll, take_refusal
 from kafka_capacity.kafka.controller.quorum.replica import Replica, State
-from kafka_capacity.kafka.controller.quorum.settings import Surroundings
+from kafka_capacity.kafka.controller.quorum.settings import Environment
 
 SHUTDOWN_SECONDS = 5.0
 """How long a controller that shuts down waits for its successor (``RaftManager``)."""
@@ -60,10 +60,10 @@ class QuorumSimulation:
     """
 
     def __init__(
-        self, voters: Sequence[int], *, observers: Sequence[int] = (), around: Surroundings | None = None, seed: int
+        self, voters: Sequence[int], *, observers: Sequence[int] = (), around: Environment | None = None, seed: int
     ) -> None:
         ids = [*voters, *observers]
-        self.around = around or Surroundings()
+        self.around = around or Environment()
         self.now = 0.0
         self.voters = tuple(voters)
         self.replicas = {i: Replica(i, voters, self.around.timeouts, Random(f"{seed}/{i}")) for i in ids}

@@ -76,12 +76,12 @@ def _change(_view: SizingView, row: Row) -> str:
 def _label(_view: SizingView, row: Row) -> str:
     """Name an option in few words, which the page has little room for."""
     shape = "today’s" if row["shape"] == TODAY else row["shape"]
-    said = [f"{row['broker_count']:,} × {shape}"]
-    said += [f"{row['extra_racks']:,} more racks"] if row["extra_racks"] else []
-    said += [f"{idle:,} idle"] if (idle := idle_brokers(row)) else []
-    said += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
-    said += [word for kind, word in _KINDS.items() if row["kind"] == kind]
-    return ", ".join(said) + (" ◆" if row["is_on_front"] else "")
+    parts = [f"{row['broker_count']:,} × {shape}"]
+    parts += [f"{row['extra_racks']:,} more racks"] if row["extra_racks"] else []
+    parts += [f"{idle:,} idle"] if (idle := idle_brokers(row)) else []
+    parts += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
+    parts += [word for kind, word in _KINDS.items() if row["kind"] == kind]
+    return ", ".join(parts) + (" ◆" if row["is_on_front"] else "")
 
 
 def _field(key: str, label: str, kind: str) -> Column:
@@ -174,19 +174,19 @@ def _row(view: SizingView, row: Row) -> dict[str, Any]:
 
 
 def _note(row: Row) -> str | None:
-    said = []
+    parts = []
     if row["excuses"]:
         reason, more = str(row["excuses"][0]["reason"]), len(row["excuses"]) - 1
-        said.append(reason[:1].upper() + reason[1:] + (f" (and {plural(more, 'more limit')})" if more else ""))
+        parts.append(reason[:1].upper() + reason[1:] + (f" (and {plural(more, 'more limit')})" if more else ""))
     elif (tightest := tightest_phrase(row)) is not None:
-        said.append(f"Tightest: {tightest}")
+        parts.append(f"Tightest: {tightest}")
     if row["change_seconds"] is None and row["least_throttle_bytes_per_second"]:
-        said.append(
+        parts.append(
             f"Copying ends with a throttle above {format_throttle_above(row['least_throttle_bytes_per_second'])}"
         )
     if idle := idle_brokers(row):
         used = row["broker_count"] - idle
-        said.append(f"Spread over all its brokers it has less headroom than on {used:,}, so {idle:,} hold nothing")
+        parts.append(f"Spread over all its brokers it has less headroom than on {used:,}, so {idle:,} hold nothing")
     if not row["is_in_place"]:
-        said.append("New machines: everything is copied")
-    return ". ".join(said) + "." if said else None
+        parts.append("New machines: everything is copied")
+    return ". ".join(parts) + "." if parts else None

@@ -74,15 +74,15 @@ def _by_rack(rows: Rows, fields: Sequence[str]) -> Rows:
 
 def _moves_chart(rows: Rows) -> dict[str, Any]:
     shown, left_out = _worst(rows, lambda row: row["move_in_bytes"] + row["move_out_bytes"])
-    most_in, most_out = _largest(rows, "move_in_bytes"), _largest(rows, "move_out_bytes")
+    max_in, max_out = _largest(rows, "move_in_bytes"), _largest(rows, "move_out_bytes")
     return chart(
         "moves-by-broker",
         "moves_by_broker",
         title="What each broker sends and receives",
         is_half_wide=True,
-        description=f"Bar chart of the bytes each broker sends and receives. Broker {most_in['broker']} receives most, "
-        f"{format_bytes(most_in['move_in_bytes'])}; broker {most_out['broker']} sends most, "
-        f"{format_bytes(most_out['move_out_bytes'])}.",
+        description=f"Bar chart of the bytes each broker sends and receives. Broker {max_in['broker']} receives most, "
+        f"{format_bytes(max_in['move_in_bytes'])}; broker {max_out['broker']} sends most, "
+        f"{format_bytes(max_out['move_out_bytes'])}.",
         values=_by_rack(shown, ("move_in_bytes", "move_out_bytes")),
         data_table=table(
             "What each broker sends and receives",

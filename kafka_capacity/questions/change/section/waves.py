@@ -18,13 +18,13 @@ from kafka_capacity.questions.change.move_words import (
 )
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.questions.change.section.wave_charts import KINDS, disk_chart, gantt_chart
-from kafka_capacity.questions.change.section.wave_dirs import dir_table
 from kafka_capacity.questions.change.wave_runbook import FOLDER, bottleneck, pages
 from kafka_capacity.report.anchors import WAVES
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import cells, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_percent, format_throttle, plural
+from kafka_capacity.text.names import clipped
 
 MAX_ROWS = 120
 """Waves in the table; further ones are in the files only."""
@@ -96,8 +96,8 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
 
 def move_sentences(move: MoveView) -> list[str]:
     """Return what is said of the waves together."""
-    said = (throttle_sentence, order_sentence, leadership_sentence, detour_sentence, disk_sentence)
-    return [sentence for write in said if move.waves and (sentence := write(move))]
+    sentences = (throttle_sentence, order_sentence, leadership_sentence, detour_sentence, disk_sentence)
+    return [sentence for write in sentences if move.waves and (sentence := write(move))]
 
 
 def _added(view: ChangePage) -> list[dict[str, Any]]:
@@ -144,3 +144,41 @@ def waves_table(move: MoveView) -> dict[str, Any]:
     if len(shown) < len(move.waves):
         note += f" {len(shown):,} of {plural(len(move.waves), 'wave')} are listed."
     return table("The waves", columns, rows, note=note)
+
+
+MAX_ROWS = 60
+_PATH_LENGTH = 60
+_COLUMNS = (
+    column("wave", "Wave", "id"),
+    column("log_dir", "Log dir"),
+    column("start_bytes", "At the start", "bytes"),
+    column("peak_bytes", "On the way", "bytes"),
+    column("end_bytes", "At the end", "bytes"),
+    column("limit_bytes", "Limit", "bytes"),
+    column("fill", "Of its limit"),
+)
+
+
+def dir_table(move: MoveView) -> dict[str, Any] | None:
+    """Return the fullest directory of each wave; nothing where no broker has several, or no limit is known."""
+    dirs = {(row["broker_id"], row["path"]) for row in move.dirs}
+    known = [row for row in move.dirs if row["limit_bytes"]]
+    if len(dirs) == len({broker for broker, _ in dirs}) or not known:
+        return None
+    fullest: dict[int, Any] = {}
+    for row in known:
+        ratio = row["peak_bytes"] / row["limit_bytes"]
+        if row["wave"] not in fullest or ratio > fullest[row["wave"]]["ratio"]:
+            fullest[row["wave"]] = {**row, "ratio": ratio}
+    rows = [
+        {
+            **row,
+            "log_dir": f"{clipped(row['path'], _PATH_LENGTH)} of broker {row['broker_id']}",
+            "fill": format_percent(row["ratio"]),
+        }
+        for _, row in sorted(fullest.items())
+    ]
+    note = "Of the log dirs that take part in a wave, the one that comes closest to its limit."
+    if len(rows) > MAX_ROWS:
+        note += f" {MAX_ROWS:,} of {plural(len(rows), 'wave')} are listed."
+    return table("Log dirs on the way", _COLUMNS, rows[:MAX_ROWS], note=note)

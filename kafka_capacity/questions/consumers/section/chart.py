@@ -22,13 +22,7 @@ FINE_ENOUGH = 0.005
 
 
 def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, Any] | None:
-    """Describe the chart; ``None`` where no curve was kept or nothing ever waits.
-
-    Args:
-        view: all groups.
-        group: the group.
-        chart_id: unique in the report.
-    """
+    """Describe the chart; ``None`` where no curve was kept or nothing ever waits."""
     event = _event(view, group)
     if event is None:
         return None
@@ -134,11 +128,11 @@ def _peaks(group: GroupChoice, event: str) -> str:
 
 def _how_far(outcome: Row) -> str:
     if outcome["lag_max_seconds"] is None:
-        return f"{outcome['lag_max_partition']} falls behind without end"
+        return f"{outcome['lag_max_partition']} falls behind without bound"
     return f"max lag {format_duration(outcome['lag_max_seconds'])}, {outcome['lag_max_partition'] or 'nowhere'}"
 
 
 def _endless_note(group: GroupChoice, event: str) -> str:
     outcomes = [group.outcome(row, event) for row in group.shown]
     is_endless = any(outcome is not None and outcome["lag_max_seconds"] is None for outcome in outcomes)
-    return " A curve without end is drawn as far as it was followed." if is_endless else ""
+    return " An unbounded curve is drawn as far as it was followed." if is_endless else ""

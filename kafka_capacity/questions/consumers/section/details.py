@@ -31,12 +31,7 @@ _SEEN = frozenset({"member_capacity", "lag_slo"})
 
 
 def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, Any]:
-    """Return one row a group, those at risk first.
-
-    Args:
-        view: all groups.
-        anchors: by group, the id of its own part of the page.
-    """
+    """Return one row a group, those at risk first."""
     groups = [group.choice for group in view.groups]
     listed = groups[:MAX_LISTED]
     allowed = {group.now["lag_slo_seconds"] for group in groups}

@@ -41,10 +41,10 @@ def build(view: ReportView) -> dict[str, Any] | None:
     anchors = {group.group_id: f"group-{place}" for place, group in enumerate([*full, *folded], start=1)}
     rests_on = common_caveats(groups)
     parts = [_full(groups, group, anchors[group.group_id]) for group in full]
-    said = decided_groups(groups.answer)
+    summary = decided_groups(groups.answer)
     return {
-        "summary": said["summary"],
-        "at_risk": said["at_risk"],
+        "summary": summary["summary"],
+        "at_risk": summary["at_risk"],
         "figures": [_figures(group) for group in full if group.risk is not None][:MAX_NAMED],
         "overview": overview_table(groups, anchors) if decided else None,
         "serious": [one for one in rests_on if one["severity"] == "serious"],

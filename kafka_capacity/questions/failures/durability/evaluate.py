@@ -23,7 +23,7 @@ from kafka_capacity.kafka.durability import Acks
 from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
 from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
-from kafka_capacity.questions.failures.durability.courses import explored_settings
+from kafka_capacity.questions.failures.durability.failure_modes import explored_settings
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
 
 MAX_PARTITIONS = 100_000
@@ -34,7 +34,7 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
     """Work out what the topics of a snapshot could lose.
 
     Args:
-        snapshot: as it is, or as :func:`~kafka_capacity.questions.failures.ground.placed_snapshot` gives it.
+        snapshot: as it is, or as :func:`~kafka_capacity.questions.failures.baseline.placed_snapshot` gives it.
         load: of its partitions.
         scenario: what is assumed.
 

@@ -62,8 +62,8 @@ def topic_rows(result: DurabilityResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _fewest(result: DurabilityResult, setting: int, course: str, outcome: Outcome) -> int | None:
-    return None if setting < 0 else result.settings[setting][course].fewest_failures.get(outcome)
+def _fewest(result: DurabilityResult, setting: int, mode: str, outcome: Outcome) -> int | None:
+    return None if setting < 0 else result.settings[setting][mode].fewest_failures.get(outcome)
 
 
 def worst_first(result: DurabilityResult) -> list[int]:
@@ -74,10 +74,10 @@ def worst_first(result: DurabilityResult) -> list[int]:
 
 
 def outcome_rows(result: DurabilityResult) -> list[dict[str, Any]]:
-    """Return each outcome that is possible, by setting and course, with the fewest failures and a shortest way."""
+    """Return each outcome that is possible, by setting and mode, with the fewest failures and a shortest way."""
     rows = []
-    for setting, courses in enumerate(result.settings):
-        for course, explored in courses.items():
+    for setting, modes in enumerate(result.settings):
+        for mode, explored in modes.items():
             one = explored.configuration
             rows += [
                 {
@@ -87,7 +87,7 @@ def outcome_rows(result: DurabilityResult) -> list[dict[str, Any]]:
                     "is_unclean_allowed": one.is_unclean_allowed,
                     "acks": str(one.acks),
                     "is_idempotent": one.is_idempotent,
-                    "course": course,
+                    "course": mode,
                     "outcome": outcome.words,
                     "fewest_failures": failures,
                     "steps": list(_trace(explored, outcome)),
@@ -111,7 +111,7 @@ def placement_row(found: PlacementLosses) -> dict[str, Any]:
         "events_per_year": plain_number(events),
         "loss_probability": plain_number(float(-np.expm1(-events))),
         "lost_bytes_per_year": plain_number(float(found.losses.lost_bytes.sum())),
-        "longest_repair_seconds": plain_number(float(found.repair_seconds.max(initial=0.0))),
+        "max_repair_seconds": plain_number(float(found.repair_seconds.max(initial=0.0))),
         "highest_over_mean": found.highest_over_mean,
     }
 
@@ -128,6 +128,6 @@ def assumed(asked: DurabilityScenario) -> dict[str, Any]:
         "throttle_bytes_per_second": asked.throttle_bytes_per_second,
         "rack_mttf_seconds": plain_number(asked.rack_mttf_seconds),
         "replica_lag_seconds": asked.replica_lag_seconds,
-        "most_failures": asked.most_failures,
+        "max_failures": asked.max_failures,
         "scatter_width": asked.scatter_width,
     }

@@ -33,7 +33,7 @@ class DurabilityScenario:
         rack_mttf_seconds: of all data of a rack at once; infinite for never.
         replica_lag_seconds: by how much followers are behind leaders; ``replica.fetch.wait.max.ms`` by default, which
             is an upper estimate where they keep up.
-        most_failures: up to how many are explored.
+        max_failures: up to how many are explored.
         scatter_width: of the placement with few copysets: over how many others a broker's data are spread.
         tolerance_ratio: of that placement, how far above its share a broker may be.
     """
@@ -49,7 +49,7 @@ class DurabilityScenario:
     throttle_bytes_per_second: float = 50e6
     rack_mttf_seconds: float = inf
     replica_lag_seconds: float = 0.5
-    most_failures: int = 3
+    max_failures: int = 3
     scatter_width: int = 4
     tolerance_ratio: float = 0.1
 
@@ -84,7 +84,7 @@ class DurabilityResult:
         is_unclean_allowed: bool[T].
         is_internal: bool[T], Kafka's own, which brokers write with ``acks=all``.
         setting: int64[T], which of :attr:`settings` a topic has; -1 where its factor is too large to be explored.
-        settings: the distinct ones, in the course of each kind of failure, by its name (:data:`COURSES`).
+        settings: the distinct ones, in the course of each kind of failure, by its name (:data:`FAILURE_MODES`).
         today: the placement that the scenario stands on.
         few_copysets: the same partitions in few copysets; ``None`` where they are too many to try, or too few
             brokers live for their replicas.

@@ -58,7 +58,7 @@ class PlacementRow:
     events_per_year: float | None
     loss_probability: float | None
     lost_bytes_per_year: float | None
-    longest_repair_seconds: float | None
+    max_repair_seconds: float | None
     highest_over_mean: float
     moved_bytes: int
 

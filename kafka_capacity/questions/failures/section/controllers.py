@@ -50,9 +50,9 @@ _TIMES = (
         "elections",
         "Elections",
         "text",
-        lambda row: f"{row['elections_mean']:.2f}, at most {row['elections_most']:,}",
+        lambda row: f"{row['elections_mean']:.2f}, at most {row['elections_max']:,}",
     ),
-    column("rpcs", "Requests", "text", lambda row: f"{row['rpcs_mean']:,.0f}, at most {row['rpcs_most']:,}"),
+    column("rpcs", "Requests", "text", lambda row: f"{row['rpcs_mean']:,.0f}, at most {row['rpcs_max']:,}"),
 )
 """One row a way to lose the active controller: made of a row of ``quorum_failovers``."""
 _LOSSES = (

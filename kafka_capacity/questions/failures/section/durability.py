@@ -22,7 +22,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sides = read_durability(view)
     if not sides:
         return None
-    most_failures = int(view.inputs.failures["durability"]["most_failures"])
+    max_failures = int(view.inputs.failures["durability"]["max_failures"])
     names = ("Today", f"After the change: {view.focus_label}")
     return {
         "verdicts": [
@@ -30,7 +30,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
             for name, side in zip(names, sides, strict=False)
         ],
         "tables": [
-            topics_table(side, f"Topics by expected loss: {name[:1].lower()}{name[1:]}", most_failures=most_failures)
+            topics_table(side, f"Topics by expected loss: {name[:1].lower()}{name[1:]}", max_failures=max_failures)
             for name, side in zip(names, sides, strict=False)
         ],
         "settings": ways(sides[0]),

@@ -17,7 +17,7 @@ from kafka_capacity.text import format_bytes, format_count, format_duration, for
 from kafka_capacity.text.wording import few_names
 
 MAX_TOPICS = 20
-_COURSES = {
+_FAILURE_MODES = {
     "crashes": "brokers crash and connections break",
     "power": "power is lost as well, of one broker or of all",
     "producer": "the producer restarts as well",
@@ -171,24 +171,17 @@ TOPICS = (
 
 
 def topics_table(
-    side: PlacementDurability, caption: str, *, most_failures: int, most_rows: int = MAX_TOPICS
+    side: PlacementDurability, caption: str, *, max_failures: int, max_rows: int = MAX_TOPICS
 ) -> dict[str, Any]:
-    """List the topics with the greatest expected loss.
-
-    Args:
-        side: a placement.
-        caption: of the table.
-        most_failures: that were tried.
-        most_rows: of the table.
-    """
+    """List the topics with the greatest expected loss."""
     order = sorted(side.topics, key=_badness)
-    more = len(order) - most_rows
+    more = len(order) - max_rows
     rows = [
         {
-            **cells(TOPICS, row, most_failures),
+            **cells(TOPICS, row, max_failures),
             NOTE: "Unclean leaders may be elected." if row["is_unclean_allowed"] else None,
         }
-        for row in order[:most_rows]
+        for row in order[:max_rows]
     ]
     note = f"And {more:,} more topics, none with a greater loss." if more > 0 else None
     return table(caption, TOPICS, rows, note=note)
@@ -202,14 +195,14 @@ def _badness(row: Row) -> tuple[bool, float, float, str]:
 def ways(side: PlacementDurability) -> list[dict[str, Any]]:
     """Return a shortest way to each bad outcome, by setting of topics; what fewer kinds of failures do is told once."""
     found: dict[int, dict[str, Any]] = {}
-    told: set[tuple[int, str, int]] = set()
-    courses = list(_COURSES)
+    reported: set[tuple[int, str, int]] = set()
+    modes = list(_FAILURE_MODES)
     topics = Counter(topic["setting"] for topic in side.topics)
-    for row in sorted(side.outcomes, key=lambda one: (one["setting"], courses.index(one["course"]), one["outcome"])):
+    for row in sorted(side.outcomes, key=lambda one: (one["setting"], modes.index(one["course"]), one["outcome"])):
         key = (row["setting"], row["outcome"], row["fewest_failures"])
-        if row["outcome"] not in _BAD or key in told:
+        if row["outcome"] not in _BAD or key in reported:
             continue
-        told.add(key)
+        reported.add(key)
         more = ", unclean election" if row["is_unclean_allowed"] else ""
         more += f", acks={row['acks']}{', idempotent' if row['is_idempotent'] else ''}"
         one = found.setdefault(
@@ -224,7 +217,7 @@ def ways(side: PlacementDurability) -> list[dict[str, Any]]:
         one["ways"].append(
             {
                 "title": f"{row['outcome'].capitalize()} after {plural(row['fewest_failures'], 'failure')}, where "
-                f"{_COURSES[row['course']]}",
+                f"{_FAILURE_MODES[row['course']]}",
                 "steps": list(row["steps"]),
             }
         )
@@ -241,7 +234,7 @@ def basis_notes(document: Row) -> list[str]:
         f"Producers are assumed to set acks={asked['acks']}{idempotent}: an inventory does not tell. Brokers write "
         "Kafka's own topics with acks=all.",
         f"Every order of sending, appending, fetching, failing and coming back was tried, with one record and up to "
-        f"{plural(asked['most_failures'], 'failure')}.",
+        f"{plural(asked['max_failures'], 'failure')}.",
         f"A broker loses its disks after {asked['mttf_years']:.1f} years in the mean, and {racks}. Another stands in "
         f"after {format_duration(asked['replacement_seconds'])} and copies at "
         f"{format_rate(asked['throttle_bytes_per_second'])}. These are assumptions, and the chances are as good.",

@@ -35,7 +35,7 @@ LOSSES = (
     column("stopped_bytes_per_second", "Traffic stopped", "rate"),
     column("loaded_ratio", "Busiest survivor", "percent", is_key=True),
     column("overloads", "Over capacity", "text", _overloaded),
-    column("groups_hurt", "Groups affected", "count", is_key=True),
+    column("groups_affected", "Groups affected", "count", is_key=True),
     column("rebuild_bytes", "To re-replicate", "bytes"),
     column("rebuild_seconds", "Re-replication", "duration", is_key=True),
 )
@@ -77,7 +77,7 @@ def _worst(rows: Sequence[Row]) -> Row:
         "unclean_leaders": max(row["unclean_leaders"] for row in rows),
         "under_min_isr": max(row["under_min_isr"] for row in rows),
         "loaded_ratio": max((row["loaded_ratio"] for row in rows if row["loaded_ratio"] is not None), default=None),
-        "groups_hurt": max(row["groups_hurt"] for row in rows),
+        "groups_affected": max(row["groups_affected"] for row in rows),
         "rebuild_seconds": max(
             (row["rebuild_seconds"] for row in rows if row["rebuild_seconds"] is not None), default=0.0
         )
@@ -109,7 +109,7 @@ def _rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
             -max(row[key] or 0 for row in there)
             for key in ("offline", "unclean_leaders", "under_min_isr", "overloaded_brokers")
         ),
-        *(-max(row[key] or 0 for row in there) for key in ("groups_hurt", "loaded_ratio")),
+        *(-max(row[key] or 0 for row in there) for key in ("groups_affected", "loaded_ratio")),
         there[0]["position"],
     )
 
@@ -169,6 +169,6 @@ _DRAWN: dict[str, Callable[[Any, Row], Cell]] = {
     "offline": _offline,
     "under_min_isr": _refused,
     "loaded_ratio": _loaded,
-    "groups_hurt": _refused,
+    "groups_affected": _refused,
     "rebuild_seconds": _copied,
 }

@@ -110,8 +110,8 @@ def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:
 
 
 def _groups(side: PlacementFailures, rows: Sequence[Row]) -> str:
-    worst = worst_of(rows, "groups_hurt")
-    count = worst["groups_hurt"]
+    worst = worst_of(rows, "groups_affected")
+    count = worst["groups_affected"]
     already = side.before["offline_before"] or side.before["under_min_isr_before"]
     among = ", those affected already included" if already else ""
     return f", up to {plural(count, 'consumer group')} affected{among}" if count else ""
@@ -126,7 +126,7 @@ def badness(side: PlacementFailures, kind: str) -> tuple[float, ...]:
         max(row["unclean_leaders"] for row in rows),
         max(row["under_min_isr"] for row in rows),
         sum(row["overloaded_brokers"] > 0 for row in rows) / len(rows),
-        max(row["groups_hurt"] for row in rows),
+        max(row["groups_affected"] for row in rows),
     )
 
 

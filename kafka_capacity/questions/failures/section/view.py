@@ -87,12 +87,7 @@ class FailuresView:
 
 
 def read_failures(inputs: ReportInputs, scenario_id: str) -> FailuresView | None:
-    """Read what a plan says; ``None`` where it was made before failures were simulated.
-
-    Args:
-        inputs: of the report.
-        scenario_id: of the option that is spoken of.
-    """
+    """Read what a plan says; ``None`` where it was made before failures were simulated."""
     kinds = inputs.tables.get("failure_kinds")
     if not inputs.failures or kinds is None or not len(kinds):
         return None

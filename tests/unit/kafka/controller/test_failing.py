@@ -220,7 +220,7 @@ def test_sets_come_in_order_however_they_are_put_together():
     sets = [[0], [], [1], [0, 1]]
 
     together = list(losses(states, sets, ElectionRules.KRAFT))
-    single = list(losses(states, sets, ElectionRules.KRAFT, most_sets=1))
+    single = list(losses(states, sets, ElectionRules.KRAFT, max_sets=1))
     assert [(part.first, part.count) for part in together] == [(0, 4)]
     assert [(part.first, part.count) for part in single] == [(0, 1), (1, 1), (2, 1), (3, 1)]
     assert together[0].of.tolist() == [0, 2, 3]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from kafka_capacity.kafka.groups import TopicPartitions
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import held_partitions
-from kafka_capacity.kafka.groups.filling import fill_from_below
 from kafka_capacity.kafka.groups.held import walk
+from kafka_capacity.kafka.groups.loads import fill_from_below
 from kafka_capacity.kafka.groups.range_ import cut_into_runs, range_owners
 from kafka_capacity.kafka.groups.sorting import order_by
 from kafka_capacity.kafka.groups.subscriptions import Subscribers

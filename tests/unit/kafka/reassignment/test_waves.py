@@ -70,7 +70,7 @@ def test_leaders_stay_where_that_is_no_faster():
 
 def test_waves_are_as_long_as_allowed():
     before, after = [[1, 2]] * 6, [[1, 3]] * 6
-    schedule = plan_waves(move_problem_of(before, after, size=100, throttle=10, longest_wave_seconds=25.0))
+    schedule = plan_waves(move_problem_of(before, after, size=100, throttle=10, max_wave_seconds=25.0))
 
     assert [wave.end_seconds[1] - wave.start_seconds[1] for wave in schedule.waves] == [20.0, 20.0, 20.0]
 

@@ -156,9 +156,9 @@ def test_limits_are_shares():
 @pytest.mark.parametrize("more", [1.0, 1.3, 2.0, 10.0])
 def test_more_demand_never_makes_it_fit_and_never_adds_headroom(more):
     base = judged(growth=(1.0, 1.5), network_bytes_per_second=70 * MIB, vcpu=4.0)
-    grown = judged(growth=(more, 1.5 * more), network_bytes_per_second=70 * MIB, vcpu=4.0)
-    assert grown.headroom_ratio <= base.headroom_ratio
-    assert bool(grown.excuses) >= bool(base.excuses)
+    expanded = judged(growth=(more, 1.5 * more), network_bytes_per_second=70 * MIB, vcpu=4.0)
+    assert expanded.headroom_ratio <= base.headroom_ratio
+    assert bool(expanded.excuses) >= bool(base.excuses)
 
 
 def test_more_brokers_never_lose_headroom_when_replicas_are_even():

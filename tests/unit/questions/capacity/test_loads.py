@@ -155,13 +155,13 @@ def by_brute_force(work, list_of, rows, dead, *, in_rack):
     hours = work.traffic.bytes_in.shape[1]
     totals = np.zeros((4, len(list_of), hours))
     for p, row in enumerate(rows):
-        grown = ratio[work.outlook.class_of[p]]
+        expanded = ratio[work.outlook.class_of[p]]
         alive = [b - 1 for b in row if b - 1 not in dead]
         if not alive:
             continue
         for h in range(hours):
-            produced = work.traffic.bytes_in[p, h] * grown
-            read = work.traffic.bytes_out[p, h] * grown
+            produced = work.traffic.bytes_in[p, h] * expanded
+            read = work.traffic.bytes_out[p, h] * expanded
             for b in alive:
                 totals[0, b, h] += produced
             totals[1, alive[0], h] += produced * (len(alive) - 1)
@@ -221,9 +221,9 @@ def test_more_demand_is_never_less_load(cluster, more):
     work, list_of, rows = cluster
     was = work.outlook
     higher = dataclasses.replace(was, rate_ratio=was.rate_ratio * more, rate_ratio_high=was.rate_ratio_high * more)
-    grown = dataclasses.replace(work, outlook=higher)
+    expanded = dataclasses.replace(work, outlook=higher)
     before = placed_loads(work, list_of, replicas(*rows), LoadSettings()).load
-    after = placed_loads(grown, list_of, replicas(*rows), LoadSettings()).load
+    after = placed_loads(expanded, list_of, replicas(*rows), LoadSettings()).load
     assert (after >= before * (1 - 1e-5) - 1e-2).all()
 
 

@@ -106,11 +106,11 @@ def advised(rates, growth=(1.0, 1.0), **rules):
 def test_a_topic_gets_as_many_partitions_as_its_fullest_one_needs():
     fits = advised([9e6, 10e6])
     assert (fits.needed, fits.remapped_ratio, fits.added_replicas) == (2, 0.0, 0)
-    grown = advised([9e6, 10e6], growth=(1.0, 2.0))
-    assert grown.needed == 4
-    assert grown.added_replicas == 6
-    assert grown.remapped_ratio == 0.5
-    assert "4 instead of 2 partitions send 50% of the keys elsewhere" in grown.reason
+    expanded = advised([9e6, 10e6], growth=(1.0, 2.0))
+    assert expanded.needed == 4
+    assert expanded.added_replicas == 6
+    assert expanded.remapped_ratio == 0.5
+    assert "4 instead of 2 partitions send 50% of the keys elsewhere" in expanded.reason
     assert advised([9e6, 10e6], out_bytes_per_second=5e6).needed == 4
 
 

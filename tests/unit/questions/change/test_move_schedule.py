@@ -54,7 +54,7 @@ def test_an_automatic_throttle_leaves_the_headroom_of_network_and_disk():
     ("waves", "is_longer"),
     [
         ({"max_concurrent_moves_per_broker": 1}, True),
-        ({"longest_wave_seconds": 60.0}, True),
+        ({"max_wave_seconds": 60.0}, True),
         ({"max_traffic_ratio": None}, False),
     ],
 )

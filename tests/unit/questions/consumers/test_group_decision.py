@@ -141,7 +141,7 @@ def test_a_plan_of_the_version_before_is_decided_alike():
     fits = pa.array([verdict == "fits" for verdict in tables["group_scenarios"].column("verdict").to_pylist()])
     old["group_scenarios"] = tables["group_scenarios"].drop(["verdict", "not_judged"]).append_column("fits", fits)
     assert decided_groups(decide_tables(old)) == decided_groups(decide_tables(tables))
-    # A figure that was not worked out then is open, not without end.
+    # A figure that was not worked out then is open, not without bound.
     old["group_churn"] = tables["group_churn"].drop(["first_record_seconds"])
     assert [one.value for one in decide_tables(old).details[0].figures] == [(12.0, 12.0), (None, None)]
 

@@ -124,7 +124,7 @@ def test_when_the_worst_lag_is_gone_is_said_where_it_is_known(catch_up, keeps_up
 def test_a_lag_without_end_is_said_so():
     made = lagging(result("a", 2, is_today=True, events=EVENTS), {EVENTS[2]: None})
     line = section_of(group_tables([unfit(made, "x")]))["at_risk"]
-    assert line == "1 of 1 consumer group at risk: a (falls behind without end in a crash, allowed 2 min)."
+    assert line == "1 of 1 consumer group at risk: a (lag grows without bound in a crash, allowed 2 min)."
 
 
 def test_the_overview_has_today_and_what_is_recommended(section):

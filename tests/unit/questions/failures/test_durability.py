@@ -17,7 +17,7 @@ from kafka_capacity.questions.failures.durability.plain import outcome_rows, top
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.copyset_losses import loss_frequency
 
-QUICK = DurabilityScenario(most_failures=2)
+QUICK = DurabilityScenario(max_failures=2)
 
 
 def found(scenario=QUICK, **changes):

@@ -81,7 +81,7 @@ def test_topics_with_a_single_replica_are_named(inputs):
 def test_what_is_not_known_is_said(inputs):
     (side, *_) = read_durability(view_plan(inputs))
     unknown = {**side.topics[0], "lost_bytes_per_year": None, "loss_probability": None, "topic": "unknown"}
-    table = topics_table(dataclasses.replace(side, topics=[*side.topics, unknown]), "t", most_failures=3)
+    table = topics_table(dataclasses.replace(side, topics=[*side.topics, unknown]), "t", max_failures=3)
     assert (table["rows"][0]["topic"], table["rows"][0]["chance"], table["rows"][0]["bytes"]) == (
         "unknown",
         "not known",

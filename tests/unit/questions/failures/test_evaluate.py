@@ -18,7 +18,7 @@ from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.kafka.reassignment.duration import move_duration
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.questions.failures import CoordinatorState, FailureScenario, SetKind, evaluate_failures
-from kafka_capacity.questions.failures.ground import placed_snapshot
+from kafka_capacity.questions.failures.baseline import placed_snapshot
 from tests.unit.proposal.snapshots import observed, scenario
 from tests.unit.questions.failures.made_up import group, loaded, made
 
@@ -263,7 +263,7 @@ def test_groups_lose_partitions_commits_and_coordinators():
     assert result.group_offline.tolist() == [[1, 0], [0, 0], [1, 0]]
     refuses, stays, offline = CoordinatorState.REFUSES, CoordinatorState.STAYS, CoordinatorState.OFFLINE
     assert result.coordinator.tolist() == [[refuses, refuses], [refuses, stays], [refuses, offline]]
-    assert result.groups_hurt().tolist() == [2, 1, 2]
+    assert result.groups_affected().tolist() == [2, 1, 2]
 
 
 def test_a_placement_can_be_stood_on():
@@ -317,7 +317,7 @@ def test_fenced_brokers_are_dead_already():
         ({"given": ((99,),)}, "brokers: 99 is not a broker of this cluster; its 6 brokers have ids 10 to 15"),
         ({"given": ((),)}, "brokers: a set of lost brokers is empty; name at least one"),
         ({"throttle_bytes_per_second": 0.0}, "throttle_bytes_per_second: 0 is refused; give more than 0"),
-        ({"most_sets": 0}, "most_sets: 0 is refused; give more than 0"),
+        ({"max_sets": 0}, "max_sets: 0 is refused; give more than 0"),
     ],
 )
 def test_what_cannot_be_is_refused(changes, message):

@@ -28,7 +28,7 @@ OTHERS = {
 
 def question(**asked):
     request = parse_plan_request({**MINIMAL, **asked})
-    return request.failure_question(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
+    return request.failure_request(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
 
 
 def test_every_parameter_has_its_place_in_the_form():
@@ -50,7 +50,7 @@ def test_every_parameter_reaches_the_question():
         ((1, 2), (), "brokers 1, 2"),
         ((7,), ("a",), "broker 7 + rack a"),
     ]
-    assert (found.most_sets, found.throttle_bytes_per_second, found.seed) == (40, 7e6, 5)
+    assert (found.max_sets, found.throttle_bytes_per_second, found.seed) == (40, 7e6, 5)
     asked = found.controllers
     assert asked.voters == (
         Voter(node_id=1, rack="a"),

@@ -32,7 +32,7 @@ def loss(position, name, kind="broker", **figures):
         "loaded_resource": "network_out",
         "loaded_ratio": 0.5,
         "overloaded_brokers": 0,
-        "groups_hurt": 0,
+        "groups_affected": 0,
         "unclean_leaders": 0,
     }
     return {"position": position, "name": name, "kind": kind, **usual, **figures}
@@ -78,7 +78,7 @@ def problem(code, severity="serious"):
             "70.0 % of its network out.",
         ),
         (
-            [loss(0, "broker 1", under_min_isr=3, refused_bytes_per_second=2048.0, groups_hurt=2)],
+            [loss(0, "broker 1", under_min_isr=3, refused_bytes_per_second=2048.0, groups_affected=2)],
             "Any one broker may die: nothing goes offline, up to 3 partitions fall under min ISR (broker 1, 2.0 "
             "KiB/s), the busiest survivor uses 50.0 % of its network out, up to 2 consumer groups affected.",
         ),
@@ -117,7 +117,7 @@ def test_what_was_down_before_is_not_blamed_on_the_loss():
 
 def test_what_is_counted_together_with_what_was_down_before_is_not_told_of_the_loss():
     figures = {"offline_topics": 4, "stopped_bytes_per_second": 9e9, "refused_bytes_per_second": 9e9}
-    rows = [loss(0, "broker 1", offline=6, under_min_isr=4, groups_hurt=2, **figures)]
+    rows = [loss(0, "broker 1", offline=6, under_min_isr=4, groups_affected=2, **figures)]
     assert loss_sentence(side(*rows, offline=5, under=2), "broker").startswith(
         "One broker lost: the one loss takes partitions offline, at worst 1 more partition (broker 1), up to 2 more "
         "partitions fall under min ISR (broker 1), the busiest survivor"

@@ -25,13 +25,13 @@ def test_a_rack_goes_before_the_broker_that_follows():
 
 
 def test_of_too_many_pairs_those_that_share_partitions_are_kept():
-    found, left_out = sets(kinds=(SetKind.PAIR,), most_sets=4)
+    found, left_out = sets(kinds=(SetKind.PAIR,), max_sets=4)
 
     assert left_out == (LeftOut(kind=SetKind.PAIR, possible=15, chosen=4),)
     assert len(found) == 4
     assert {(1, 3), (5, 6)} <= {one.brokers for one in found}
-    assert found == sets(kinds=(SetKind.PAIR,), most_sets=4)[0]
-    others = {sets(kinds=(SetKind.PAIR,), most_sets=4, seed=seed)[0] for seed in range(5)}
+    assert found == sets(kinds=(SetKind.PAIR,), max_sets=4)[0]
+    others = {sets(kinds=(SetKind.PAIR,), max_sets=4, seed=seed)[0] for seed in range(5)}
     assert len(others) > 1
 
 

@@ -10,7 +10,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
 from kafka_capacity.kafka.controller.quorum.messages import Request, Response, Rpc
 from kafka_capacity.kafka.controller.quorum.replica import CHECK_QUORUM_FACTOR
-from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, Spread, Surroundings
+from kafka_capacity.kafka.controller.quorum.settings import Environment, QuorumTimeouts, Spread
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind, QuorumSimulation
 from tests.failovers import Failovers, fail_leader
 from tests.unit.kafka.controller.quorum.watched import WatchedSimulation
@@ -22,7 +22,7 @@ CRASHES = (FailureKind.KILLED, FailureKind.VANISHED)
 
 @pytest.fixture
 def three():
-    simulation = WatchedSimulation([1, 2, 3], observers=[7], seed=5, around=Surroundings(delay=DELAY))
+    simulation = WatchedSimulation([1, 2, 3], observers=[7], seed=5, around=Environment(delay=DELAY))
     simulation.run(5.0)
     return simulation
 
@@ -45,7 +45,7 @@ def test_an_election_without_trouble_costs_one_round_of_each_request(three):
 
 
 def test_a_single_voter_leads_at_once():
-    simulation = QuorumSimulation([4], seed=1, around=Surroundings(flush=INSTANT))
+    simulation = QuorumSimulation([4], seed=1, around=Environment(flush=INSTANT))
 
     assert simulation.elections == [(0.0, 4, 1)]
     assert simulation.run_until_active(4, 1.0)
@@ -53,7 +53,7 @@ def test_a_single_voter_leads_at_once():
 
 
 def test_an_election_takes_as_long_as_its_messages_and_writes():
-    steady = Surroundings(delay=Spread(0.001, 0.001), flush=Spread(0.01, 0.01))
+    steady = Environment(delay=Spread(0.001, 0.001), flush=Spread(0.01, 0.01))
     simulation = QuorumSimulation([1, 2, 3], seed=5, around=steady)
     stands = min(replica.deadline for replica in simulation.replicas.values())
     simulation.run(stands + 0.5)
@@ -63,7 +63,7 @@ def test_an_election_takes_as_long_as_its_messages_and_writes():
 
 
 def test_who_writes_answers_nobody_else_meanwhile():
-    steady = Surroundings(delay=Spread(0.001, 0.001), flush=Spread(0.01, 0.01))
+    steady = Environment(delay=Spread(0.001, 0.001), flush=Spread(0.01, 0.01))
     simulation = QuorumSimulation([1, 2, 3], seed=5, around=steady)
     answers, send = [], simulation._send
 
@@ -87,14 +87,14 @@ def test_nobody_stands_before_the_fetch_timeout(failure):
     found = fail_leader(3, failure, runs=40, seed=2, timeouts=timeouts, delay=DELAY, flush=INSTANT)
 
     # The last fetch was answered at most one idle interval, and a few delays, before the failure.
-    assert found.leaderless_seconds.min() >= 3.0 - 0.2 - 5 * DELAY.most_seconds
+    assert found.leaderless_seconds.min() >= 3.0 - 0.2 - 5 * DELAY.max_seconds
     # A first election that is won takes a pre-vote and a vote: two round trips.
     won_at_once = found.leaderless_seconds[found.epochs == 1]
-    assert won_at_once.max() <= 3.0 + 10 * DELAY.most_seconds
+    assert won_at_once.max() <= 3.0 + 10 * DELAY.max_seconds
     # One that is lost waits for the election timeout, which is from one to two seconds.
     again = found.leaderless_seconds[found.epochs == 2]
     assert again.min() >= won_at_once.min() + 1.0
-    assert again.max() <= 3.0 + 2.0 + 20 * DELAY.most_seconds
+    assert again.max() <= 3.0 + 2.0 + 20 * DELAY.max_seconds
     assert (found.inactive_seconds > found.leaderless_seconds).all()
 
 
@@ -103,7 +103,7 @@ def test_a_leader_that_resigns_is_followed_at_once():
 
     # EndQuorumEpoch, then two round trips: five messages.
     assert found.leaderless_seconds.min() >= 5 * DELAY.least_seconds
-    assert found.leaderless_seconds.max() <= 8 * DELAY.most_seconds
+    assert found.leaderless_seconds.max() <= 8 * DELAY.max_seconds
     assert found.rpcs[Rpc.END_QUORUM_EPOCH].min() >= 2
 
 
@@ -112,7 +112,7 @@ def test_successors_of_five_wait_for_each_other():
 
     # The first choice gets no pre-vote from voters that have just fetched; the second follows after 1000 >> 3 ms.
     assert found.leaderless_seconds.min() >= 0.125
-    assert found.leaderless_seconds.max() <= 0.125 + 10 * DELAY.most_seconds
+    assert found.leaderless_seconds.max() <= 0.125 + 10 * DELAY.max_seconds
 
 
 def test_a_leader_that_is_cut_off_resigns_by_itself(three):
@@ -192,7 +192,7 @@ def as_lists(found):
 
 def test_failures_of_one_quorum_give_what_each_gives_by_itself():
     losses = [ControllerLoss(failure, lost) for lost in (1, 0, 2) for failure in FailureKind]
-    around = Surroundings(observers=1, delay=DELAY)
+    around = Environment(observers=1, delay=DELAY)
     found = failovers(5, losses, runs=2, seed=7, first_run=3, around=around)
 
     assert list(found) == losses
@@ -222,7 +222,7 @@ def test_a_voter_that_resigns_alone_leads_again():
     alone.resign(4)
     elected = alone.run_until_elected(1, 60.0)
 
-    assert 1.0 <= elected.at_seconds - 3.0 < 2.0 + 3 * alone.around.flush.most_seconds
+    assert 1.0 <= elected.at_seconds - 3.0 < 2.0 + 3 * alone.around.flush.max_seconds
     assert alone.run_until_active(4, 60.0)
 
 
@@ -250,13 +250,13 @@ def test_delays_and_flushes_are_drawn_from_what_was_measured():
     assert {uneven.draw(random) for _ in range(50)} == {0.1, 0.2}
 
 
-def test_surroundings_must_make_sense():
+def test_the_environment_must_make_sense():
     for times in ((0.2, 0.1), (-1, 1), (0.0, inf)):
         with pytest.raises(RequestError, match="a time must be from 0 on and finite"):
             Spread(*times)
     for odd in ({"loss_ratio": 2}, {"delay": Spread(0, 1)}, {"observers": -1}):
         with pytest.raises(RequestError, match="a message must take some time"):
-            Surroundings(**odd)
+            Environment(**odd)
 
 
 def test_a_network_that_is_too_slow_for_any_election_says_so():

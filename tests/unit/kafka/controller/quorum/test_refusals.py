@@ -12,7 +12,7 @@ from kafka_capacity.kafka.controller.quorum.replica import Replica
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, Spread
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from tests.failovers import fail_leader
-from tests.unit.kafka.controller.quorum.random_courses import random_course
+from tests.unit.kafka.controller.quorum.random_traces import random_trace
 
 CASES = (
     {},
@@ -61,10 +61,10 @@ def test_failovers_are_those_of_whole_steps(monkeypatch, case):
 
 
 def test_random_courses_are_those_of_whole_steps(monkeypatch):
-    quick = [random_course(seed) for seed in range(25)]
+    quick = [random_trace(seed) for seed in range(25)]
     monkeypatch.setattr(simulation, "take_refusal", lambda *_: None)
 
-    assert [random_course(seed) for seed in range(25)] == quick
+    assert [random_trace(seed) for seed in range(25)] == quick
 
 
 def test_a_replica_that_has_asked_nobody_yet_takes_a_whole_step():

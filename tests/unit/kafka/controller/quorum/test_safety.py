@@ -9,28 +9,28 @@ from kafka_capacity.kafka.controller.quorum.messages import NOBODY, Request, Rpc
 from kafka_capacity.kafka.controller.quorum.protocol import handle_request
 from kafka_capacity.kafka.controller.quorum.replica import Replica, State
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from tests.unit.kafka.controller.quorum.random_courses import random_course
+from tests.unit.kafka.controller.quorum.random_traces import random_trace
 from tests.unit.kafka.controller.quorum.watched import SafetyViolationError
 
-COURSES = 200
+TRACES = 200
 
 
-def run_courses(first=0):
-    return [random_course(seed) for seed in range(first, first + COURSES)]
+def run_traces(first=0):
+    return [random_trace(seed) for seed in range(first, first + TRACES)]
 
 
 def test_random_courses_keep_every_invariant_and_recover():
-    courses = run_courses()
+    traces = run_traces()
 
-    assert {course.voters for course in courses} == set(range(1, 10))
-    assert sum(course.elections for course in courses) > 2 * COURSES
-    assert sum(course.committed for course in courses) > 20 * COURSES
-    assert max(course.recovery_seconds for course in courses) < 60
+    assert {trace.voters for trace in traces} == set(range(1, 10))
+    assert sum(trace.elections for trace in traces) > 2 * TRACES
+    assert sum(trace.committed for trace in traces) > 20 * TRACES
+    assert max(trace.recovery_seconds for trace in traces) < 60
 
 
-def test_the_same_seed_gives_the_same_course():
-    assert random_course(11) == random_course(11)
-    assert random_course(11) != random_course(12)
+def test_the_same_seed_gives_the_same_trace():
+    assert random_trace(11) == random_trace(11)
+    assert random_trace(11) != random_trace(12)
 
 
 def found_out():
@@ -43,7 +43,7 @@ def test_voting_twice_is_found_out(monkeypatch):
 
     monkeypatch.setattr(Replica, "can_grant", grants_everybody)
     with found_out():
-        run_courses()
+        run_traces()
 
 
 def test_voting_for_a_shorter_log_is_found_out(monkeypatch):
@@ -53,7 +53,7 @@ def test_voting_for_a_shorter_log_is_found_out(monkeypatch):
 
     monkeypatch.setattr(Replica, "can_grant", grants_short_logs)
     with found_out():
-        run_courses()
+        run_traces()
 
 
 def test_a_vote_outlives_a_crash():
@@ -75,7 +75,7 @@ def test_a_log_that_a_crash_empties_is_found_out(monkeypatch):
 
     monkeypatch.setattr(Replica, "start", forgetful)
     with found_out():
-        run_courses()
+        run_traces()
 
 
 def test_committing_what_a_minority_holds_is_found_out(monkeypatch):
@@ -88,10 +88,10 @@ def test_committing_what_a_minority_holds_is_found_out(monkeypatch):
 
     monkeypatch.setattr(Replica, "raise_high_watermark", hasty)
     with found_out():
-        run_courses()
+        run_traces()
 
 
 def test_a_quorum_that_never_comes_back_is_found_out(monkeypatch):
     monkeypatch.setattr(Replica, "_election_timeout", lambda self: inf)
     with pytest.raises(SafetyViolationError, match="nothing was committed"):
-        run_courses()
+        run_traces()

@@ -1,4 +1,4 @@
-"""A simulated quorum with what must hold in every course of it, looked at after every step.
+"""A simulated quorum with what must hold in every trace of it, looked at after every step.
 
 The invariants that Kafka asserts in its own simulation (``RaftEventSimulationTest``): epochs only grow (also over a
 crash), an epoch has one leader, the high watermark of a leader only grows and is held by a majority, and what is
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from kafka_capacity.kafka.controller.quorum.messages import UNKNOWN_OFFSET
 from kafka_capacity.kafka.controller.quorum.replica import Replica, State
-from kafka_capacity.kafka.controller.quorum.settings import Surroundings
+from kafka_capacity.kafka.controller.quorum.settings import Environment
 from kafka_capacity.kafka.controller.quorum.simulation import QuorumSimulation
 
 
@@ -23,7 +23,7 @@ class WatchedSimulation(QuorumSimulation):
     """A quorum that stops where an invariant does not hold; ``committed`` holds the epoch of each committed record."""
 
     def __init__(
-        self, voters: Sequence[int], *, observers: Sequence[int] = (), around: Surroundings | None = None, seed: int
+        self, voters: Sequence[int], *, observers: Sequence[int] = (), around: Environment | None = None, seed: int
     ) -> None:
         self.committed: list[int] = []
         self._led: dict[int, int] = {}

@@ -13,12 +13,12 @@ from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.questions.failures.durability.scenario import DurabilityScenario
 
 _ALWAYS = (FailureKind.CRASH, FailureKind.DISCONNECT)
-COURSES: dict[str, tuple[FailureKind, ...]] = {
+FAILURE_MODES: dict[str, tuple[FailureKind, ...]] = {
     "crashes": _ALWAYS,
     "power": (*_ALWAYS, FailureKind.POWER_LOSS, FailureKind.ALL_POWER_LOSS),
     "producer": (*_ALWAYS, FailureKind.PRODUCER_RESTART),
 }
-"""What may fail in each course. Crashes of brokers and broken connections may in all of them."""
+"""What may fail in each mode. Crashes of brokers and broken connections may in all of them."""
 
 
 def explored_settings(
@@ -33,7 +33,7 @@ def explored_settings(
     Brokers write Kafka's own topics, with ``acks=all`` (``offsets.commit.required.acks``) and not idempotently.
 
     Returns:
-        int64[T], which of them each topic has, -1 where its factor is beyond what can be explored; and the courses of
+        int64[T], which of them each topic has, -1 where its factor is beyond what can be explored; and the modes of
         each, by name.
     """
     rows = np.column_stack(
@@ -50,8 +50,8 @@ def explored_settings(
     setting[can] = which.reshape(-1)
     configurations = tuple(_configuration(scenario, *row) for row in distinct.tolist())
     found: list[dict[str, Explored]] = [{} for _ in configurations]
-    for name, kinds in COURSES.items():
-        bounds = Bounds(failures=scenario.most_failures, kinds=kinds)
+    for name, kinds in FAILURE_MODES.items():
+        bounds = Bounds(failures=scenario.max_failures, kinds=kinds)
         for place, one in enumerate(_explored(configurations, bounds)):
             found[place][name] = one
     return setting, tuple(found)

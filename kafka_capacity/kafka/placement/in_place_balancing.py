@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafka_capacity.kafka.placement.allotting import one_a_row, within_amount
+from kafka_capacity.kafka.placement.apportionment import one_a_row, within_amount
 from kafka_capacity.kafka.placement.layout import Layout
 
 _ROUNDS = 40

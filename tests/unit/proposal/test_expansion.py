@@ -10,7 +10,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.placement import placer_names
 from kafka_capacity.proposal import evaluate_placement
-from kafka_capacity.proposal.growing import check_partition_counts, grown, later_size_bytes, new_partitions
+from kafka_capacity.proposal.expansion import check_partition_counts, expanded, later_size_bytes, new_partitions
 from kafka_capacity.proposal.pins import pins_of
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.tables import moves_table, new_partitions_table
@@ -47,7 +47,7 @@ def test_new_partitions_are_even_and_nothing_moves_for_them():
 
 def test_rows_stay_with_their_partitions_wherever_the_topic_stands():
     snapshot, load = two_topics()
-    more = grown(snapshot, load, asked(counts=(("audit", 6),)))
+    more = expanded(snapshot, load, asked(counts=(("audit", 6),)))
 
     assert more.is_new.nonzero()[0].tolist() == [4, 5]
     assert more.snapshot.partitions.topic.tolist() == [0] * 6 + [1] * 12
@@ -59,7 +59,7 @@ def test_rows_stay_with_their_partitions_wherever_the_topic_stands():
 
 def test_traffic_is_shared_evenly_by_all_partitions_and_none_is_lost():
     snapshot, load = two_topics()
-    more = grown(snapshot, load, asked())
+    more = expanded(snapshot, load, asked())
 
     for name in ("bytes_in_mean", "bytes_in_peak", "bytes_out_mean", "bytes_out_peak"):
         before, after = (getattr(one, f"{name}_bytes_per_second") for one in (load, more.load))
@@ -107,7 +107,7 @@ def test_the_command_lists_existing_partitions_too_and_spares_other_topics():
     raw = cluster(topics=[topic("pay.in", partitions=2, rf=2)])
     snapshot = build_snapshot(raw)
     result = evaluate_placement(snapshot, partition_load(raw, snapshot), asked(counts=(("pay.in", 4),)))
-    (made,) = new_partitions(result.grown)
+    (made,) = new_partitions(result.expanded)
     lists = made.command().rpartition(" ")[2].split(",")
 
     assert (made.count_before, made.count_after, made.moved_keys_ratio) == (2, 4, 0.5)
@@ -140,7 +140,7 @@ def test_a_disk_that_the_new_partitions_fill_later_is_an_excuse_now():
         "but may be filled to 17 GiB (85% of its disk)"
     )
     compacted = replace(snapshot, topics=replace(snapshot.topics, is_compacted=np.ones(2, dtype=np.bool_)))
-    more = grown(compacted, partition_load(raw, snapshot), wanted)
+    more = expanded(compacted, partition_load(raw, snapshot), wanted)
     assert later_size_bytes(more).tolist() == [100 * GIB, 0, GIB]
 
 
@@ -151,7 +151,7 @@ def test_a_throttle_of_its_own_takes_the_same_partitions():
     taken, again = evaluate_placement(snapshot, load, slow, first), evaluate_placement(snapshot, load, slow)
 
     assert taken.metrics == again.metrics
-    assert (taken.grown.snapshot.replicas == first.grown.snapshot.replicas).all()
+    assert (taken.expanded.snapshot.replicas == first.expanded.snapshot.replicas).all()
     assert moves_table(taken, snapshot).drop(["scenario_id"]) == moves_table(again, snapshot).drop(["scenario_id"])
 
 
@@ -173,6 +173,6 @@ def test_without_more_partitions_nothing_is_different():
     snapshot, load = two_topics()
     result = evaluate_placement(snapshot, load, scenario(9))
 
-    assert result.grown is None
+    assert result.expanded is None
     assert result.start(snapshot) is snapshot
     assert json.loads(json.dumps(new_partitions_table(result).to_pylist())) == []

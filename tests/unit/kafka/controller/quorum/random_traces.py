@@ -1,6 +1,6 @@
-"""Random courses of a quorum under everything that can go wrong, to look for one that breaks an invariant.
+"""Random traces of a quorum under everything that can go wrong, to look for one that breaks an invariant.
 
-A course draws its own voters, observers, delays, losses and timeouts from its seed, then crashes, restarts, cuts off,
+A trace draws its own voters, observers, delays, losses and timeouts from its seed, then crashes, restarts, cuts off,
 heals, resigns and shuts down at random moments, any number of replicas at once. In the end everything is fixed, and
 the quorum must commit again: safety that comes from never doing anything would be worth nothing.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts, Spread, Surroundings
+from kafka_capacity.kafka.controller.quorum.settings import Environment, QuorumTimeouts, Spread
 from kafka_capacity.kafka.controller.quorum.simulation import SHUTDOWN_SECONDS, FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
 from tests.unit.kafka.controller.quorum.watched import SafetyViolationError, WatchedSimulation
@@ -19,8 +19,8 @@ _MEND_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
-    """What came of a random course.
+class Trace:
+    """What came of a random trace.
 
     Attributes:
         voters: how many there were.
@@ -37,8 +37,8 @@ class Course:
     recovery_seconds: float
 
 
-def random_course(seed: int, *, faults: int = 30) -> Course:
-    """Run one course.
+def random_trace(seed: int, *, faults: int = 30) -> Trace:
+    """Run one trace.
 
     Args:
         seed: of everything in it.
@@ -49,7 +49,7 @@ def random_course(seed: int, *, faults: int = 30) -> Course:
     """
     random = Random(seed)
     slowest = random.choice([0.005, 0.05, 0.5])
-    around = Surroundings(
+    around = Environment(
         delay=Spread(slowest / 10, slowest),
         loss_ratio=random.choice([0.0, 0.02, 0.2]),
         timeouts=QuorumTimeouts(idle_interval_seconds=random.choice([0.05, 0.5])),
@@ -62,7 +62,7 @@ def random_course(seed: int, *, faults: int = 30) -> Course:
         # Many things at once, or long after each other.
         simulation.run(simulation.now + random.choice([0.0, 0.01, 0.3, 2.0]) * random.random() * 2)
         _go_wrong(simulation, nodes, random)
-    return Course(
+    return Trace(
         voters=len(voters),
         faults=faults,
         elections=len(simulation.elections),

@@ -28,7 +28,7 @@ PARTITION_COUNT_IS_FIXED = frozenset({"__consumer_offsets", "__transaction_state
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Grown:
+class Expanded:
     """A cluster with the partitions that it is to get.
 
     Attributes:
@@ -44,10 +44,6 @@ class Grown:
 
 def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) -> None:
     """Refuse topics that there are not, and counts that are not larger.
-
-    Args:
-        asked: by topic.
-        counts: today's, by topic.
 
     Raises:
         RequestError: one line for each mistake.
@@ -78,7 +74,7 @@ def partition_counts(partitions: Partitions) -> dict[str, int]:
     return dict(zip(partitions.topics, counts, strict=True))
 
 
-def grown(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> Grown | None:
+def expanded(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> Expanded | None:
     """Return the cluster with rows for the partitions that a scenario adds; ``None`` where it adds none."""
     asked = dict(scenario.partition_counts)
     if not asked:
@@ -99,7 +95,7 @@ def grown(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) 
 
     leader = np.full(len(topic), -1, dtype=np.int32)
     leader[places] = snapshot.leader
-    return Grown(
+    return Expanded(
         snapshot=dataclasses.replace(
             snapshot,
             partitions=Partitions(topics=old.topics, topic=topic, partition=number),
@@ -143,7 +139,7 @@ def factors_today(snapshot: Snapshot) -> NDArray[np.int32]:
     return np.where(own > 0, own, own[np.searchsorted(topic, topic)]).astype(np.int32)
 
 
-def made(before: Grown, after: NDArray[np.int32], target: Brokers) -> Grown:
+def created(before: Expanded, after: NDArray[np.int32], target: Brokers) -> Expanded:
     """Put the new partitions where a placement wants them, with as many replicas as their topics have today.
 
     Kafka makes a partition with the replication factor that the topic has. Where the placement gives it more, the rest
@@ -163,10 +159,10 @@ def made(before: Grown, after: NDArray[np.int32], target: Brokers) -> Grown:
     return dataclasses.replace(before, snapshot=placed)
 
 
-def new_partitions(grown: Grown) -> tuple[NewPartitions, ...]:
+def new_partitions(expanded: Expanded) -> tuple[NewPartitions, ...]:
     """List what is to be made, by topic."""
-    snapshot = grown.snapshot
-    rows = np.flatnonzero(grown.is_new)
+    snapshot = expanded.snapshot
+    rows = np.flatnonzero(expanded.is_new)
     counts = np.bincount(snapshot.partitions.topic)
     found = []
     for topic in np.unique(snapshot.partitions.topic[rows]).tolist():
@@ -183,12 +179,12 @@ def new_partitions(grown: Grown) -> tuple[NewPartitions, ...]:
     return tuple(found)
 
 
-def later_size_bytes(grown: Grown) -> NDArray[np.float64]:
+def later_size_bytes(expanded: Expanded) -> NDArray[np.float64]:
     """Return float64[P], what a replica holds once retention has replaced all records of topics with new partitions.
 
     A compacted topic keeps its old records where they are: its partitions stay as they are.
     """
-    snapshot = grown.snapshot
+    snapshot = expanded.snapshot
     size, topic = snapshot.partition_size_bytes().astype(np.float64), snapshot.partitions.topic
-    is_raised = np.bincount(topic, weights=grown.is_new, minlength=len(snapshot.partitions.topics)) > 0
+    is_raised = np.bincount(topic, weights=expanded.is_new, minlength=len(snapshot.partitions.topics)) > 0
     return np.where((is_raised & ~snapshot.topics.is_compacted)[topic], evened(size, topic), size)

@@ -1,7 +1,7 @@
-"""What losses are measured against: the state of the cluster before them, and what it adds up to.
+"""What losses are measured against: the cluster as it is or as a placement leaves it, its state and its sums.
 
-The ground of most sets is today's cluster. That of a rack with one broker more is the cluster without the rack: so each
-such set costs no more than one broker does.
+The baseline of most sets is the whole cluster. That of a rack with one broker more is the cluster without the rack: so
+each such set costs no more than one broker does.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kafka_capacity.hardware.cpu import CpuCosts
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on, states_of
+from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.questions.failures.broker_sums import BrokerSums, PartitionRates, broker_sums
 from kafka_capacity.questions.failures.group_reads import GroupReads
@@ -132,7 +133,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ground:
+class BaselineState:
     """A state of the cluster, and its sums.
 
     Attributes:
@@ -156,8 +157,8 @@ class Ground:
     sums: BrokerSums
 
     @classmethod
-    def of(cls, cluster: Cluster, first: Sequence[int]) -> Ground:
-        """Stand on the cluster without some brokers, given by position."""
+    def of(cls, cluster: Cluster, first: Sequence[int]) -> BaselineState:
+        """Return the state of the cluster without some brokers, given by position."""
         states = fail_brokers(cluster.today, first, cluster.rules) if first else cluster.today
         everything = slice(None)
         flags = cluster.flags(states, everything)
@@ -182,3 +183,40 @@ class Ground:
                 sets=1,
             ),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Baseline:
+    """The cluster that losses happen to: as it is today, or as a placement leaves it."""
+
+    snapshot: Snapshot
+    load: PartitionLoad
+    traffic: Traffic
+
+    def after(self, placed: PlacementResult) -> Baseline:
+        """Return the baseline once a placement of this cluster is done.
+
+        Raises:
+            RequestError: Kafka refuses the placement, so that there is none.
+        """
+        snapshot = placed_snapshot(self.snapshot, placed)
+        expanded = placed.expanded
+        if expanded is None:
+            return dataclasses.replace(self, snapshot=snapshot)
+        return Baseline(snapshot=snapshot, load=expanded.load, traffic=shared_traffic(self.traffic, expanded))
+
+
+def shared_traffic(traffic: Traffic, expanded: Expanded) -> Traffic:
+    """Share the hours of topics that get more partitions evenly by all of them, as their load is shared."""
+    topic = expanded.snapshot.partitions.topic
+    raised = np.unique(topic[expanded.is_new])
+
+    def shared(hours: NDArray[np.float32]) -> NDArray[np.float32]:
+        wide = np.zeros((len(topic), hours.shape[1]), dtype=np.float32)
+        wide[~expanded.is_new] = hours
+        for one in raised.tolist():
+            rows = topic == one
+            wide[rows] = wide[rows].mean(axis=0)
+        return wide
+
+    return dataclasses.replace(traffic, bytes_in=shared(traffic.bytes_in), bytes_out=shared(traffic.bytes_out))

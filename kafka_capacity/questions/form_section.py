@@ -1,0 +1,31 @@
+"""Fields of a plan's parameters: each in a section of the form, with its bounds, its option and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+
+@dataclass(frozen=True, slots=True)
+class FormSection:
+    """A section of the trigger form."""
+
+    name: str
+
+    def field(
+        self, default: Any, title: str | None = None, option: str | None = None, *, form: Any = None, **bounds: Any
+    ) -> Callable[[str], Any]:
+        """Return what makes the field of its description.
+
+        Args:
+            default: ``...`` where a value must be given.
+            title: in the form; by default the field's name.
+            option: names on the command line, the shown one first; by default the field's name.
+            form: what else ``json_schema_extra`` holds.
+            **bounds: those of :func:`pydantic.Field`.
+        """
+        about = {"section": self.name, **({} if option is None else {"option": option}), **(form or {})}
+        return lambda text: Field(default, title=title, description=text, json_schema_extra=about, **bounds)
