@@ -124,7 +124,7 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
     found = {
         "Limits": "; ".join(f"{what} {format_limit(limits[name])}" for what, name in shares)
         + f"; after a loss or while catching up {format_limit(limits['lost_ratio'])} of all but space.",
-        "Must be stood at peak": "; ".join(CONDITION_WORDS.get(one, one) for one in document["conditions"]) + ".",
+        "Must hold at peak": "; ".join(CONDITION_WORDS.get(one, one) for one in document["conditions"]) + ".",
         "Decides": f"the {view.estimate} estimate of growth.",
         "Peaks": _PEAKS.get(document["peak_basis"], str(document["peak_basis"])),
         "CPU": f"core time per MiB: {', '.join(milliseconds)}; {cpu['base_cores']:g} cores without traffic "
