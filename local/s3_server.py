@@ -183,16 +183,18 @@ class LocalS3:
     """
 
     def __init__(self, folder: Path, port: int = 0) -> None:
-        # Both are read when moto is imported, or makes an object: no header that lets every page in, and no object in
-        # a temporary file.
-        os.environ |= {"MOTO_DISABLE_GLOBAL_CORS": "true", "MOTO_S3_DEFAULT_KEY_BUFFER_SIZE": str(1 << 40)}
-        from moto.moto_server.werkzeug_app import create_backend_app
+        # Read when moto makes an object: none in a temporary file.
+        os.environ["MOTO_S3_DEFAULT_KEY_BUFFER_SIZE"] = str(1 << 40)
+        from moto.moto_server import werkzeug_app
+
+        # No header that lets every page in. moto's variable for it counts only where nobody has imported moto before.
+        werkzeug_app.DISABLE_GLOBAL_CORS = True
 
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         # The one service alone: moto's own API, which empties everything on request, belongs to its dispatcher.
-        app = _Mirror(create_backend_app("s3"), folder)
+        app = _Mirror(werkzeug_app.create_backend_app("s3"), folder)
         self._server: BaseWSGIServer = make_server("127.0.0.1", port, app, threaded=True)
         self._server.app = _OwnClientsOnly(app, self._server.server_port)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
