@@ -188,7 +188,7 @@ class LocalS3:
         from moto.moto_server import werkzeug_app
 
         # No header that lets every page in. moto's variable for it counts only where nobody has imported moto before.
-        setattr(werkzeug_app, "DISABLE_GLOBAL_CORS", True)  # noqa: B010 - moto does not export it by name
+        werkzeug_app.DISABLE_GLOBAL_CORS = True  # type: ignore[attr-defined]  # moto does not export it by name
 
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self._folder = folder

@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.questions.change.wave_runbook import is_unsized, wave_amount, wave_page
+from kafka_capacity.questions.change.wave_runbook import are_unsized, wave_amount, wave_page
 from kafka_capacity.text import format_bytes, format_duration, format_throttle, format_throttle_above, plural
 
 RUNBOOK = "runbook.md"
@@ -71,7 +71,7 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
         return [nothing, "", *(_BROKERS if is_growing else [])]
     copied = f"{format_bytes(schedule['copied_bytes'])} to copy"
     total = time_band(*(schedule[f"total_{band}_seconds"] for band in BAND))
-    if not schedule["copied_bytes"] and any(map(is_unsized, waves)):
+    if are_unsized(waves):
         copied, total = "replicas of unknown size to copy, or empty ones,", "not known"
     throttle = (
         f"the largest throttle of each broker that leaves {schedule['headroom_ratio']:.0%} free at its peak"

@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import EmailPolicy
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,19 @@ MAX_OPTIONS = 10
 """Rows of the comparison that an e-mail shows; the report has them all."""
 REASON_LENGTH = 120
 """A longer reason of an option that does not fit is cut in an e-mail."""
+
+
+class _Policy(EmailPolicy):
+    """What mail servers take, with each header beginning on the line of its name.
+
+    The library begins it on the next line where it fits that one and not this: readers then take the space before it
+    for a part of it.
+    """
+
+    def fold_binary(self, name: str, value: str) -> bytes:
+        """Return the lines of a header as they are sent."""
+        apart, together = f"{name}:{self.linesep} ".encode(), f"{name}: ".encode()
+        return super().fold_binary(name, value).replace(apart, together, 1)
 
 
 def build_email(
@@ -67,7 +80,7 @@ def build_email(
     folder = template_folder(templates)
     plan = slug(str(report["plan_id"]))
     cids = {name: f"{slug(name.removesuffix('.png'))}.{plan}@kafka-capacity" for name in sorted(images)}
-    message = EmailMessage(policy=SMTP)
+    message = EmailMessage(policy=_Policy(linesep="\r\n"))
     message["Subject"] = visible(report["verdict"]["subject"])
     message["From"] = _header("sender", sender)
     if not recipients:

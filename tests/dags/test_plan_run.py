@@ -171,7 +171,7 @@ def test_a_run_without_a_cluster_plans_every_one_that_has_an_inventory(staged, m
     (failure,) = [mail for mail in mails if "check_that_all_are_planned" in mail["Subject"]]
     assert "not-there-yet" in failure.get_body(("html",)).get_content()
     reports = [mail for mail in mails if mail is not failure]
-    assert sorted(mail["Subject"].strip().split(":")[0] for mail in reports) == [
+    assert sorted(mail["Subject"].split(":")[0] for mail in reports) == [
         "[kafka-capacity] metrics-uneven",
         "[kafka-capacity] shop-eu",
     ]

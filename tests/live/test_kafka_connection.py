@@ -102,7 +102,7 @@ def test_secrets_are_not_shown_anywhere() -> None:
     connection = KafkaConnection.from_airflow_extra(SASL)
     for shown in (repr(connection), str(connection), connection.model_dump_json(), f"{connection.model_dump()}"):
         assert SECRET not in shown
-    assert pickle.loads(pickle.dumps(connection)) == connection  # noqa: S301
+    assert pickle.loads(pickle.dumps(connection)) == connection  # noqa: S301 - what was pickled in the same line
 
 
 def test_a_missing_file_is_named() -> None:

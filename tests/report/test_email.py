@@ -149,6 +149,15 @@ def test_a_hostile_cluster_name_injects_no_header():
     assert "<b>" in soup.get_text()
 
 
+@pytest.mark.parametrize("length", range(20, 100))
+def test_a_subject_of_any_length_reads_back_as_it_was(rendered, length):
+    subject = f"[kafka-capacity] {'metrics-uneven-and-more-of-it-' * 4}"[:length].replace("-", " ").strip()
+    message = message_of(rendered)
+    del message["Subject"]
+    message["Subject"] = subject
+    assert parsed(message)["Subject"] == subject
+
+
 def test_a_long_cluster_name_leaves_the_verdict_in_the_subject():
     subject = render_all(make_inputs(ClusterSpec(partitions=4), cluster="x" * 249)).subject
     assert subject.endswith("…: 7 brokers fit (2026-11-20)")

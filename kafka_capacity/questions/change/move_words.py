@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.change.move_view import MoveView, Row
-from kafka_capacity.questions.change.wave_runbook import is_unsized
+from kafka_capacity.questions.change.wave_runbook import UNSIZED_TIME, are_unsized
 from kafka_capacity.text import (
     format_duration,
     format_limit,
@@ -36,9 +36,7 @@ def summary(move: MoveView) -> str:
 def _how_long(move: MoveView) -> str:
     low, expected, high = move.total
     if not move.copied_bytes:
-        if any(map(is_unsized, move.waves)):
-            return "How long it takes is not known: no size is known of what is copied, or it is empty."
-        return "Nothing is copied: each is over within seconds."
+        return UNSIZED_TIME if are_unsized(move.waves) else "Nothing is copied: each is over within seconds."
     if expected is None:
         return (
             f"At {move.throttle_text} it never ends; it ends with a throttle above "
@@ -62,8 +60,7 @@ def line(move: MoveView) -> str:
         return "The move in waves: none of it can move as things are."
     never = " at this throttle" if move.never_ends else ""
     stop = "; one may stop after any of them" if count > 1 else ""
-    unsized = not move.copied_bytes and any(map(is_unsized, move.waves))
-    time = "for how long is not known" if unsized else format_time_band(move.total)
+    time = "for how long is not known" if are_unsized(move.waves) else format_time_band(move.total)
     return f"The move in waves: {plural(count, 'wave')}, {time}{never}{stop}."
 
 

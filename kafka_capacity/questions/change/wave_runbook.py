@@ -6,7 +6,7 @@ Steps and commands are those that were stored with the plan. The page and ``runb
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kafka_capacity.kafka.reassignment.schedule import COPIES
@@ -43,6 +43,8 @@ _ALWAYS = {
     "roll back": "Once it is done, and later waves are rolled back: every replica list as it was before this wave.",
 }
 """Why a step is taken, whatever the wave."""
+
+UNSIZED_TIME = "How long it takes is not known: no size is known of what is copied, or it is empty."
 
 
 def pages(move: MoveView) -> list[dict[str, Any]]:
@@ -103,6 +105,12 @@ def is_unsized(wave: Row) -> bool:
     return not wave["copied_bytes"] and wave["kind"] in COPIES
 
 
+def are_unsized(waves: Iterable[Row]) -> bool:
+    """Return whether replicas are copied, and none of all that are is known to hold a byte."""
+    waves = tuple(waves)
+    return not any(wave["copied_bytes"] for wave in waves) and any(map(is_unsized, waves))
+
+
 def _took(wave: Row, band: str) -> float | None:
     start, end = wave[f"start_{band}_seconds"], wave[f"end_{band}_seconds"]
     return None if start is None or end is None else float(end - start)
@@ -110,8 +118,7 @@ def _took(wave: Row, band: str) -> float | None:
 
 def _watch(wave: Row) -> str:
     if not wave["copied_bytes"]:
-        unsized = "How long it takes is not known: no size is known of what is copied, or it is empty."
-        return unsized if is_unsized(wave) else "It is over within seconds."
+        return UNSIZED_TIME if is_unsized(wave) else "It is over within seconds."
     low, expected, high = (_took(wave, band) for band in ("low", "expected", "high"))
     sure = format_throttle_above(wave["smallest_throttle_expected_bytes_per_second"])
     if expected is None:
