@@ -17,7 +17,11 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+PARTS = {
+    "browser": ("tests that look at a page", "Chromium", ("chromium", "chromium-browser", "google-chrome")),
+    "prometheus": ("tests against a real Prometheus", "Prometheus", ("promtool",)),
+}
+"""By the marker of the tests: what they are, what they need, and the programs any of which is enough."""
 BESIDE = ("tests/live", "tests/e2e")
 """These take about as long as all that is left."""
 CHECKED = ("unit", "properties", "golden", "docker", "fuzz")
@@ -26,17 +30,24 @@ CHECKED = ("unit", "properties", "golden", "docker", "fuzz")
 
 def main() -> int:
     """Run ``make check``, and the tests that it does not run."""
-    deselected = []
-    if os.environ.get("KAFKA_CAPACITY_TEST_EVERYTHING") != "1" and not any(map(shutil.which, CHROMIUM_NAMES)):
-        sys.stdout.write("left out: tests that look at a page (no Chromium; install your system's package of it)\n")
-        sys.stdout.flush()
-        deselected = ["-m", "not browser"]
-    wanted = ["tests", *(f"--ignore=tests/{folder}" for folder in CHECKED), *deselected]
+    left_out = deselected()
+    wanted = ["tests", *(f"--ignore=tests/{folder}" for folder in CHECKED), *left_out]
     check = ("make", "--no-print-directory", "check")
     if (os.cpu_count() or 1) < 2:
         return subprocess.call(check) or subprocess.call(_pytest(wanted))
     others = [*wanted, *(f"--ignore={folder}" for folder in BESIDE)]
-    return side_by_side(check, _pytest(others), _pytest([*BESIDE, *deselected]))
+    return side_by_side(check, _pytest(others), _pytest([*BESIDE, *left_out]))
+
+
+def deselected() -> list[str]:
+    """Return the options that leave out what this machine cannot run, each part of it named."""
+    missing = [marker for marker, (_, _, programs) in PARTS.items() if not any(map(shutil.which, programs))]
+    if not missing or os.environ.get("KAFKA_CAPACITY_TEST_EVERYTHING") == "1":
+        return []
+    for what, part, _ in (PARTS[marker] for marker in missing):
+        sys.stdout.write(f"left out: {what} (no {part}; install your system's package of it)\n")
+    sys.stdout.flush()
+    return ["-m", " and ".join(f"not {marker}" for marker in missing)]
 
 
 def _pytest(arguments: Sequence[str]) -> list[str]:

@@ -93,7 +93,7 @@ def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
     Raises:
         InventoryError: there is none for that day, or it is not complete.
     """
-    return _ref(cluster, ds, _manifest(store, cluster, ds))
+    return _ref(cluster, ds, inventory_manifest(store, cluster, ds))
 
 
 def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> RawInventory:
@@ -103,10 +103,11 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
         store: where from.
         cluster: its name.
         ds: its day.
-        manifest_sha256: the version that the caller pinned.
+        manifest_sha256: the version that the caller pinned, which is read whatever was staged since.
 
     Raises:
-        InventoryError: there is none for that day, or it is another version than the pinned one.
+        InventoryError: there is none for that day.
+        ConflictError: the pinned version is kept no more.
         StorageError: a file is damaged or of a schema version that this program does not read.
     """
     manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
@@ -130,14 +131,12 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
 
 def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:
     """Return the manifest of a staged inventory; the arguments and refusals are those of :func:`load`."""
-    manifest = _manifest(store, cluster, ds)
-    if manifest_sha256 is not None and manifest.sha256 != manifest_sha256:
-        msg = (
-            f"the inventory of cluster {cluster!r} on {ds} was staged again (manifest {manifest.sha256[:12]}, pinned "
-            f"{manifest_sha256[:12]}); start the run again"
-        )
-        raise InventoryError(msg)
-    return manifest
+    prefix = inventory_prefix(cluster, ds)
+    try:
+        return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION, version=manifest_sha256)
+    except MissingManifestError as error:
+        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}); stage one first"
+        raise InventoryError(msg) from error
 
 
 def load_findings(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Problems:
@@ -170,15 +169,6 @@ def newest_complete(
     there = f"; there is one of {complete[-1]}" if complete else ""
     msg = f"cluster {cluster!r} has no complete inventory {span}{there}: stage one first"
     raise InventoryError(msg)
-
-
-def _manifest(store: ObjectStore, cluster: str, ds: str) -> Manifest:
-    prefix = inventory_prefix(cluster, ds)
-    try:
-        return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION)
-    except MissingManifestError as error:
-        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}); stage one first"
-        raise InventoryError(msg) from error
 
 
 def _ref(cluster: str, ds: str, manifest: Manifest) -> InventoryRef:

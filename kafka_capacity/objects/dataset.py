@@ -13,6 +13,7 @@ then writes the one manifest that readers ask for. Until it does, they see what 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +26,13 @@ import pyarrow.parquet as pq
 from kafka_capacity.errors import ConflictError, MissingManifestError, MissingObjectError, StorageError
 from kafka_capacity.objects.attempts import attempts
 from kafka_capacity.objects.manifest import (
+    KEPT_FOLDER,
     MANIFEST,
     Manifest,
     Part,
     canonical_json,
     has_manifest,
+    keep_version,
     manifest_body,
     manifest_name,
     parse_manifest,
@@ -45,6 +48,7 @@ __all__ = [
     "canonical_json",
     "content_type_of",
     "has_manifest",
+    "keep_version",
     "manifest_name",
     "read_manifest",
 ]
@@ -174,9 +178,14 @@ class _Upkeep:
                 return standing, self._is_whole(standing, found)
 
     def _orphans(self, standing: Manifest, found: Mapping[str, Listed]) -> list[str]:
-        named = {part.key for part in standing.parts()} | self.manifests
         stands = found.get(self.prefix + MANIFEST)
         now = stands.written if stands is not None else 0.0
+        named = {part.key for part in standing.parts()} | self.manifests
+        for key, listed in found.items():
+            if key.startswith(self.prefix + KEPT_FOLDER) and now - listed.written <= ORPHAN_SECONDS:
+                version = key.removeprefix(self.prefix + KEPT_FOLDER).removesuffix(".json")
+                with contextlib.suppress(StorageError):  # one that nobody can read keeps nothing
+                    named |= {part.key for part in read_manifest(self.store, self.prefix, version=version).parts()}
         return [
             key
             for key, listed in found.items()

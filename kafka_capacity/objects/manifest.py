@@ -25,6 +25,8 @@ from kafka_capacity.objects.attempts import attempts
 from kafka_capacity.objects.object_store import ObjectStore
 
 MANIFEST = "manifest.json"
+KEPT_FOLDER = "kept/"
+"""Below a dataset: the manifests of versions that somebody still reads, by their hash."""
 OWN_HASH = "own_sha256"
 _EARLIER_FIELDS = {"kind", "schema_version", "code_version", "tables", "documents", "facts"}
 """Of manifests that were written before they held a hash of their own."""
@@ -123,7 +125,7 @@ def read_with_own_hash(store: ObjectStore, key: str, parse: Callable[[bytes], T]
             is_whole = with_own_hash({name: document[name] for name in document if name != OWN_HASH}) == body
             if is_whole or OWN_HASH not in document:
                 return parse(body)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass
         msg = f"{store.uri(key)} cannot be read: it is damaged (not what its own hash says); write it again"
         raise DamagedObjectError(msg)
@@ -188,6 +190,7 @@ def read_manifest(
     kind: str | None = None,
     schema_version: int | None = None,
     share: str | None = None,
+    version: str | None = None,
 ) -> Manifest:
     """Read what a dataset holds.
 
@@ -197,9 +200,11 @@ def read_manifest(
         kind: what the reader expects.
         schema_version: the newest that the reader knows; it reads the one before as well.
         share: read the manifest of this share alone.
+        version: the hash of the version to read, where another may have been written over it since.
 
     Raises:
         MissingManifestError: nobody has finished writing it.
+        ConflictError: another version was written over the one asked for, which nobody kept.
         DamagedObjectError: it is not what was written.
         StorageError: it is of another kind, or of a schema version that this reader does not know.
     """
@@ -209,6 +214,8 @@ def read_manifest(
     except MissingObjectError:
         msg = f"{store.uri(prefix)} has no {name}, so it is not complete; run the task that writes it again"
         raise MissingManifestError(msg) from None
+    if version not in (None, manifest.sha256):
+        manifest = _read_kept(store, manifest, str(version))
     if kind is not None and manifest.kind != kind:
         msg = f"{store.uri(prefix)} holds {manifest.kind!r}, not {kind!r}"
         raise StorageError(msg)
@@ -219,6 +226,45 @@ def read_manifest(
         )
         raise StorageError(msg)
     return manifest
+
+
+def kept_key(prefix: str, version: str) -> str:
+    """Return where the manifest of a version is kept."""
+    return f"{prefix}{KEPT_FOLDER}{version}.json"
+
+
+def keep_version(store: ObjectStore, manifest: Manifest) -> None:
+    """Keep a version readable for as long as a run can last, whatever is written over it.
+
+    Raises:
+        ConflictError: another one was written over it already.
+    """
+    key = manifest.prefix + manifest_name(manifest.share)
+
+    def check(body: bytes) -> bytes:
+        if hashlib.sha256(body).hexdigest() == manifest.sha256:
+            return body
+        raise DamagedObjectError(f"{store.uri(key)} is not what was read of it before; start again")
+
+    try:
+        body = _read_checked(store, key, check)
+    except (DamagedObjectError, MissingObjectError) as error:
+        if _was_replaced(store, manifest):
+            raise ConflictError(f"{store.uri(manifest.prefix)} was written again meanwhile; start again") from error
+        raise
+    store.write_bytes(kept_key(manifest.prefix, manifest.sha256), body, content_type="application/json")
+
+
+def _read_kept(store: ObjectStore, standing: Manifest, version: str) -> Manifest:
+    key = kept_key(standing.prefix, version)
+    try:
+        return read_with_own_hash(store, key, lambda body: parse_manifest(standing.prefix, body, share=standing.share))
+    except MissingObjectError:
+        msg = (
+            f"{store.uri(standing.prefix)} was written again (manifest {standing.sha256[:12]}, pinned {version[:12]}), "
+            "and what was pinned is not kept any more; start the run again"
+        )
+        raise ConflictError(msg) from None
 
 
 def read_part(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:

@@ -201,20 +201,22 @@ def _conformed(table: pa.Table, name: str) -> pa.Table:
     return table.select(schema.names).cast(schema).sort_by([(column, "ascending") for column in sort_by])
 
 
-def read_profile_manifest(store: ObjectStore, cluster: str, ds: str) -> Manifest:
-    """Read what a profile holds.
+def read_profile_manifest(store: ObjectStore, cluster: str, ds: str, *, version: str | None = None) -> Manifest:
+    """Read what a profile holds, of the version that stands or of one that a plan is pinned to.
 
     Raises:
         MissingManifestError: none was made for that day.
+        ConflictError: the version is kept no more.
         StorageError: it is of a version that this program does not read.
     """
-    return read_manifest(store, profile_prefix(cluster, ds), kind=KIND, schema_version=PROFILE_SCHEMA_VERSION)
+    prefix = profile_prefix(cluster, ds)
+    return read_manifest(store, prefix, kind=KIND, schema_version=PROFILE_SCHEMA_VERSION, version=version)
 
 
-def find_profile(store: ObjectStore, cluster: str, ds: str, *, inventory_sha256: str) -> str:
-    """Return the version of the profile that was made of an inventory, empty where there is none."""
+def find_profile(store: ObjectStore, cluster: str, ds: str, *, inventory_sha256: str) -> Manifest | None:
+    """Return what the profile holds that was made of an inventory, where there is one."""
     try:
         manifest = read_profile_manifest(store, cluster, ds)
     except MissingManifestError:
-        return ""
-    return manifest.sha256 if manifest.facts["inventory_sha256"] == inventory_sha256 else ""
+        return None
+    return manifest if manifest.facts["inventory_sha256"] == inventory_sha256 else None

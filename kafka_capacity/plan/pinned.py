@@ -17,7 +17,7 @@ from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES, chosen_shapes, s
 from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.staging import inventory_manifest, newest_complete
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.objects.dataset import read_table
+from kafka_capacity.objects.dataset import keep_version, read_table
 from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
 from kafka_capacity.objects.manifest import OWN_HASH, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
@@ -77,6 +77,8 @@ class PinnedPlan:
 def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date, own_shapes: str = "") -> PinnedPlan:
     """Find the inventory, name the plan, and write down what it is asked.
 
+    The versions that it rests on are kept for its tasks, whatever is staged over them.
+
     Args:
         store: where inventories and plans are.
         request: what is asked.
@@ -101,6 +103,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
     check_groups(request.groups, group_ids, cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=manifest.sha256)
+    profile_sha256 = "" if profile is None else profile.sha256
     scores = newest_scores(store, request.cluster, not_after=ds)
     pinned = PinnedPlan(
         cluster=request.cluster,
@@ -109,11 +112,11 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         plan_id=request.plan_id(
             ds=ds,
             inventory_sha256=manifest.sha256,
-            profile_sha256=profile,
+            profile_sha256=profile_sha256,
             scores_sha256="" if scores is None else scores.sha256,
             own_shapes=own_shapes,
         ),
-        profile_sha256=profile,
+        profile_sha256=profile_sha256,
     )
     document = {
         "pinned": pinned.as_dict(),
@@ -123,6 +126,8 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "code_version": __version__,
         "model_version": MODEL_VERSION,
     }
+    for rests_on in filter(None, (manifest, profile)):
+        keep_version(store, rests_on)
     store.write_bytes(pinned.request_key, with_own_hash(document), content_type="application/json")
     return pinned
 
@@ -230,7 +235,8 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
     What older versions wrote beside the request, the scenarios among it, follows from the request and is ignored.
 
     Raises:
-        InventoryError: it cannot be understood, or the inventory is not the one that was pinned.
+        InventoryError: it cannot be understood.
+        ConflictError: the inventory that was pinned is gone.
         DamagedObjectError: it is not what was written down.
     """
     document = read_with_own_hash(store, key, json.loads)
@@ -238,6 +244,8 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         document[OWN_HASH]
         pinned, versions = PinnedPlan(**document["pinned"]), (document["code_version"], document["model_version"])
         request = parse_plan_request(document["request"])
+        if pinned.request_key != key:
+            raise ValueError(f"that of {pinned.request_key}")
     except (RequestError, ValueError, KeyError, TypeError) as error:
         msg = f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again"
         raise InventoryError(msg) from error

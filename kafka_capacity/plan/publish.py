@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
 import logging
+from dataclasses import replace
 from email.message import EmailMessage
 from typing import Any
 
@@ -14,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import ConflictError, MissingObjectError
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
 from kafka_capacity.kafka.cluster.assignment import Partitions
@@ -28,6 +30,7 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
+from kafka_capacity.objects.keys import untold_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, serious_texts
@@ -48,6 +51,8 @@ REPORT_JSON = "report.json"
 def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """Render the report of a simulated plan and store it; the same plan gives the same bytes.
 
+    What names the cluster's reports that could not be mailed so far is all that comes from elsewhere.
+
     Returns:
         The verdict, as in the report.
 
@@ -57,7 +62,10 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     from kafka_capacity.plan.report import render_all
 
     decision = decide_plan(store, pinned)
-    rendered = render_all(report_inputs(store, pinned, read_plan(store, pinned)), decision)
+    inputs = report_inputs(store, pinned, read_plan(store, pinned))
+    if undelivered := _undelivered(store, pinned.cluster):
+        inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
+    rendered = render_all(inputs, decision)
     images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
     write_dataset(
         store,
@@ -78,6 +86,17 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
         kept_folders=(PLAN_FILES_FOLDER,),
     )
     return dict(rendered.verdict)
+
+
+def _undelivered(store: ObjectStore, cluster: str) -> str:
+    """Name the cluster's reports that could not be mailed to all so far, with whom and why."""
+    told = []
+    for key in store.list_keys(untold_prefix(cluster)):
+        with contextlib.suppress(MissingObjectError):  # who mails it meanwhile takes the note away
+            note = json.loads(store.read_bytes(key))
+            whom = ", ".join(f"{address} ({why})" for address, why in sorted(note["untold"].items()))
+            told.append(f"report of {note['plan']['ds']} to {whom}")
+    return "; ".join(sorted(told))
 
 
 def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
@@ -186,7 +205,7 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     """Store the files of the recommended option beside the report, the manifest last.
 
     They are made from the stored tables: what was approved is what is released. Only the whole target needs the
-    inventory as well, and is left out where that day was staged again since.
+    inventory as well, and is left out where the version that was pinned is kept no more.
 
     Returns:
         Their addresses, those of waves as one folder; none when no option is recommended.
@@ -231,7 +250,7 @@ def _are_moves_listed(scenarios: pa.Table, moves: pa.Table, scenario_id: str) ->
 def _todays_assignment(store: ObjectStore, pinned: PinnedPlan) -> tuple[Partitions, NDArray[np.int32]] | None:
     try:
         manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    except InventoryError as error:
+    except ConflictError as error:
         log.warning("%s and %s are left out: %s", TARGET, REASSIGNMENT, error)
         return None
     return observed_assignment(read_table(store, manifest, "replicas"))

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.replica_columns import PartitionIndex
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import load, load_findings
@@ -19,20 +18,10 @@ from kafka_capacity.questions.question import Basis
 
 
 def pinned_profile(store: ObjectStore, pinned: PinnedPlan, table: str) -> pa.Table | None:
-    """Read a table of the pinned profile; ``None`` where there is no profile.
-
-    Raises:
-        InventoryError: the profile is not the one that was pinned.
-    """
+    """Read a table of the pinned profile; ``None`` where there is no profile."""
     if not pinned.profile_sha256:
         return None
-    manifest = read_profile_manifest(store, pinned.cluster, pinned.ds)
-    if manifest.sha256 != pinned.profile_sha256:
-        msg = (
-            f"the load profile of cluster {pinned.cluster!r} on {pinned.ds} was made again (manifest "
-            f"{manifest.sha256[:12]}, pinned {pinned.profile_sha256[:12]}); start the run again"
-        )
-        raise InventoryError(msg)
+    manifest = read_profile_manifest(store, pinned.cluster, pinned.ds, version=pinned.profile_sha256)
     return read_table(store, manifest, table)
 
 
@@ -64,7 +53,7 @@ def read_basis(store: ObjectStore, pinned: PinnedPlan) -> Basis:
     """Read the pinned inventory and its profile.
 
     Raises:
-        InventoryError: the inventory, or its profile, is not the one that was pinned.
+        ConflictError: the inventory, or its profile, was written again so long ago that the pinned one is gone.
     """
     raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     snapshot = build_snapshot(raw)

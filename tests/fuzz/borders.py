@@ -6,6 +6,8 @@ written as JSON, made into the arrays that everything is computed on.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import functools
 import json
 import zlib
@@ -33,6 +35,8 @@ from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import inventory_prefix
+from kafka_capacity.objects.manifest import OWN_HASH, with_own_hash
+from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.text.files import read_text_file
 from tests.builders import DS, cluster, topic
@@ -84,8 +88,6 @@ def small() -> RawInventory:
 
 
 def _moment(text: str) -> Any:
-    import datetime
-
     return datetime.datetime.fromisoformat(text)
 
 
@@ -232,6 +234,24 @@ def _take_manifest(name: str, data: bytes, _: Path) -> None:
     use(load(Objects({**_staged(), _MANIFEST: data}), "payments", DS), data)
 
 
+@functools.cache
+def _pinned() -> tuple[str, Mapping[str, bytes]]:
+    objects = Objects(_staged())
+    request = parse_plan_request({"cluster": "payments", "broker_counts": [4]})
+    return pin_plan(objects, request, run_date=datetime.date.fromisoformat(DS)).request_key, dict(objects)
+
+
+def _take_pinned_request(name: str, data: bytes, _: Path) -> None:
+    key, objects = _pinned()
+    document = _json(data)
+    if isinstance(document, dict):  # what is altered is refused by its hash: give it the right one
+        document.pop(OWN_HASH, None)
+        with contextlib.suppress(ValueError):
+            data = with_own_hash(document)
+    inputs = read_plan_inputs(Objects({**objects, key: data}), key)
+    canonical_json(inputs.pinned.as_dict())
+
+
 BORDERS: dict[str, Border] = {
     "reassign-partitions": Border(take=functools.partial(_take_tool_output, "assignment")),
     "log-dirs": Border(take=functools.partial(_take_tool_output, "log_dirs")),
@@ -241,6 +261,7 @@ BORDERS: dict[str, Border] = {
     "prometheus": Border(take=_take_prometheus, place=lambda name: "prometheus.example"),
     "requests": Border(take=_take_request, place=lambda name: ":"),
     "events": Border(take=_take_events, place=lambda name: "planned"),
+    "pinned-requests": Border(take=_take_pinned_request, place=lambda name: f"cluster=payments/ds={DS}"),
     "shapes": Border(take=_take_shapes),
     "cpu-samples": Border(take=_take_samples),
     "manifests": Border(take=_take_manifest, place=lambda name: inventory_prefix("payments", DS)),

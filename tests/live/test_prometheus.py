@@ -1,8 +1,7 @@
-"""Against a real Prometheus, where ``prometheus`` and ``promtool`` are on the path."""
+"""Against a real Prometheus: ``prometheus`` and ``promtool`` on the path."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 
@@ -17,10 +16,7 @@ from tests.builders import rows_of
 from tests.made_up_metrics import END, HOUR, World
 from tests.ports import free_port
 
-pytestmark = [
-    pytest.mark.live,
-    pytest.mark.skipif(not (shutil.which("prometheus") and shutil.which("promtool")), reason="no prometheus here"),
-]
+pytestmark = [pytest.mark.live, pytest.mark.prometheus]
 
 WORLD = World(hours=24, scrape_seconds=30, late_seconds={1: 3, 2: 17, 3: 29}, copies=2)
 

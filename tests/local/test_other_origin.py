@@ -8,11 +8,10 @@ import threading
 import pytest
 
 from local.s3_server import BUCKET, LocalS3
-from tests.browser import CHROMIUM, PATIENCE_MS, started_browser
+from tests.browser import PATIENCE_MS, started_browser
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the PATH"),
 ]
 
 REPORT = f"{BUCKET}/capacity/reports/cluster=x/index.html"

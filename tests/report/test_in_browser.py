@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser import CHROMIUM, PATIENCE_MS, started_browser
+from tests.browser import PATIENCE_MS, started_browser
 from tests.report.decided import render_all
 from tests.report.plans import large_inputs
 from tests.report.sized import sized_inputs
@@ -12,7 +12,6 @@ from tests.report.test_page import inputs_of
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the PATH"),
 ]
 
 CONTRASTS = """() => {

@@ -122,8 +122,8 @@ def test_a_plan_takes_its_traffic_from_the_profile_of_its_inventory(profile):
     inventory = find(store, raw.cluster, DS)
     found = find_profile(store, raw.cluster, DS, inventory_sha256=inventory.manifest_sha256)
     manifest = read_profile_manifest(store, raw.cluster, DS)
-    assert found == manifest.sha256
-    assert find_profile(store, raw.cluster, DS, inventory_sha256="of another version") == ""
+    assert found == manifest
+    assert find_profile(store, raw.cluster, DS, inventory_sha256="of another version") is None
     snapshot = build_snapshot(load(store, raw.cluster, DS))
     traffic = load_of_profile(read_table(store, manifest, "profile_partitions"), snapshot)
     # Two inventories together know more than the newest alone.

@@ -5,9 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_capacity.errors import InventoryError
+from kafka_capacity.errors import ConflictError, InventoryError
 from kafka_capacity.inventory.health import inventory_problems
-from kafka_capacity.inventory.staging import find, load, load_findings, newest_complete, sorted_table, stage
+from kafka_capacity.inventory.staging import (
+    find,
+    inventory_manifest,
+    load,
+    load_findings,
+    newest_complete,
+    sorted_table,
+    stage,
+)
+from kafka_capacity.objects.dataset import keep_version
 from kafka_capacity.objects.store import open_store
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 
@@ -60,15 +69,33 @@ def test_fatal_findings_leave_what_was_there_before(store):
     assert contents(store) == before
 
 
-def test_a_pinned_version_that_is_gone_is_refused(store):
+def test_a_version_that_was_kept_is_read_whatever_is_staged_over_it(store):
+    old = stage(cluster(), store)
+    keep_version(store, inventory_manifest(store, "payments", DS))
+    before = load(store, "payments", DS).table("brokers")
+    for brokers in (3, 4):
+        stage(cluster(brokers=brokers), store)
+    assert load(store, "payments", DS, manifest_sha256=old.manifest_sha256).table("brokers").equals(before)
+    assert not load(store, "payments", DS).table("brokers").equals(before)
+
+
+def test_a_version_that_nobody_kept_is_refused(store):
     old = stage(cluster(), store)
     new = stage(cluster(brokers=3), store)
-    with pytest.raises(InventoryError) as caught:
+    with pytest.raises(ConflictError) as caught:
         load(store, "payments", DS, manifest_sha256=old.manifest_sha256)
     assert str(caught.value) == (
-        f"the inventory of cluster 'payments' on {DS} was staged again (manifest {new.manifest_sha256[:12]}, pinned "
-        f"{old.manifest_sha256[:12]}); start the run again"
+        f"{store.uri(old.prefix)} was written again (manifest {new.manifest_sha256[:12]}, pinned "
+        f"{old.manifest_sha256[:12]}), and what was pinned is not kept any more; start the run again"
     )
+
+
+def test_a_version_that_was_written_over_meanwhile_is_not_kept(store):
+    stage(cluster(), store)
+    old = inventory_manifest(store, "payments", DS)
+    stage(cluster(brokers=3), store)
+    with pytest.raises(ConflictError, match="was written again meanwhile"):
+        keep_version(store, old)
 
 
 def test_a_day_without_a_manifest_is_not_data(store):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from local.test_run import side_by_side
+from local.test_run import deselected, side_by_side
 
 WAIT_SECONDS = 300
 WAIT = f"import time; time.sleep({WAIT_SECONDS})"
@@ -54,3 +54,19 @@ def test_the_second_does_not_outlive_an_interrupt(monkeypatch, tmp_path):
         side_by_side(python(""), python(""), python(second))
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
+
+
+@pytest.mark.parametrize(
+    ("there", "everything", "options"),
+    [
+        ({"chromium", "promtool"}, "", []),
+        ({"google-chrome"}, "", ["-m", "not prometheus"]),
+        (set(), "", ["-m", "not browser and not prometheus"]),
+        (set(), "1", []),
+    ],
+)
+def test_what_the_machine_lacks_is_left_out_and_named_but_never_in_ci(monkeypatch, capsys, there, everything, options):
+    monkeypatch.setattr("local.test_run.shutil.which", lambda name: name if name in there else None)
+    monkeypatch.setenv("KAFKA_CAPACITY_TEST_EVERYTHING", everything)
+    assert deselected() == options
+    assert capsys.readouterr().out.count("left out: tests ") == " ".join(options).count("not ")

@@ -1,6 +1,8 @@
 """Datasets are complete or not there."""
 
 import json
+import os
+import time
 
 import pyarrow as pa
 import pytest
@@ -11,12 +13,15 @@ from kafka_capacity.objects import dataset
 from kafka_capacity.objects.dataset import (
     canonical_json,
     has_manifest,
+    keep_version,
     read_document,
     read_manifest,
     read_table,
     seal_dataset,
     write_dataset,
 )
+from kafka_capacity.objects.manifest import kept_key
+from kafka_capacity.objects.store import open_store
 
 PREFIX = "plans/cluster=c/"
 TABLE = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, "c"]})
@@ -144,6 +149,28 @@ def test_a_reader_of_a_version_that_is_gone_is_told_so_and_gets_no_mixture(store
 
     with pytest.raises(ConflictError, match="was written again while it was read; start again"):
         read_table(store, old, "moves")
+
+
+@pytest.mark.parametrize(("days", "is_there"), [(0, True), (8, False)])
+def test_a_version_that_is_kept_outlives_its_age_for_as_long_as_a_run_can_last(tmp_path, days, is_there):
+    store, now = open_store(str(tmp_path)), time.time()
+    old = write(store)
+    for part in old.parts():
+        os.utime(tmp_path / (PREFIX + part.key), (now - 30 * 86_400,) * 2)
+    keep_version(store, old)
+    os.utime(tmp_path / kept_key(PREFIX, old.sha256), (now - days * 86_400,) * 2)
+    write(store, TABLE.slice(2))
+
+    assert [store.exists(PREFIX + part.key) for part in old.tables["moves"]] == [is_there]
+    if is_there:
+        assert read_table(store, read_manifest(store, PREFIX, version=old.sha256), "moves").equals(TABLE)
+
+
+def test_a_kept_version_that_is_damaged_keeps_nobody_from_writing(store):
+    old = write(store)
+    store.write_bytes(kept_key(PREFIX, old.sha256), b"{}")
+    new = write(store, TABLE.slice(2))
+    assert read_manifest(store, PREFIX) == new
 
 
 @pytest.mark.usefixtures("old_orphans")

@@ -13,6 +13,8 @@ from kafka_capacity.cli.planning import make_plan
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.keys import inventory_prefix, untold_key
+from kafka_capacity.objects.manifest import kept_key
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import read_plan_tables, seal_plan
@@ -168,10 +170,31 @@ def test_the_command_line_writes_the_same_files_with_the_same_bytes(store, tmp_p
 
 def test_without_the_pinned_inventory_the_whole_target_is_left_out(store):
     pinned, _ = planned(store)
+    release_plan_files(store, pinned)
+    before = folder_of(store, pinned)
     stage(cluster(topics=[topic("other")]), store)
     release_plan_files(store, pinned)
+    assert folder_of(store, pinned) == before
 
+    store.delete(kept_key(inventory_prefix(pinned.cluster, pinned.ds), pinned.inventory_sha256))
+    release_plan_files(store, pinned)
     assert KAFKAS - set(folder_of(store, pinned)) == {"target.json", "reassignment.json"}
+
+
+def test_a_report_that_was_not_delivered_is_named_on_the_next_page_until_it_is(store):
+    pinned, _ = planned(store)
+    before = store.read_bytes(pinned.report_prefix + "index.html")
+    note = {"plan": {"ds": "2026-11-13"}, "untold": {"sre@example.com": "550 <no> such user"}}
+    key = untold_key(pinned.cluster, "earlier", "weekly")
+    store.write_bytes(key, json.dumps(note).encode())
+    publish_report(store, pinned)
+    page = store.read_bytes(pinned.report_prefix + "index.html").decode()
+    assert "not delivered so far" in page
+    assert "report of 2026-11-13 to sre@example.com (550 &lt;no&gt; such user)" in page
+
+    store.delete(key)
+    publish_report(store, pinned)
+    assert store.read_bytes(pinned.report_prefix + "index.html") == before
 
 
 def test_parameters_of_the_move_are_in_the_schedule(store):

@@ -1,0 +1,59 @@
+"""What is pinned for a deployment: a cluster whose inventory nobody can read keeps none of the others from its plan."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from kafka_capacity.errors import DamagedObjectError, InventoryError
+from kafka_capacity.inventory.staging import stage
+from kafka_capacity.objects import attempts
+from kafka_capacity.objects.keys import inventory_prefix
+from kafka_capacity.objects.store import open_store
+from kafka_capacity_airflow import steps
+from tests.builders import DS, cluster
+
+AT = datetime.datetime.fromisoformat(f"{DS}T06:00:00+00:00")
+DAMAGES = {
+    "a manifest that is cut off": lambda store, manifest: store.write_bytes(manifest, store.read_bytes(manifest)[:100]),
+    "no manifest": lambda store, manifest: store.delete(manifest),
+    "a table with a flipped bit": lambda store, manifest: _flip(store, manifest.replace("manifest.json", "brokers/")),
+}
+
+
+def _flip(store, folder):
+    (key,) = store.list_keys(folder)
+    data = bytearray(store.read_bytes(key))
+    data[40] ^= 1
+    store.write_bytes(key, bytes(data))
+
+
+@pytest.fixture
+def store(services, monkeypatch, tmp_path):
+    found = open_store(str(tmp_path))
+    monkeypatch.setattr(steps, "airflow_store", lambda: found)
+    monkeypatch.setattr(steps, "clusters", list)
+    monkeypatch.setattr(steps, "own_shapes", lambda: "")
+    monkeypatch.setattr(attempts, "ATTEMPTS", 1)
+    for name in ("first", "broken", "last"):
+        stage(cluster(cluster=name), found)
+    return found
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(store, damage):
+    DAMAGES[damage](store, inventory_prefix("broken", DS) + "manifest.json")
+    pinned, unplanned = steps.pin({"broker_counts": [7]}, AT)
+
+    assert [plan["cluster"] for plan in pinned] == ["first", "last"]
+    (why,) = unplanned
+    assert why.startswith("broken: ")
+    with pytest.raises(InventoryError, match="broken: "):
+        steps.fail_if_unplanned(unplanned)
+
+
+def test_where_it_is_the_only_one_that_is_asked_for_its_error_is_that_of_the_run(store):
+    DAMAGES["a table with a flipped bit"](store, inventory_prefix("broken", DS) + "manifest.json")
+    with pytest.raises(DamagedObjectError, match="is damaged"):
+        steps.pin({"cluster": "broken", "broker_counts": [7]}, AT)
