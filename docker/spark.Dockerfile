@@ -6,7 +6,7 @@
 # cannot travel in a zip is: compiled packages, in the very versions that Airflow's side has.
 #
 # Executors unpickle what the driver pickled: docker/airflow.Dockerfile must have the same Python (tests/docker).
-ARG PYTHON_IMAGE=python:3.12.12-slim-trixie
+ARG PYTHON_IMAGE=python:3.12.12-slim-trixie@sha256:f3fa41d74a768c2fce8016b98c191ae8c1bacd8f1152870a3f9f87d350920b7c
 
 # hadolint ignore=DL3006
 FROM ${PYTHON_IMAGE} AS packages

@@ -18,7 +18,7 @@ from packaging.specifiers import SpecifierSet
 from tests.docker.files import DOCKER, DOCKERFILES, ROOT, arguments_of, copied, instructions, load_script
 
 LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-BASE_IMAGE = re.compile(r"PYTHON_IMAGE=python:(\d+\.\d+)\.\d+-slim-[a-z]+")
+BASE_IMAGE = re.compile(r"PYTHON_IMAGE=python:(\d+\.\d+)\.\d+-slim-[a-z]+@sha256:[0-9a-f]{64}")
 
 every_dockerfile = pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.name)
 
@@ -26,7 +26,9 @@ every_dockerfile = pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path:
 def python_minor(path: Path) -> str:
     (base,) = arguments_of(path, "ARG")
     match = BASE_IMAGE.fullmatch(base)
-    assert match, f"{path.name} starts from {base}: pin it to a patch version of python:…-slim-<Debian release>"
+    assert match, (
+        f"{path.name} starts from {base}: pin it to a patch version of python:…-slim-<Debian release> with its digest"
+    )
     return match[1]
 
 
