@@ -78,22 +78,46 @@ def _complaint(error: Any) -> str:
     return name + what[:1].lower() + what[1:]
 
 
+HELP_ALL = "--help-all"
+SHORT_HELP_OPTIONS = 25
+"""A command with more options keeps those that are seldom set to ``--help-all``."""
+
+
 class _Command(TyperCommand):
     """A command whose help lists options by the sections of the form, each by its primary name."""
 
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._seldom: list[Any] = [
+            param for param in self.params if getattr(param, "hidden", False) and _section(param)
+        ]
+        self._is_whole = len(self.params) <= SHORT_HELP_OPTIONS
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if HELP_ALL in args:
+            self._is_whole, was_whole = True, self._is_whole
+            typer.echo(ctx.get_help(), color=ctx.color)
+            self._is_whole = was_whole
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self._seldom:
+            param.hidden = not self._is_whole
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None:
                 is_option = param.param_type_name == "option"
-                section = (getattr(param, "rich_help_panel", None) or "Options") if is_option else "Arguments"
-                name = _primary(param, ctx) if is_option else record[0]
+                section = (_section(param) or "Options") if is_option else "Arguments"
+                name = _primary(param, ctx) if is_option else str(param.metavar)
                 sections.setdefault(section, []).append((name, record[1]))
         for section, records in sections.items():
             formatter.write(f"\n{section}:\n")
             for name, text in records:
                 _write_record(formatter, name, text)
+        if self._seldom and not self._is_whole:
+            formatter.write(f"\n{len(self._seldom)} more options: {ctx.command_path} {HELP_ALL}\n")
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         del ctx
@@ -102,6 +126,11 @@ class _Command(TyperCommand):
                 paragraph, formatter.width, **_WHOLE_WORDS, initial_indent="  ", subsequent_indent="  "
             )
             formatter.write("\n" + "\n".join(lines) + "\n")
+
+
+def _section(param: Any) -> str:
+    """Return the section of the form that an option stands in, empty for none."""
+    return getattr(param, "rich_help_panel", None) or ""
 
 
 _WHOLE_WORDS: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
@@ -189,6 +218,7 @@ class Application(typer.Typer):
 app = Application(
     name="kafka-capacity",
     cls=_Commands,
+    add_completion=True,
     help="Plan the capacity of Kafka clusters: what a change moves, how long it takes, whether it fits.",
 )
 

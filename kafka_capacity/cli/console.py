@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kafka_capacity.health.problem import Problem
@@ -45,9 +46,14 @@ def _console(*, is_error: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if is_error else sys.stdout
-    asked = os.environ.get("COLUMNS", "")
-    width = int(asked) if asked.isdecimal() and int(asked) else WIDTH_WITHOUT_TERMINAL
+    width = _asked_width() or WIDTH_WITHOUT_TERMINAL
     return Console(file=stream, width=None if stream.isatty() else width, highlight=False)
+
+
+def _asked_width() -> int:
+    """Return the width that the environment asks for, 0 for none."""
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if asked.isdecimal() else 0
 
 
 def print_table(title: str, columns: Sequence[tuple[str, Align]], rows: Sequence[Sequence[str]]) -> None:
@@ -134,20 +140,49 @@ def column_widths(headings: Sequence[str], rows: Sequence[Sequence[str]], width:
 
 def stacked_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     """Return the rows of a table one below the other, each cell beside its heading; empty cells are left out."""
-    indent = max(map(len, headings)) + 4
+    broken = [heading.split("\n") for heading in headings]
+    indent = max(len(line) for heading in broken for line in heading) + 4
     lines: list[str] = []
     for row in rows:
-        for heading, cell in zip(headings, row, strict=True):
+        for heading, cell in zip(broken, row, strict=True):
             if cell:
                 wrapped = textwrap.wrap(cell, max(width - indent, 20), break_on_hyphens=False, break_long_words=False)
-                lines += [f"  {heading}".ljust(indent) + wrapped[0], *(" " * indent + more for more in wrapped[1:])]
+                side_by_side = zip_longest(heading, wrapped, fillvalue="")
+                lines += [(f"  {name}".ljust(indent) + part).rstrip() for name, part in side_by_side]
         lines.append("")
     return lines
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Print lines on standard output as they are."""
-    sys.stdout.write("".join(f"{plain(line)}\n" for line in lines))
+    """Print lines on standard output, wrapped between words where there is an edge."""
+    printed = [plain(line) for line in lines]
+    if sys.stdout.isatty() or _asked_width():
+        width = _console().width
+        printed = [part for line in printed for part in wrapped_line(line, width)]
+    sys.stdout.write("".join(f"{line}\n" for line in printed))
+
+
+def wrapped_line(line: str, width: int) -> list[str]:
+    """Break a line between words, each part as far from the edge as the first.
+
+    >>> wrapped_line("  one two", 8), wrapped_line("one", 8), wrapped_line("", 8)
+    (['  one', '  two'], ['one'], [''])
+    """
+    if len(line) <= width:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(
+        line, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False, drop_whitespace=True
+    )
+
+
+def print_answer(answer: str, show: Callable[[], None], *, hint: str, is_quiet: bool) -> None:
+    """Print an answer of one line, then what it rests on, and on standard error what to type next."""
+    print_lines([answer])
+    if not is_quiet:
+        show()
+        if hint:
+            say(f"next: {hint}")
 
 
 class Steps(Protocol):

@@ -27,17 +27,26 @@ _WAYS = {
 }
 
 
-def print_durability(durable: Durable, *, max_rows: int) -> None:
+def side_of(durable: Durable) -> PlacementDurability:
+    """Return what the page shows of the durability of a placement."""
+    return placement_durability(durability_tables(durable.result), durable.result.scenario.placement_id)
+
+
+def durability_answer(durable: Durable, side: PlacementDurability) -> str:
+    """Describe in one line how often data are lost for good."""
+    snapshot = durable.found.snapshot
+    return f"{snapshot.cluster} on {snapshot.ds}: {losses_sentence(side)}"
+
+
+def print_durability(durable: Durable, side: PlacementDurability, *, max_rows: int) -> None:
     """Print the topics, the worst first, and what their figures rest on."""
     result = durable.result
     asked = result.scenario
-    side = placement_durability(durability_tables(result), asked.placement_id)
     idempotent = ", idempotent" if asked.is_idempotent and asked.acks is Acks.ALL else ""
     print_lines(
         [
-            f"{durable.found.snapshot.cluster} on {durable.found.snapshot.ds}: {counted(len(side.topics), 'topic')}, "
-            f"producers with acks={asked.acks}{idempotent}; up to {counted(asked.max_failures, 'failure')} tried",
-            losses_sentence(side),
+            f"{counted(len(side.topics), 'topic')}, producers with acks={asked.acks}{idempotent}; up to "
+            f"{counted(asked.max_failures, 'failure')} tried",
             few_sentence(side),
             *_caveats(durable, side),
         ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.cli.console import print_lines, print_problem_rows
+from kafka_capacity.cli.console import print_problem_rows
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.cli.plan_options import split_names
@@ -69,13 +69,15 @@ def doctor_document(examined: Examined) -> dict[str, Any]:
     }
 
 
-def print_problems(examined: Examined) -> None:
-    """Print a row for each problem."""
+def doctor_answer(examined: Examined) -> str:
+    """Count in one line what was found."""
     snapshot, found = examined.found.snapshot, examined.problems
     counts = {severity: sum(one.severity is severity for one in found) for severity in Severity}
     summary = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
-    title = f"{snapshot.cluster} on {snapshot.ds}: {summary or 'nothing wrong was found'}"
-    if len(found):
-        print_problem_rows(title, found)
-    else:
-        print_lines([title])
+    return f"{snapshot.cluster} on {snapshot.ds}: {summary or 'nothing wrong was found'}"
+
+
+def print_problems(examined: Examined) -> None:
+    """Print a row for each problem."""
+    if len(examined.problems):
+        print_problem_rows("Problems", examined.problems)

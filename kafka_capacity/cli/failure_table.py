@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+import pyarrow as pa
 
 from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.failing import Failed
@@ -14,7 +17,8 @@ from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import affected_groups, topic_rows
 from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
-from kafka_capacity.questions.failures.tables import failure_tables
+from kafka_capacity.questions.failures.section.sentences import loss_sentences
+from kafka_capacity.questions.failures.section.view import placement_failures
 from kafka_capacity.report.tables import cells, column
 
 _TOPICS = (
@@ -39,17 +43,18 @@ _TITLES = {
 _MAX_DETAILS = 20
 
 
-def print_failures(failed: Failed, *, max_rows: int) -> None:
-    """Print a table for each kind of set, the worst sets first."""
+def failures_answer(failed: Failed, tables: Mapping[str, pa.Table]) -> str:
+    """Describe in one line what is lost at worst."""
     result, snapshot = failed.result, failed.found.snapshot
-    order, rows = result.worst_first().tolist(), failure_tables(result)["failures"].to_pylist()
-    print_lines(
-        [
-            f"{snapshot.cluster} on {snapshot.ds}: {counted(len(result.brokers), 'broker')}, "
-            f"{counted(result.partition_count, 'partition')}; today {result.offline_today:,} offline, "
-            f"{result.under_min_isr_today:,} under min ISR"
-        ]
-    )
+    said = loss_sentences(placement_failures(tables, result.scenario.placement_id))
+    today = f"today {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR"
+    return " ".join([f"{snapshot.cluster} on {snapshot.ds}: {today}.", *said])
+
+
+def print_failures(failed: Failed, tables: Mapping[str, pa.Table], *, max_rows: int) -> None:
+    """Print a table for each kind of set, the worst sets first."""
+    result = failed.result
+    order, rows = result.worst_first().tolist(), tables["failures"].to_pylist()
     for kind, title in _TITLES.items():
         mine = [number for number in order if result.sets[number].kind is kind]
         if not mine:

@@ -30,10 +30,10 @@ _VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_J
 def print_groups(planned: PlannedGroups) -> None:
     """Print one row a group, then what to do about those that need something."""
     found = planned.groups
-    title = f"{planned.cluster} on {planned.ds}: {counted(len(found), 'consumer group')}"
     choices = [group.choice for group in found]
     columns = columns_for(choices)
-    print_rows(title, columns, [cells(columns, choice) for choice in choices])
+    if choices:
+        print_rows("Consumer groups", columns, [cells(columns, choice) for choice in choices])
     print_lines([*_advice(found), *_facts(planned), *_skipped(planned)])
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import progress_bar
+from kafka_capacity.cli.console import print_answer, progress_bar
 from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot, with_parameters
 from kafka_capacity.cli.plan_options import takes
 from kafka_capacity.cli.startup import keep_pandas_out
@@ -22,14 +22,18 @@ class Found:
     """What a command has found out.
 
     Attributes:
+        answer: in one line, which is all that ``--quiet`` prints.
         document: returns it as plain data.
-        show: prints it for people.
+        show: prints for people what it rests on.
+        hint: what to type next, if anything.
         write: writes it into a folder or below an address, where that is more than the document.
         exit_status: to end with.
     """
 
+    answer: str
     document: Callable[[], dict[str, Any]]
     show: Callable[[], None]
+    hint: str = ""
     write: Callable[[str, Mapping[str, Any]], None] | None = None
     exit_status: int = 0
 
@@ -68,7 +72,7 @@ def asks(
             if is_json:
                 typer.echo(canonical_json(content), nl=False)
             else:
-                found.show()
+                print_answer(found.answer, found.show, hint=found.hint, is_quiet=is_quiet)
             if found.exit_status:
                 raise typer.Exit(found.exit_status)
 

@@ -16,17 +16,27 @@ SnapshotFormat = Annotated[Literal["parquet", "json"], typer.Option("--format", 
 OutFolder = Annotated[
     str | None, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the answer and errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, the answer, and errors.")]
 ClusterName = Annotated[str, typer.Option("--cluster", help="How to name the cluster.")]
 Day = Annotated[
     str | None,
     typer.Option("--ds", metavar="YYYY-MM-DD", help="The day that the snapshot stands for. Default: today, UTC."),
 ]
+
+
+def _brokers_file(path: Path | None) -> Path | None:
+    """Refuse what is no file, with the option that takes counts where these were typed."""
+    if path is None or path.is_file():
+        return path
+    counts = str(path).replace(" ", "")
+    remedy = f"; for counts write --broker-counts {counts}" if counts.replace(",", "").isdecimal() else ""
+    raise typer.BadParameter(f"file '{path}' does not exist{remedy}")
+
+
 BrokersFile = Annotated[
     Path | None,
     typer.Option(
-        exists=True,
-        dir_okay=False,
+        callback=_brokers_file,
         metavar="B2.json",
         help='The whole list of brokers wanted, [{"id": 1, "rack": "a"}, …] with optional disk_capacity_bytes and '
         "network_in/out_bytes_per_second: one that is not listed is removed, one that is new does not exist yet. "

@@ -83,6 +83,7 @@ class FieldOption:
             help=self.help(),
             show_default=False,
             rich_help_panel=option_section(self.field),
+            hidden=not _extra(self.field).get("is_usual"),
         )
         return Annotated[(bool if self.is_flag else list[str] if self.is_repeated else str) | None, option]
 

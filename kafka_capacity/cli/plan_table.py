@@ -30,12 +30,15 @@ from kafka_capacity.text import listed
 _BEST = "the fewest brokers that fit and the fewest bytes"
 
 
-def print_plan(planned: Planned, decision: Decision, *, out: str | None = None, is_explained: bool = False) -> None:
-    """Print the verdict, one row a scenario, what to look out for and which file to execute.
+def print_plan(
+    planned: Planned, decision: Decision, reasons: Sequence[str], *, out: str | None = None, is_explained: bool = False
+) -> None:
+    """Print why, one row a scenario, what to look out for and which file to execute.
 
     Args:
         planned: the results.
         decision: what was decided about them.
+        reasons: the lines before the verdict of :func:`verdict_lines`.
         out: where their files are, if anywhere.
         is_explained: say of each option why it moves what it moves, and how wave by wave.
     """
@@ -47,8 +50,7 @@ def print_plan(planned: Planned, decision: Decision, *, out: str | None = None, 
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
     chosen = None if view.recommended is None else view.recommended.scenario_id
     asked = asked_sentence(planned.asked.request)
-    *reasons, answer = verdict_lines(planned.results, decision)
-    print_lines([answer, *reasons, *([asked] if asked else [])])
+    print_lines([*reasons, *([asked] if asked else [])])
     columns = terminal_columns(schedules.values())
     rows = [
         option_cells(

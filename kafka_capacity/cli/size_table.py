@@ -19,15 +19,28 @@ from kafka_capacity.report.tables import cells
 _MAX_TOPICS = 10
 
 
-def print_size(done: SizedCluster, document: Mapping[str, Any], *, is_everything: bool) -> None:
+def view_of(done: SizedCluster, document: Mapping[str, Any]) -> SizingView:
+    """Return what the page shows of a cluster that was sized on the spot, with what ``size.json`` says of it."""
+    return view_sizing(sizing_tables(done.found, done.sized), document, document["request"])
+
+
+def next_step(view: SizingView, snapshot: str) -> str:
+    """Return what to type to see what the change takes that is due now."""
+    if not view.steps or view.steps[0].option is view.today or view.steps[0].option["shape"] != view.today["shape"]:
+        return ""
+    count = view.steps[0].option["broker_count"]
+    return f"kafka-capacity plan {snapshot} --broker-counts {count} --out DIR, for what the move takes"
+
+
+def print_size(done: SizedCluster, view: SizingView, *, is_everything: bool) -> None:
     """Print the recommendation, the options, when today's cluster runs out, and what others would say.
 
     Args:
         done: the results.
-        document: what ``size.json`` says.
+        view: of it, as of :func:`view_of`.
         is_everything: list every option, not only those worth a look.
     """
-    view = view_sizing(sizing_tables(done.found, done.sized), document, document["request"])
+    document = view.document
     snapshot, advice = done.found.inputs.snapshot, document["advice"]
     print_lines(
         [

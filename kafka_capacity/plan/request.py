@@ -37,7 +37,7 @@ EARLIER_NAMES = {
 }
 """Names of parameters until model version 2: requests that were written down with them are still read."""
 
-OPTION_KEYS = ("option", "metavar", "repeats")
+OPTION_KEYS = ("option", "metavar", "repeats", "is_usual")
 """What a field's ``json_schema_extra`` says of its option of the command line: the names that are typed, the first of
 them shown; what stands for a value in the help; whether it is typed once for each value, which may hold commas."""
 

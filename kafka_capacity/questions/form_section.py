@@ -16,7 +16,14 @@ class FormSection:
     name: str
 
     def field(
-        self, default: Any, title: str | None = None, option: str | None = None, *, form: Any = None, **bounds: Any
+        self,
+        default: Any,
+        title: str | None = None,
+        option: str | None = None,
+        *,
+        is_usual: bool = False,
+        form: Any = None,
+        **bounds: Any,
     ) -> Callable[[str], Any]:
         """Return what makes the field of its description.
 
@@ -24,8 +31,10 @@ class FormSection:
             default: ``...`` where a value must be given.
             title: in the form; by default the field's name.
             option: names on the command line, the shown one first; by default the field's name.
+            is_usual: whether most who ask set it: of the others the short help is silent.
             form: what else ``json_schema_extra`` holds.
             **bounds: those of :func:`pydantic.Field`.
         """
         about = {"section": self.name, **({} if option is None else {"option": option}), **(form or {})}
+        about |= {"is_usual": True} if is_usual else {}
         return lambda text: Field(default, title=title, description=text, json_schema_extra=about, **bounds)

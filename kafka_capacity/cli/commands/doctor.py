@@ -43,12 +43,13 @@ def doctor(
     ] = None,
 ) -> Found:
     """Examine; the text that users read is the help above."""
-    from kafka_capacity.cli.examining import doctor_document, examine_snapshot, print_problems
+    from kafka_capacity.cli.examining import doctor_answer, doctor_document, examine_snapshot, print_problems
 
     begin("reading the snapshot")
     examined = examine_snapshot(snapshot, given, controllers)
     is_bad = fail_on is not None and any(one.severity.is_at_least(fail_on) for one in examined.problems)
     return Found(
+        answer=doctor_answer(examined),
         document=lambda: doctor_document(examined),
         show=lambda: print_problems(examined),
         exit_status=EXIT_FATAL_FINDINGS if is_bad else 0,

@@ -54,8 +54,14 @@ def durability(
     max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
 ) -> Found:
     """Look at durability; the text that users read is the help above."""
-    from kafka_capacity.cli.durability_table import print_durability
+    from kafka_capacity.cli.durability_table import durability_answer, print_durability, side_of
     from kafka_capacity.cli.durable import durability_document, find_durability
 
     found = find_durability(snapshot, given, explain or (), begin, max_failures=max_failures, is_checked=is_checked)
-    return Found(document=lambda: durability_document(found), show=lambda: print_durability(found, max_rows=max_rows))
+    side = side_of(found)
+    return Found(
+        answer=durability_answer(found, side),
+        hint="" if explain else "--explain TOPIC, for a shortest way to every outcome",
+        document=lambda: durability_document(found),
+        show=lambda: print_durability(found, side, max_rows=max_rows),
+    )

@@ -50,7 +50,14 @@ def failures(
 ) -> Found:
     """Lose brokers; the text that users read is the help above."""
     from kafka_capacity.cli.failing import failures_document, lose_brokers
-    from kafka_capacity.cli.failure_table import print_failures
+    from kafka_capacity.cli.failure_table import failures_answer, print_failures
+    from kafka_capacity.questions.failures.tables import failure_tables
 
     failed = lose_brokers(snapshot, given, racks or (), begin, has_pairs=has_pairs)
-    return Found(document=lambda: failures_document(failed), show=lambda: print_failures(failed, max_rows=max_rows))
+    tables = failure_tables(failed.result)
+    return Found(
+        answer=failures_answer(failed, tables),
+        hint="" if failed.result.scenario.given else "--brokers ID,…, for each topic that their loss together concerns",
+        document=lambda: failures_document(failed),
+        show=lambda: print_failures(failed, tables, max_rows=max_rows),
+    )

@@ -61,6 +61,8 @@ def groups(
 
     is_unfit = any(group.recommended is None for group in planned.groups)
     return Found(
+        answer=f"{planned.cluster} on {planned.ds}: {planned.answer.headline or 'there are no consumer groups.'}",
+        hint="" if "groups" in given or not planned.groups else "--group NAME, for all about one of them",
         document=lambda: groups_document(planned),
         show=show,
         write=lambda out, document: write_groups(out, planned, document, table_format),

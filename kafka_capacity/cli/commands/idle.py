@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -48,17 +48,18 @@ def idle(
         "idle_topics": topics,
         "brokers": brokers,
     }
-    title = f"{found.snapshot.cluster} on {found.snapshot.ds}"
-    return Found(document=lambda: document, show=lambda: _print(title, sentences, topics, brokers, max_rows))
+    return Found(
+        answer=f"{found.snapshot.cluster} on {found.snapshot.ds}: {answer.headline}",
+        document=lambda: document,
+        show=lambda: _print(answer.reasons, topics, brokers, max_rows),
+    )
 
 
-def _print(
-    title: str, sentences: list[str], topics: list[dict[str, Any]], brokers: list[dict[str, Any]], max_rows: int
-) -> None:
+def _print(reasons: Sequence[str], topics: list[dict[str, Any]], brokers: list[dict[str, Any]], max_rows: int) -> None:
     from kafka_capacity.cli.console import print_data, print_lines
     from kafka_capacity.questions.idle.section.idle import BROKERS, TOPICS, idle_table
 
-    print_lines([f"{title}: {sentences[0]}", *sentences[1:]])
+    print_lines(reasons)
     if topics:
         print_data(idle_table("Idle topics", TOPICS, topics, most=max_rows))
         print_data(idle_table("What removing them would free", BROKERS, brokers, most=max_rows))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
-from kafka_capacity.cli.console import progress_bar
+from kafka_capacity.cli.console import print_answer, progress_bar
 from kafka_capacity.cli.options import BrokersFile, OutFolder, Quiet, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
@@ -55,7 +55,7 @@ def plan(
     began = time.perf_counter()
     from kafka_capacity.cli.plan_caveats import plan_decision
     from kafka_capacity.cli.plan_files import plan_files, write_plan
-    from kafka_capacity.cli.plan_table import print_plan
+    from kafka_capacity.cli.plan_table import print_plan, verdict_lines
     from kafka_capacity.cli.planning import make_plan
 
     with progress_bar(is_quiet=is_quiet) as begin:
@@ -70,6 +70,12 @@ def plan(
     if is_json:
         typer.echo(canonical_json(document), nl=False)
     else:
-        print_plan(planned, decision, out=out, is_explained=is_explained)
+        *reasons, answer = verdict_lines(planned.results, decision)
+        print_answer(
+            answer,
+            lambda: print_plan(planned, decision, reasons, out=out, is_explained=is_explained),
+            hint="--out DIR, for the files to execute" if out is None and decision.view.recommended else "",
+            is_quiet=is_quiet,
+        )
     if has_to_fit and decision.view.recommended is None:
         raise typer.Exit(EXIT_NOTHING_FITS)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import print_lines, progress_bar, say
+from kafka_capacity.cli.console import print_answer, print_lines, progress_bar, say
 from kafka_capacity.cli.options import BrokersFile, CpuSamples, Quiet, ShapesFile, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, request_of, takes
 from kafka_capacity.errors import RequestError
@@ -72,6 +72,6 @@ def report(
             decision = decide(results).as_dict()
             rendered = render_all(results, decision)
         write_report(store, rendered, decision)
-    print_lines([rendered.subject, store.uri("index.html")])
+    print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
     for text in serious_texts(rendered.verdict):
-        say(f"warning: {text}")
+        say(f"warning: {text}", is_quiet=is_quiet)

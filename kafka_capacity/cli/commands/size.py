@@ -57,13 +57,17 @@ def size(
     has_to_fit: Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")] = False,
 ) -> Found:
     """Size; the text that users read is the help above."""
-    from kafka_capacity.cli.size_table import print_size
+    from kafka_capacity.cli.size_table import next_step, print_size, view_of
     from kafka_capacity.cli.sizing import size_cluster, size_document
+    from kafka_capacity.questions.capacity.sizing_words import headline
 
     done = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
     document = size_document(done)
+    view = view_of(done, document)
     return Found(
+        answer=f"{view.document['cluster']} on {view.document['ds']}: {headline(view)}",
+        hint=next_step(view, snapshot),
         document=lambda: document,
-        show=lambda: print_size(done, document, is_everything=is_everything),
+        show=lambda: print_size(done, view, is_everything=is_everything),
         exit_status=EXIT_NOTHING_FITS if has_to_fit and done.sized.advice.recommended is None else 0,
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
 
 from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
+from kafka_capacity.questions.form_section import FormSection
 
 DEMAND_SECTION = "Demand"
 
@@ -23,8 +24,7 @@ _GROWTH = TypeAdapter[float](Growth)
 Retention = Annotated[float, Field(ge=1.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
 
 
-def _here(**more: Any) -> dict[str, Any]:
-    return {"section": DEMAND_SECTION, **more}
+_FORM = FormSection(DEMAND_SECTION)
 
 
 class _Event(BaseModel):
@@ -125,68 +125,49 @@ class DemandParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    horizon_months: int = Field(
-        default=_DEFAULT.horizon_months,
-        ge=1,
-        le=60,
-        title="Horizon (months)",
-        description="How far ahead the cluster is sized.",
-        json_schema_extra=_here(option="--horizon", metavar="MONTHS"),
+    horizon_months: int = _FORM.field(
+        _DEFAULT.horizon_months, "Horizon (months)", "--horizon", is_usual=True, form={"metavar": "MONTHS"}, ge=1, le=60
+    )("How far ahead the cluster is sized.")
+    is_forecast: bool = _FORM.field(_DEFAULT.is_forecast, "Forecast from history", "--forecast")(
+        "Forecast each class of topics from its history. Off: a growth rate holds for all."
     )
-    is_forecast: bool = Field(
-        default=_DEFAULT.is_forecast,
-        title="Forecast from history",
-        description="Forecast each class of topics from its history. Off: a growth rate holds for all.",
-        json_schema_extra=_here(option="--forecast"),
+    growth_per_year_ratio: Growth | None = _FORM.field(None, "Growth in a year", "--growth", is_usual=True)(
+        "Of traffic, instead of the forecast: 0.3 is 30 % a year, -0.1 is 10 % less. Empty: what the history says, and "
+        f"{USUAL_GROWTH.middle:.0%} a year where there is none."
     )
-    growth_per_year_ratio: Growth | None = Field(
-        default=None,
-        title="Growth in a year",
-        description=f"Of traffic, instead of the forecast: 0.3 is 30 % a year, -0.1 is 10 % less. Empty: what the "
-        f"history says, and {USUAL_GROWTH.middle:.0%} a year where there is none.",
-        json_schema_extra=_here(option="--growth"),
+    growth_high_per_year_ratio: Growth | None = _FORM.field(
+        None, "Growth in a year, high estimate", "--growth-high", is_usual=True
+    )(
+        "The same for the high estimate; not below the growth above. Empty: as much above it as "
+        f"{USUAL_GROWTH.high:.0%} is above {USUAL_GROWTH.middle:.0%}."
     )
-    growth_high_per_year_ratio: Growth | None = Field(
-        default=None,
-        title="Growth in a year, high estimate",
-        description=f"The same for the high estimate; not below the growth above. Empty: as much above it as "
-        f"{USUAL_GROWTH.high:.0%} is above {USUAL_GROWTH.middle:.0%}.",
-        json_schema_extra=_here(option="--growth-high"),
+    class_growth: tuple[str, ...] = _FORM.field(
+        (), "Growth of classes", "--class-growth", form={"metavar": "NAME=RATIO", "repeats": True}, max_length=1000
+    )(
+        "Growth in a year of single classes of topics, instead of their forecast, one a line as name=ratio, such as "
+        "payments=0.5."
     )
-    class_growth: tuple[str, ...] = Field(
-        default=(),
-        max_length=1000,
-        title="Growth of classes",
-        description="Growth in a year of single classes of topics, instead of their forecast, one a line as "
-        "name=ratio, such as payments=0.5.",
-        json_schema_extra=_here(option="--class-growth", metavar="NAME=RATIO", repeats=True),
-    )
-    high_quantile: float = Field(
-        default=_DEFAULT.high_quantile,
+    high_quantile: float = _FORM.field(
+        _DEFAULT.high_quantile,
+        "Quantile of the high estimate",
+        "--high-quantile",
+        form={"metavar": "RATIO"},
         ge=0.5,
         le=0.99,
         allow_inf_nan=False,
-        title="Quantile of the high estimate",
-        description="0.9: in nine of ten cases the highest week up to a date stays below the high estimate of a "
-        "forecast.",
-        json_schema_extra=_here(option="--high-quantile", metavar="RATIO"),
+    )("0.9: in nine of ten cases the highest week up to a date stays below the high estimate of a forecast.")
+    topic_classes: tuple[str, ...] = _FORM.field(
+        (), "Classes of topics", "--topic-class", form={"metavar": "NAME=PATTERN", "repeats": True}, max_length=1000
+    )(
+        "Topics that grow alike, one class a line as name=pattern, such as payments=pay*; the first that matches "
+        "counts. Others are classed by their name up to the first dot, dash or underscore."
     )
-    topic_classes: tuple[str, ...] = Field(
-        default=(),
-        max_length=1000,
-        title="Classes of topics",
-        description="Topics that grow alike, one class a line as name=pattern, such as payments=pay*; the first that "
-        "matches counts. Others are classed by their name up to the first dot, dash or underscore.",
-        json_schema_extra=_here(option="--topic-class", metavar="NAME=PATTERN", repeats=True),
-    )
-    planned_events: tuple[EventParameter, ...] = Field(
-        default=(),
-        max_length=1000,
-        title="Planned events",
-        description='A list of objects with a kind: {"kind": "launch", "topics": "orders.*", "from_date": '
-        '"2027-03-01", "factor": 1.5}, and of the kinds retention (topics, from_date, retention_seconds) and new-topic '
-        "(name, from_date, partitions, replication_factor, the four rates, retention_seconds).",
-        json_schema_extra=_here(option="--planned-events", metavar="FILE"),
+    planned_events: tuple[EventParameter, ...] = _FORM.field(
+        (), "Planned events", "--planned-events", is_usual=True, form={"metavar": "FILE"}, max_length=1000
+    )(
+        'A list of objects with a kind: {"kind": "launch", "topics": "orders.*", "from_date": "2027-03-01", "factor": '
+        "1.5}, and of the kinds retention (topics, from_date, retention_seconds) and new-topic (name, from_date, "
+        "partitions, replication_factor, the four rates, retention_seconds)."
     )
 
     @field_validator("topic_classes")

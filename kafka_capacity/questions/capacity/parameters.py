@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -29,7 +29,7 @@ ShapeName = Annotated[str, Field(min_length=1, max_length=100)]
 BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 Rate = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
-_RATIO = {"gt": 0.0, "le": 1.0, "allow_inf_nan": False}
+_RATIO: dict[str, Any] = {"gt": 0.0, "le": 1.0, "allow_inf_nan": False}
 
 
 class SizingParameters(BaseModel):
@@ -37,11 +37,11 @@ class SizingParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    shapes: tuple[ShapeName, ...] = _FORM.field((), "Shapes to try", max_length=200)(
+    shapes: tuple[ShapeName, ...] = _FORM.field((), "Shapes to try", max_length=200, is_usual=True)(
         "Of the catalogue, besides today's hardware: m7g.2xlarge, or m7g.* for the whole family."
     )
     sizing_broker_counts: tuple[BrokerCount, ...] = _FORM.field(
-        (), "Broker counts to size", "--size-broker-counts", max_length=50
+        (), "Broker counts to size", "--size-broker-counts", max_length=50, is_usual=True
     )("Empty: steps of one broker a rack, up to twice as many as today. Scaling in is always tried.")
     extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = _FORM.field(
         (0,), "More racks", min_length=1, max_length=5
@@ -52,9 +52,9 @@ class SizingParameters(BaseModel):
         "To try for all topics. Empty: each topic keeps its own. Fewer replicas always cost less: compare what they "
         "survive as well."
     )
-    failure_tolerance: FailureTolerance = _FORM.field(_LIMITS.tolerance, "Failures to stand", "--tolerate")(
-        "What may fail at peak while everything still fits: none, one-broker or one-rack."
-    )
+    failure_tolerance: FailureTolerance = _FORM.field(
+        _LIMITS.tolerance, "Failures to stand", "--tolerate", is_usual=True
+    )("What may fail at peak while everything still fits: none, one-broker or one-rack.")
     is_move_sized: bool = _FORM.field(_LIMITS.is_move_included, "Size for moves", "--while-moving")(
         "Everything must also fit while a reassignment uses its whole throttle at peak."
     )
@@ -85,7 +85,7 @@ class SizingParameters(BaseModel):
     reread_ratio: float = _FORM.field(
         _LOADS.reread_ratio, "Read once more", "--reread", ge=0.0, le=100.0, allow_inf_nan=False
     )("When catching up, everything is read so many times more, at once.")
-    current_shape: ShapeName = _FORM.field(TODAY, "Today's shape")(
+    current_shape: ShapeName = _FORM.field(TODAY, "Today's shape", is_usual=True)(
         "What the brokers run on, by its name in the catalogue. today: the figures of the inventory."
     )
     broker_vcpu: Rate | None = _FORM.field(None, "Cores of a broker", "--broker-vcpu", form={"metavar": "CORES"})(
@@ -100,7 +100,7 @@ class SizingParameters(BaseModel):
     )
     # For nothing, any number of brokers would cost the same.
     broker_usd_per_hour: Price | None = _FORM.field(
-        None, "Price of a broker", "--broker-price", form={"metavar": "USD/H"}, gt=0
+        None, "Price of a broker", "--broker-price", form={"metavar": "USD/H"}, gt=0, is_usual=True
     )("Of one of today's brokers with its disks. Empty: not known, and so is what it costs.")
     usd_per_gib_between_racks: Price = _FORM.field(
         0.0, "Price of traffic between racks", "--rack-traffic-price", form={"metavar": "USD/GIB"}

@@ -18,7 +18,9 @@ class MoveParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    is_throttle_automatic: bool = MOVE_FORM.field(_MOVE.is_throttle_automatic, "Automatic throttle", "--throttle-auto")(
+    is_throttle_automatic: bool = MOVE_FORM.field(
+        _MOVE.is_throttle_automatic, "Automatic throttle", "--throttle-auto", is_usual=True
+    )(
         "Take the largest throttle of every broker and direction that leaves the headroom at its peak. The throttle "
         "above then holds only for brokers whose network is not known."
     )
@@ -46,6 +48,7 @@ class MoveParameters(BaseModel):
         gt=0.0,
         le=24.0 * 365,
         allow_inf_nan=False,
+        is_usual=True,
     )(
         "A wave takes at most this long at mean traffic; a partition that takes longer by itself is the longest of "
         "its wave. Empty: any."

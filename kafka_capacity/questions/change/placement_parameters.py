@@ -54,18 +54,18 @@ class PlacementParameters(BaseModel):
     ds: datetime.date | None = _INVENTORY.field(None, "Inventory date")(
         "The day of the inventory (UTC). Empty: the newest complete one that is not after the run."
     )
-    broker_counts: tuple[BrokerCount, ...] = _TRY.field((), "Broker counts to try", max_length=50)(
+    broker_counts: tuple[BrokerCount, ...] = _TRY.field((), "Broker counts to try", max_length=50, is_usual=True)(
         "Empty: today's count, and one more broker in every rack. Brokers that do not exist yet are planned with the "
         "median hardware of the others. For example [12, 15, 18]."
     )
     new_broker_racks: tuple[RackName, ...] = _TRY.field((), "Racks of new brokers", max_length=1000)(
         "One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers."
     )
-    removed_brokers: tuple[BrokerId, ...] = _TRY.field((), "Brokers to remove", "--remove-brokers", max_length=2_000)(
-        "Ids of brokers that go: they are drained. Counts are of what is left, new brokers included."
-    )
+    removed_brokers: tuple[BrokerId, ...] = _TRY.field(
+        (), "Brokers to remove", "--remove-brokers", max_length=2_000, is_usual=True
+    )("Ids of brokers that go: they are drained. Counts are of what is left, new brokers included.")
     replaced_brokers: dict[BrokerId, BrokerId] = _TRY.field(
-        {}, "Brokers to replace", "--replace-broker", max_length=2_000
+        {}, "Brokers to replace", "--replace-broker", max_length=2_000, is_usual=True
     )('Old id and new id, {"3": 13}: the new one has the rack and the hardware of the old one, which is drained.')
     rack_names: dict[RackName, RackName] = _TRY.field({}, "Racks to rename", "--rename-rack", max_length=1_000)(
         'Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new name become '
@@ -77,11 +77,12 @@ class PlacementParameters(BaseModel):
         "--placer",
         form={"items": {"type": "string", "enum": list(PLACERS)}},
         min_length=1,
+        is_usual=True,
     )(
         "fewest-bytes keeps what fits; generate is what kafka-reassign-partitions --generate proposes; striped, zk "
         "and modulo place everything afresh."
     )
-    replication_factor: int | None = _TRY.field(None, "Replication factor", ge=1, le=100)(
+    replication_factor: int | None = _TRY.field(None, "Replication factor", ge=1, le=100, is_usual=True)(
         "For all topics. Empty: each topic keeps its own."
     )
     partition_counts: dict[TopicName, PartitionCount] = _TRY.field(
@@ -93,10 +94,10 @@ class PlacementParameters(BaseModel):
     rack_rule: RackRule = _RULES.field(RackRule.STRICT, "Rack rule")(
         "strict: as many racks as the replication factor allows; two-racks: at least two; off."
     )
-    balance: Balance = _RULES.field(Balance.BYTES)(
+    balance: Balance = _RULES.field(Balance.BYTES, is_usual=True)(
         "What fewest-bytes makes even: the bytes on disk, or the number of replicas."
     )
-    tolerance_ratio: float | None = _RULES.field(None, "Tolerance", "--tolerance", ge=0.0, le=1.0)(
+    tolerance_ratio: float | None = _RULES.field(None, "Tolerance", "--tolerance", is_usual=True, ge=0.0, le=1.0)(
         "How far from its fair share a broker may be: 0.02 is 2 %. Empty: 0.02 for bytes, and within one replica for "
         "counts."
     )
@@ -119,7 +120,7 @@ class PlacementParameters(BaseModel):
         "Of every random draw: the same request with the same seed is the same plan."
     )
     throttle_bytes_per_second: float = MOVE_FORM.field(
-        50e6, "Throttle (bytes per second)", "--throttle", gt=0.0, le=1e12
+        50e6, "Throttle (bytes per second)", "--throttle", gt=0.0, le=1e12, is_usual=True
     )("Per broker and direction, as given to kafka-reassign-partitions --throttle.")
 
     throttles_bytes_per_second: tuple[Throttle, ...] = MOVE_FORM.field(

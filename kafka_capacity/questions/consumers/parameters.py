@@ -48,12 +48,12 @@ class GroupParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    groups: tuple[GroupName, ...] = _GROUPS.field((), "Groups", "--group", form={"repeats": True}, max_length=10_000)(
-        "Names of consumer groups, one a line. Empty: all."
-    )
-    consumer_counts: tuple[ConsumerCount, ...] = _GROUPS.field((), "Member counts to try", max_length=100)(
-        "For every group. Empty: today's count, and the smallest that will do. For example [4, 6, 8]."
-    )
+    groups: tuple[GroupName, ...] = _GROUPS.field(
+        (), "Groups", "--group", form={"repeats": True}, max_length=10_000, is_usual=True
+    )("Names of consumer groups, one a line. Empty: all.")
+    consumer_counts: tuple[ConsumerCount, ...] = _GROUPS.field(
+        (), "Member counts to try", max_length=100, is_usual=True
+    )("For every group. Empty: today's count, and the smallest that will do. For example [4, 6, 8].")
     group_protocols: tuple[Literal["classic", "consumer"], ...] = _GROUPS.field(
         (), "Protocols to try", "--protocols", form={"items": {"type": "string", "enum": [str(p) for p in _PROTOCOLS]}}
     )("classic: a member assigns; consumer: the brokers assign (KIP-848). Empty: today's, and both.")
@@ -71,6 +71,7 @@ class GroupParameters(BaseModel):
         "Events to simulate",
         "--member-events --events",
         form={"minItems": 1, "items": {"type": "string", "enum": [str(event) for event in Event]}},
+        is_usual=True,
     )(
         "What happens to the members: each is simulated on its own, at the group's peak rates, and each is held "
         "against the lag objective. How long a slow member and new partitions wait is set by max.poll.interval.ms and "
@@ -78,7 +79,7 @@ class GroupParameters(BaseModel):
         "covers them."
     )
     lag_slo_seconds: float = _GROUPS.field(
-        120.0, "Lag objective (seconds)", "--lag-slo", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False
+        120.0, "Lag objective (seconds)", "--lag-slo", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False, is_usual=True
     )("How old the oldest record that waits may get.")
     catch_up_limit_seconds: float = _GROUPS.field(
         4 * 3600.0, "Time to catch up (seconds)", "--catch-up-limit", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False
@@ -88,7 +89,13 @@ class GroupParameters(BaseModel):
         "lost for good."
     )
     member_capacity_bytes_per_second: float | None = _GROUPS.field(
-        None, "Capacity of a member (bytes per second)", "--member-capacity", gt=0.0, le=1e12, allow_inf_nan=False
+        None,
+        "Capacity of a member (bytes per second)",
+        "--member-capacity",
+        gt=0.0,
+        le=1e12,
+        allow_inf_nan=False,
+        is_usual=True,
     )(
         "What one member can process. Empty: the most that any member of the group has read in an hour. That is a "
         "lower bound, and a limit only where that member is itself behind."

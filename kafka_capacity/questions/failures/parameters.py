@@ -38,13 +38,19 @@ class FailureParameters(BaseModel):
         "--losses",
         form={"items": {"type": "string", "enum": _KINDS}},
         min_length=1,
+        is_usual=True,
     )("Every broker, every pair of brokers, every rack, every rack with one broker more.")
     failure_placements: Placements = FAILURES_FORM.field("recommended", "Placements to lose brokers of")(
         "recommended: today's placement and the one that the report recommends, or the nearest where none fits; all: "
         "today's and every option's."
     )
     failure_sets: tuple[Lost, ...] = FAILURES_FORM.field(
-        (), "Further losses", "--lost-together", form={"metavar": "ID,rack:NAME", "repeats": True}, max_length=1_000
+        (),
+        "Further losses",
+        "--lost-together",
+        form={"metavar": "ID,rack:NAME", "repeats": True},
+        max_length=1_000,
+        is_usual=True,
     )("Brokers and racks that are lost together, one set a line: 1,2,rack:a.")
     max_failure_sets: int = FAILURES_FORM.field(
         500, "Most losses of a kind", "--max-losses --most-losses --most-sets", ge=2, le=100_000

@@ -22,7 +22,7 @@ def commands():
 @pytest.fixture(scope="session")
 def run(commands):
     """Run the command line with these arguments; returns exit code, standard output and standard error."""
-    runner = CliRunner(env={"COLUMNS": "200"})
+    runner = CliRunner(env={"COLUMNS": "2000"})
 
     def invoke(*arguments, env=None):
         return runner.invoke(commands, [str(argument) for argument in arguments], env=env)

@@ -1,6 +1,8 @@
 """The other commands, the help, and the program as a process of its own."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,10 +44,47 @@ def test_every_option_has_help(run, command):
 
 
 def test_the_help_of_plan_says_units_and_defaults(run):
-    text = " ".join(run("plan", "--help").stdout.split())
+    text = " ".join(run("plan", "--help-all").stdout.split())
 
     for words in ("--throttle RATE", "default: 50MB/s", "default: 85%", "default: fewest-bytes, generate"):
         assert words in text
+
+
+def test_the_short_help_has_the_usual_options_and_says_how_many_there_are_more(run):
+    short, whole = (run("size", option).stdout for option in ("--help", "--help-all"))
+    options = [set(re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE)) for text in (short, whole)]
+
+    assert {"--horizon", "--growth", "--shapes", "--tolerate"} <= options[0] < options[1]
+    assert f"{len(options[1] - options[0])} more options: kafka-capacity size --help-all" in short.replace(
+        "root", "kafka-capacity"
+    )
+    assert "more options" not in whole
+    assert run("size", "--help").stdout == short
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("kafka-capacity pl", "plan"),
+        ("kafka-capacity plan --bal", "--balance"),
+        ("kafka-capacity size --hor", "--horizon"),
+    ],
+)
+def test_the_shell_completes_commands_and_options(words, found):
+    env = {**os.environ, "_KAFKA_CAPACITY_COMPLETE": "complete_bash", "COMP_WORDS": words}
+    env["COMP_CWORD"] = str(len(words.split()) - 1)
+    done = subprocess.run(
+        [sys.executable, "-m", "kafka_capacity.cli"], capture_output=True, text=True, env=env, check=False, cwd=ROOT
+    )
+    assert done.stdout.split() == [found], done.stderr
+
+
+def test_counts_where_a_file_belongs_are_refused_with_the_option_that_takes_them(run, snapshot):
+    done = run("plan", snapshot, "--brokers", "9,12")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "error: --brokers: file '9,12' does not exist; for counts write --broker-counts 9,12\n",
+    )
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "doctor", "durability", "failures", "groups", "idle", "size"])

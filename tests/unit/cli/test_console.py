@@ -1,5 +1,7 @@
 """Tables in the terminal: no word is broken, however narrow it is."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,4 +66,30 @@ def test_the_answer_stands_above_the_table(run, snapshot):
     plan, size = run("plan", snapshot, *start).stdout, run("size", snapshot).stdout
 
     assert plan.startswith("recommended: 006-brokers.fewest-bytes, ")
-    assert size.startswith("recommended: ")
+    assert size.startswith("payments on 2026-11-20: Today’s 6 brokers last until ")
+
+
+COMMANDS = ("plan", "size", "groups", "failures", "durability", "doctor", "idle")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_quiet_prints_the_first_line_of_what_is_printed_else_and_nothing_more(run, snapshot, command):
+    whole, quiet = run(command, snapshot), run(command, snapshot, "--quiet")
+
+    assert quiet.stdout.count("\n") == 1
+    assert whole.stdout.startswith(quiet.stdout)
+    assert len(whole.stdout) > len(quiet.stdout) or command in {"idle", "groups"}
+    assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_prose_is_wrapped_between_words_where_there_is_an_edge(run, snapshot, command):
+    narrow, wide = (run(command, snapshot, env={"COLUMNS": columns}).stdout for columns in ("72", "2000"))
+
+    assert max(map(len, narrow.splitlines())) <= 72
+    assert set(_words(wide)) <= set(_words(narrow))
+
+
+def _words(text):
+    """Return the words, without what draws tables."""
+    return re.findall(r"[\w.,:;%/-]+", text)

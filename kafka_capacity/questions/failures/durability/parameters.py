@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,7 +15,7 @@ from kafka_capacity.questions.failures.parameters import FAILURES_FORM
 
 _DEFAULTS = DurabilityScenario()
 _HOUR = 3600.0
-_DAYS = {"gt": 0.0, "le": 1e6, "allow_inf_nan": False}
+_DAYS: dict[str, Any] = {"gt": 0.0, "le": 1e6, "allow_inf_nan": False}
 
 
 class DurabilityParameters(BaseModel):
@@ -22,7 +23,7 @@ class DurabilityParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    producer_acks: Acks = FAILURES_FORM.field(_DEFAULTS.acks, "Acks of producers", "--acks")(
+    producer_acks: Acks = FAILURES_FORM.field(_DEFAULTS.acks, "Acks of producers", "--acks", is_usual=True)(
         "0, 1 or all, taken to hold for all producers: an inventory does not tell."
     )
     is_producer_idempotent: bool = FAILURES_FORM.field(

@@ -7,13 +7,11 @@ from typing import Any
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import groups_table, survivors_table
 from kafka_capacity.questions.failures.section.matrix import matrices, overview
-from kafka_capacity.questions.failures.section.sentences import basis_notes, failures_line, loss_sentence
+from kafka_capacity.questions.failures.section.sentences import basis_notes, failures_line, loss_sentences
 from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.report.anchors import FAILURES
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
-
-_SAID = ("broker", "rack", "given")
 
 
 @section(FAILURES, title="What breaks", order=7)
@@ -29,7 +27,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "verdicts": [
             {
                 "side": "Today" if side is failures.today else "After the change",
-                "sentences": [loss_sentence(side, kind) for kind in _SAID if kind in side.losses],
+                "sentences": loss_sentences(side),
             }
             for side in failures.sides
         ],

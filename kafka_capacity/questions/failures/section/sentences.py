@@ -36,6 +36,11 @@ def worst_of(rows: Sequence[Row], key: str) -> Row:
     return max(rows, key=lambda row: (row[key] or 0, -row["position"]))
 
 
+def loss_sentences(side: PlacementFailures) -> list[str]:
+    """Describe what the losses do that people ask for first, of a broker, of a rack, and those given."""
+    return [loss_sentence(side, kind) for kind in ("broker", "rack", "given") if kind in side.losses]
+
+
 def loss_sentence(side: PlacementFailures, kind: str) -> str:
     """Describe what losses of a kind do at worst, the verdict first."""
     rows, before = side.losses[kind], side.before

@@ -92,8 +92,8 @@ def read_failures(inputs: ReportInputs, scenario_id: str) -> FailuresView | None
     if not inputs.failures or kinds is None or not len(kinds):
         return None
     placement_id = inputs.failures["placements"].get(scenario_id)
-    today = _read(inputs.tables, TODAY)
-    then = None if placement_id is None else _read(inputs.tables, placement_id)
+    today = placement_failures(inputs.tables, TODAY)
+    then = None if placement_id is None else placement_failures(inputs.tables, placement_id)
     is_same = then is not None and then == dataclasses.replace(today, placement_id=then.placement_id)
     return FailuresView(
         today=today,
@@ -111,9 +111,11 @@ def placement_rows(tables: Mapping[str, pa.Table], name: str, placement_id: str)
     return list(found.drop_columns("placement_id").to_pylist())
 
 
-def _read(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementFailures:
+def placement_failures(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementFailures:
+    """Return all that the tables of a plan, or of one simulation, hold of a placement."""
+
     def rows(name: str) -> list[dict[str, Any]]:
-        return placement_rows(tables, name, placement_id)
+        return placement_rows(tables, name, placement_id) if name in tables else []
 
     losses: dict[str, list[Row]] = defaultdict(list)
     for row in rows("failures"):
