@@ -25,6 +25,8 @@ class OptionKind(StrEnum):
     """Fewer brokers of today's hardware."""
     REBALANCE = "rebalance"
     """The brokers of today, with replicas rebalanced."""
+    SHRINK_VOLUMES = "shrink-volumes"
+    """The brokers and the placement of today, on volumes no larger than they must be: everything is copied."""
     SCALE_OUT = "scale-out"
     """More brokers of today's hardware."""
     OTHER_HARDWARE = "other-hardware"
@@ -134,19 +136,21 @@ class Exhaustion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthlyCost:
-    """US dollars a month, NaN where a price is not known.
+    """US dollars a month on average over the time up to the horizon, NaN where a price is not known.
 
     Attributes:
         brokers: machines.
-        disks: their volumes, as large and as fast as the horizon needs them; or what is stored.
-        between_racks: traffic between racks, at mean rates, averaged over the time up to the horizon.
+        disks: their volumes as they are provisioned, or what is stored.
+        between_racks: traffic between racks, at mean rates.
         ingest: what the provider takes for produced bytes.
+        by_date: all of it, at each date of the outlook.
     """
 
     brokers: float
     disks: float
     between_racks: float
     ingest: float
+    by_date: tuple[float, ...] = ()
 
     @property
     def total(self) -> float:

@@ -22,7 +22,13 @@ from kafka_capacity.questions.capacity.evaluate import evaluate_placed, judge_op
 from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingRequest, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.placing import place_option
-from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, MonthlyCost, PlacementKey
+from kafka_capacity.questions.capacity.results import (
+    CapacityOption,
+    CapacityResult,
+    MonthlyCost,
+    OptionKind,
+    PlacementKey,
+)
 
 RESULTS = "results"
 
@@ -99,7 +105,8 @@ def simulate_sizing(
     for key in observed:
         for result in _unpacked([placement_results(inputs, key)]):
             found[result.option_id] = result
-            inputs = dataclasses.replace(inputs, today=result.cost)
+            if result.option.kind is OptionKind.DO_NOTHING:
+                inputs = dataclasses.replace(inputs, today=result.cost)
     for result in _unpacked(run(inputs, [key for key in keys if not key.is_observed])):
         found[result.option_id] = result
     again = options_better_idle([found[one.option_id] for one in inputs.options], inputs.snapshot, inputs.request)

@@ -43,6 +43,7 @@ def option_name(option: Row) -> str:
         name += f" of {option['shape']}"
     more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
     more += [f"{idle:,} of them idle"] if (idle := idle_brokers(option)) else []
+    more += ["smaller volumes"] if option["kind"] == "shrink-volumes" else []
     more += [] if option["replication_factor"] is None else [f"replication factor {option['replication_factor']}"]
     return name + (f" ({', '.join(more)})" if more else "")
 

@@ -53,6 +53,7 @@ class OptionRow:
     between_racks_usd_per_month: float | None
     ingest_usd_per_month: float | None
     total_usd_per_month: float | None
+    by_date_usd_per_month: tuple[float, ...] | None = None
     moved_bytes: float
     moved_between_racks_bytes: float
     change_seconds: float | None

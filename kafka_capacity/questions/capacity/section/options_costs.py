@@ -27,7 +27,7 @@ MAX_FRONT = 8
 """Rows of the Pareto front that are not folded away."""
 MAX_ROWS = 300
 
-_KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced"}
+_KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced", "shrink-volumes": "smaller volumes"}
 
 
 def _verdict(view: SizingView, row: Row) -> str:
@@ -188,5 +188,6 @@ def _note(row: Row) -> str | None:
         used = row["broker_count"] - idle
         parts.append(f"Spread over all its brokers it has less headroom than on {used:,}, so {idle:,} hold nothing")
     if not row["is_in_place"]:
-        parts.append("New machines: everything is copied")
+        what = "volumes" if row["kind"] == "shrink-volumes" else "machines"
+        parts.append(f"New {what}: everything is copied")
     return ". ".join(parts) + "." if parts else None
