@@ -29,6 +29,7 @@ from kafka_capacity.questions.capacity.results import (
     MonthlyCost,
     OptionKind,
     PlacementKey,
+    day_before,
 )
 
 _UNKNOWN_COST = MonthlyCost(brokers=math.nan, disks=math.nan, between_racks=math.nan, ingest=math.nan)
@@ -94,11 +95,11 @@ def judge_option(
 
 
 def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -> str | None:
-    """Return the last date before anything stands in the way; what tells no day does so from the first on."""
+    """Return the last day before anything stands in the way; what tells no day does so from the first on."""
     first = min((excuse.when or "" for excuse in placed.excuses), default=None)
     if first is None or fits_until is None:
         return fits_until
-    return max((date for date in dates if date < first and date <= fits_until), default=None)
+    return min(day_before(first), fits_until) if first > dates[0] else None
 
 
 def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:

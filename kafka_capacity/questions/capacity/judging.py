@@ -15,7 +15,7 @@ from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Conditi
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Tightest
+from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Tightest, day_before
 from kafka_capacity.questions.capacity.wording import limit_sentence
 
 _STILL = (Resource.DISK, Resource.REPLICAS, Resource.RECOVERY)
@@ -73,12 +73,12 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     ratios = used_ratios(use, limits)
     decisive = ratios[:, :, estimate]
     tightest = _tightest(use, limits, decisive, estimate)
-    passed = [place for place in range(len(use.dates)) if (decisive[:, :, place] > 1.0).any()]
-    first = passed[0] if passed else len(use.dates)
+    first = _passing_day(decisive.reshape(-1, *decisive.shape[2:]), use.dates)
+    last = use.dates[-1] if first is None else day_before(first.date)
     return Judgement(
         excuses=_excuses(use, limits, decisive, estimate, shape),
         not_judged=_not_judged(use, limits, shape, estimate),
-        fits_until=use.dates[first - 1] if first else None,
+        fits_until=last if last >= use.dates[0] else None,
         headroom_ratio=None if tightest is None else 1.0 - float(np.nanmax(decisive)),
         tightest=tightest,
         exhaustion=_exhaustion(use, ratios),

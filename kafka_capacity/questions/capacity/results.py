@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -183,6 +184,15 @@ class ChangeCost:
     is_in_place: bool
 
 
+def day_before(day: str) -> str:
+    """Return the last day of what a day ends: what passes a limit on a day lasts until the one before.
+
+    >>> day_before("2027-03-01")
+    '2027-02-28'
+    """
+    return (datetime.date.fromisoformat(day) - datetime.timedelta(days=1)).isoformat()
+
+
 UNKNOWN = frozenset({"rates", "capacities", "sizes"})
 """Constraints that stand for what is not known, so that an option neither fits nor fails."""
 
@@ -196,7 +206,7 @@ class CapacityResult:
         fits: whether it stays within every limit up to the horizon, as far as capacities are known.
         excuses: the limits that it passes, one a resource and condition.
         not_judged: resources of which the capacity is not known.
-        fits_until: the last date up to which it fits; ``None`` when not even today.
+        fits_until: the last day on which it fits, the horizon at most; ``None`` when not even today.
         headroom_ratio: how much of what the limits allow is left at the tightest place, negative beyond a limit;
             ``None`` when nothing could be judged.
         tightest: that place.

@@ -12,6 +12,7 @@ import pyarrow as pa
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.excuse import distance
+from kafka_capacity.questions.capacity.results import day_before
 
 Row = Mapping[str, Any]
 
@@ -23,7 +24,7 @@ class Step:
     Attributes:
         option: the row of ``sizing_options``.
         from_day: when it is needed, because the step before runs out; the first day for now.
-        until: the day on which it runs out itself; ``None`` for not before the horizon.
+        until: the last day on which it does, the one before it runs out itself; ``None`` for beyond the horizon.
         resource: of which; ``None`` likewise, and where a planned topic asks for more brokers.
     """
 
@@ -83,19 +84,21 @@ class SizingView:
         return next((row for row in self.options if row["option_id"] == option_id), None)
 
     def until(self, option: Row) -> str | None:
-        """Return the day on which an option first passes a limit; ``None`` for not before the horizon.
+        """Return the last day before an option passes a limit; ``None`` for beyond the horizon.
 
-        This is the one date of an option: steps, tables and sentences show it.
+        This is the one date of an option that lasts: steps, tables and sentences show it.
         """
-        return _end(self, option)[0]
+        passed_on = _end(self, option)[0]
+        return None if passed_on is None else day_before(passed_on)
 
     def of_count(self, count: int) -> Row | None:
-        """Return the option of so many brokers, and nothing else changed, that lasts longest; ``None`` for none."""
+        """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest."""
         kind = ("shape", "extra_racks", "replication_factor")
         rows = [
             row for row in self.options if row["broker_count"] == count and all(row[k] == self.today[k] for k in kind)
         ]
-        return max(rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
+        stepped = [step.option for step in self.steps if step.option in rows]
+        return max(stepped or rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
 
     @property
     def count_now(self) -> int | None:
@@ -177,7 +180,7 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
             break
         best = min(lasting, key=lambda row: (row["broker_count"], row["kind"] != "do-nothing", row["option_id"]))
         if not found or found[-1].option is not best:
-            found.append(_step(view, best, (found[-1].until or date) if found else day))
+            found.append(_step(view, best, (_end(view, found[-1].option)[0] or date) if found else day))
     return tuple(found)
 
 
@@ -187,8 +190,7 @@ def _last_by_date(view: SizingView) -> Row | None:
 
 
 def _step(view: SizingView, option: Row, from_day: str) -> Step:
-    until, resource = _end(view, option)
-    return Step(option=option, from_day=from_day, until=until, resource=resource)
+    return Step(option=option, from_day=from_day, until=view.until(option), resource=_end(view, option)[1])
 
 
 def _end(view: SizingView, option: Row) -> tuple[str | None, str | None]:

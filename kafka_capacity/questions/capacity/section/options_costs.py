@@ -51,7 +51,7 @@ def is_not_judged(row: Row) -> bool:
 
 
 def lasts_until(view: SizingView, row: Row) -> str:
-    """Return the day on which an option first passes a limit, or why there is none."""
+    """Return the last day before an option passes a limit, or why there is none."""
     if row["fits"]:
         return f"beyond {view.horizon}"
     if row["fits_until"] is None:
