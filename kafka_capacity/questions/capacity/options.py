@@ -45,6 +45,7 @@ class SizingRequest:
         balance: what is made even.
         tolerance_ratio: how far from its share a broker may be.
         seed: of every random draw.
+        budget_usd_per_month: what an option may cost; ``None`` for as much as it does.
     """
 
     today: Shape
@@ -60,6 +61,7 @@ class SizingRequest:
     balance: Balance = Balance.BYTES
     tolerance_ratio: float = 0.02
     seed: int = 0
+    budget_usd_per_month: float | None = None
 
 
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:

@@ -248,6 +248,7 @@ class CapacityResult:
             "idle_brokers": option.placement.idle_brokers,
             "shape": option.shape.name,
             "priced_on": option.shape.priced_on or None,
+            "priced_as": option.shape.priced_as,
             "fits": self.fits,
             "fits_until": self.fits_until,
             "excuses": [excuse.as_dict() for excuse in self.excuses],
@@ -255,6 +256,10 @@ class CapacityResult:
             "headroom_ratio": plain_number(self.headroom_ratio),
             "tightest": None if self.tightest is None else to_plain(self.tightest),
             "exhaustion": [to_plain(one) for one in self.exhaustion],
-            "usd_per_month": {**to_plain(self.cost), "total": plain_number(self.cost.total)},
+            "usd_per_month": {
+                **to_plain(self.cost),
+                "total": plain_number(self.cost.total),
+                "is_estimate": option.shape.priced_as is not None,
+            },
             "change": to_plain(self.change),
         }
