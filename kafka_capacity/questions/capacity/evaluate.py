@@ -78,7 +78,7 @@ def judge_option(
         # Space as well: nobody knows what comes in.
         found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})
     elif any(excuse.constraint == "sizes" for excuse in placed.excuses):
-        found = _left_open(found, frozenset({Resource.DISK}))
+        found = _left_open(found, frozenset({Resource.DISK, Resource.RECOVERY}))
     return CapacityResult(
         option=option,
         fits=not excuses,
