@@ -13,7 +13,7 @@ from kafka_capacity.questions.capacity.section.calculators import chosen_waterfa
 from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
 from kafka_capacity.questions.capacity.share import sizing_tables
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, view_sizing
-from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
+from kafka_capacity.questions.capacity.sizing_words import estimate_sentence, not_judged_sentence
 from kafka_capacity.report.tables import cells
 
 _MAX_TOPICS = 10
@@ -108,6 +108,8 @@ def _notes(done: SizedCluster, document: Mapping[str, Any], view: SizingView) ->
     lines += [f"topic {one['topic']}: {one['reason']}" for one in document["partitions"][:_MAX_TOPICS]]
     if document["partitions_advised"] > _MAX_TOPICS:
         lines.append(f"{document['partitions_advised'] - _MAX_TOPICS:,} more topics need a look: --json lists them")
-    if shown["priced_on"]:
+    if (estimate := estimate_sentence(view.today)) is not None:
+        lines.append(estimate)
+    elif shown["priced_on"]:
         lines.append(f"prices of {shown['shape']} are of {shown['priced_on']}; check them")
     return [*lines, *document["notes"], *done.warnings]

@@ -14,8 +14,8 @@ from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.cli.size_files import read_size_files
 from kafka_capacity.health.problem import Problems
-from kafka_capacity.questions.capacity.document import sizing_document
 from kafka_capacity.questions.capacity.found import FoundSizing, find_sizing
+from kafka_capacity.questions.capacity.share import sized_document
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
 
 SCHEMA_VERSION = 1
@@ -76,10 +76,11 @@ def _warnings(findings: Problems) -> tuple[str, ...]:
 def size_document(done: SizedCluster) -> dict[str, Any]:
     """Give ``size.json``: null where there is no figure, or none that ends."""
     snapshot = done.found.inputs.snapshot
+    request = done.found.asked.parameters.model_dump(mode="json")
     return {
         **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
-        "request": done.found.asked.parameters.model_dump(mode="json"),
-        **sizing_document(done.found, done.sized),
+        "request": request,
+        **sized_document(done.found, done.sized, request),
         "warnings": list(done.warnings),
         "options": [result.as_dict() for result in done.sized.results],
     }

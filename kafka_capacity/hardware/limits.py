@@ -20,6 +20,8 @@ class Resource(StrEnum):
     DISK = "disk"
     DISK_IO = "disk_io"
     REPLICAS = "replicas"
+    RECOVERY = "recovery"
+    """How long it takes to re-replicate the broker once it is lost; judged where somebody set a limit."""
 
 
 RESOURCES = tuple(Resource)
@@ -32,6 +34,7 @@ UNITS = {
     Resource.DISK: "bytes",
     Resource.DISK_IO: "bytes_per_second",
     Resource.REPLICAS: "replicas",
+    Resource.RECOVERY: "seconds",
 }
 
 RESOURCE_NAMES = {
@@ -43,10 +46,14 @@ RESOURCE_NAMES = {
     Resource.DISK: "disk space",
     Resource.DISK_IO: "disk throughput",
     Resource.REPLICAS: "replicas",
+    Resource.RECOVERY: "recovery time",
 }
 """As they stand in sentences."""
 
 _GIB = 1024.0**3
+
+NEVER_SECONDS = 365 * 86_400.0
+"""A broker that takes longer to re-replicate, or for ever, counts as taking so long."""
 
 
 class Condition(StrEnum):
@@ -84,6 +91,8 @@ def shown_amount(resource: Resource, value: float) -> str:
         return f"{value / _GIB:,.0f} GiB"
     if resource is Resource.REPLICAS:
         return f"{value:,.0f} replicas"
+    if resource is Resource.RECOVERY:
+        return f"{value / 3600:,.1f} hours" if value < NEVER_SECONDS else "more than a year"
     return shown_rate(value)
 
 
@@ -122,8 +131,8 @@ class Limits:
                 raise RequestError(f"{name}: {value!r} is no share of a resource; give one above 0 and at most 1")
 
     def ratio(self, resource: Resource, condition: Condition) -> float:
-        """Return how far a resource may be used under a condition; 1 for replicas, whose limit is a recommendation."""
-        if resource is Resource.REPLICAS:
+        """Return how far a resource may be used under a condition; all of replicas and of the time to recover."""
+        if resource in (Resource.REPLICAS, Resource.RECOVERY):
             return 1.0
         if resource is Resource.DISK:
             return self.disk_ratio

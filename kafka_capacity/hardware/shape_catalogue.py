@@ -18,6 +18,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
 from kafka_capacity.text.validation_errors import describe_mistakes
 
@@ -42,6 +43,9 @@ class _VolumeEntry(_Entry):
     included_mib_per_second: Positive
     largest_mib_per_second: Positive
     usd_per_mib_per_second_month: Price | None = None
+    included_iops: Price = 0.0
+    mib_per_second_per_iops: Positive | None = None
+    usd_per_iops_month: Price = 0.0
 
     def volume(self) -> Volume:
         return Volume(
@@ -51,6 +55,11 @@ class _VolumeEntry(_Entry):
             included_bytes_per_second=self.included_mib_per_second * MIB,
             largest_bytes_per_second=self.largest_mib_per_second * MIB,
             usd_per_mib_per_second_month=_or_nan(self.usd_per_mib_per_second_month),
+            included_iops=self.included_iops,
+            bytes_per_second_per_iops=math.inf
+            if self.mib_per_second_per_iops is None
+            else self.mib_per_second_per_iops * MIB,
+            usd_per_iops_month=self.usd_per_iops_month,
         )
 
 
@@ -65,6 +74,8 @@ class _OfferEntry(_Entry):
     usd_per_gib_in: Price = 0.0
     usd_per_gib_between_racks: Price | None = None
     is_replication_free: bool = False
+    has_quotas: bool = False
+    is_discounted: bool = True
 
     @model_validator(mode="after")
     def _has_what_its_disk_needs(self) -> _OfferEntry:
@@ -83,19 +94,28 @@ class _ShapeEntry(_Entry):
     vcpu: Positive | None = None
     memory_gib: Positive | None = None
     network_mbit_per_second: Positive | None = None
+    network_burst_mbit_per_second: Positive | None = None
     network_mib_per_second: Positive | None = None
+    disk_mbit_per_second: Positive | None = None
+    disk_burst_mbit_per_second: Positive | None = None
     disk_mib_per_second: Positive | None = None
     disk_gib: Positive | None = None
     client_in_mib_per_second: Positive | None = None
+    client_in_burst_mib_per_second: Positive | None = None
     client_out_mib_per_second: Positive | None = None
+    client_out_burst_mib_per_second: Positive | None = None
     replica_limit: Positive | None = None
     usd_per_hour: Price | None = None
 
     @model_validator(mode="after")
     def _is_clear(self) -> _ShapeEntry:
-        if self.network_mbit_per_second is not None and self.network_mib_per_second is not None:
-            msg = "give the network in Mbit/s or in MiB/s, not both"
-            raise ValueError(msg)
+        for what, mbit, mib in (
+            ("network", self.network_mbit_per_second, self.network_mib_per_second),
+            ("disk", self.disk_mbit_per_second, self.disk_mib_per_second),
+        ):
+            if mbit is not None and mib is not None:
+                msg = f"give the {what} in Mbit/s or in MiB/s, not both"
+                raise ValueError(msg)
         if self.name == TODAY:
             msg = f"{TODAY!r} names the brokers there are; choose another name"
             raise ValueError(msg)
@@ -103,19 +123,14 @@ class _ShapeEntry(_Entry):
 
     def shape(self, offer: _OfferEntry) -> Shape:
         volume = None if offer.volume is None else offer.volume.volume()
-        network = _or_nan(self.network_mib_per_second) * MIB
-        if self.network_mbit_per_second is not None:
-            network = self.network_mbit_per_second * _MBIT
-        disk_bytes, disk_rate = _or_nan(self.disk_gib) * GIB, _or_nan(self.disk_mib_per_second) * MIB
-        if volume is not None:
-            disk_bytes = volume.largest_bytes
+        disk_bytes = _or_nan(self.disk_gib) * GIB if volume is None else volume.largest_bytes
         return Shape(
             name=self.name,
             provider=offer.provider,
             vcpu=_or_nan(self.vcpu),
             memory_bytes=_or_nan(self.memory_gib) * GIB,
-            network_bytes_per_second=network,
-            disk_bytes_per_second=disk_rate,
+            network_bytes_per_second=_rate(self.network_mbit_per_second, self.network_mib_per_second),
+            disk_bytes_per_second=_rate(self.disk_mbit_per_second, self.disk_mib_per_second),
             disk_kind=offer.disk,
             disk_bytes=disk_bytes,
             volume=volume,
@@ -123,6 +138,9 @@ class _ShapeEntry(_Entry):
             client_out_bytes_per_second=_or_nan(self.client_out_mib_per_second) * MIB,
             replica_limit=_or_nan(self.replica_limit),
             usd_per_hour=_or_nan(self.usd_per_hour),
+            is_discounted=offer.is_discounted,
+            has_quotas=offer.has_quotas,
+            bursts=self._bursts(),
             usd_per_gib_month=_or_nan(offer.usd_per_gib_month) if offer.disk is DiskKind.MANAGED else 0.0,
             usd_per_gib_in=offer.usd_per_gib_in,
             usd_per_gib_between_racks=_or_nan(offer.usd_per_gib_between_racks),
@@ -130,6 +148,17 @@ class _ShapeEntry(_Entry):
             priced_on=offer.priced_on.isoformat(),
             source=offer.source,
         )
+
+    def _bursts(self) -> dict[Resource, float]:
+        network = _rate(self.network_burst_mbit_per_second, None)
+        rates = {
+            Resource.NETWORK_IN: network,
+            Resource.NETWORK_OUT: network,
+            Resource.DISK_IO: _rate(self.disk_burst_mbit_per_second, None),
+            Resource.CLIENT_IN: _rate(None, self.client_in_burst_mib_per_second),
+            Resource.CLIENT_OUT: _rate(None, self.client_out_burst_mib_per_second),
+        }
+        return {resource: rate for resource, rate in rates.items() if not math.isnan(rate)}
 
 
 class _Catalogue(_Entry):
@@ -149,6 +178,11 @@ class _Catalogue(_Entry):
 
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
+
+
+def _rate(mbit_per_second: float | None, mib_per_second: float | None) -> float:
+    """Return bytes per second, NaN where neither is given."""
+    return _or_nan(mib_per_second) * MIB if mbit_per_second is None else mbit_per_second * _MBIT
 
 
 def shapes_beside(own: str, name: str) -> dict[str, Shape]:

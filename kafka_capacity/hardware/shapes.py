@@ -7,7 +7,8 @@ known makes the cost not known. Nothing is made up.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -44,6 +45,9 @@ class Volume:
         included_bytes_per_second: throughput that comes with it.
         largest_bytes_per_second: throughput that can be had.
         usd_per_mib_per_second_month: of throughput above what is included, NaN where none can be bought.
+        included_iops: operations per second that come with it.
+        bytes_per_second_per_iops: throughput that each of them allows, infinite where they limit none.
+        usd_per_iops_month: of operations above what is included.
     """
 
     name: str
@@ -52,11 +56,14 @@ class Volume:
     included_bytes_per_second: float
     largest_bytes_per_second: float
     usd_per_mib_per_second_month: float
+    included_iops: float = 0.0
+    bytes_per_second_per_iops: float = math.inf
+    usd_per_iops_month: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """One kind of machine; rates are what it sustains, not bursts.
+    """One kind of machine; rates are what it sustains, and bursts are told beside them.
 
     Attributes:
         name: as people know it, such as ``m7g.2xlarge``.
@@ -71,13 +78,17 @@ class Shape:
         volume: what is attached, ``None`` for other disks.
         client_in_bytes_per_second: what clients may produce to one broker, NaN where that is no limit of its own.
         client_out_bytes_per_second: what clients may read from one broker, likewise.
+        has_quotas: whether the provider publishes what one broker takes, so that no figure of processors is needed.
+        bursts: what it reaches for minutes where that is more than it sustains, by resource.
         replica_limit: how many replicas one broker should hold.
         usd_per_hour: of one machine.
-        usd_per_gib_month: of what is stored, for managed disks.
+        is_discounted: whether a commitment, reserved or a savings plan, lowers the price of the machine.
+        usd_per_gib_month: of what is stored, for managed disks; of the space there is, for own ones.
         usd_per_gib_in: of what clients produce.
         usd_per_gib_between_racks: of client traffic between racks, both ends together.
         is_replication_free: whether replication between racks costs nothing.
         priced_on: the day of the prices, ``YYYY-MM-DD``.
+        priced_as: the shape whose prices stand in for those that nobody gave, which makes dollars an estimate.
         source: of the figures.
     """
 
@@ -100,6 +111,10 @@ class Shape:
     is_replication_free: bool
     priced_on: str
     source: str
+    has_quotas: bool = False
+    is_discounted: bool = True
+    priced_as: str | None = None
+    bursts: Mapping[Resource, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -127,7 +142,7 @@ class Hardware:
     replica_limit: NDArray[np.float64]
 
     def by_resource(self) -> dict[Resource, NDArray[np.float64]]:
-        """Return what there is of each resource, float64[B]."""
+        """Return what there is of each resource, float64[B]; how long recovery may take is nothing of the machine."""
         return {
             Resource.NETWORK_IN: self.network_in_bytes_per_second,
             Resource.NETWORK_OUT: self.network_out_bytes_per_second,
@@ -137,6 +152,7 @@ class Hardware:
             Resource.DISK: self.disk_bytes,
             Resource.DISK_IO: self.disk_bytes_per_second,
             Resource.REPLICAS: self.replica_limit,
+            Resource.RECOVERY: np.full(len(self.vcpu), math.nan),
         }
 
 
@@ -192,7 +208,8 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
     """Describe what each broker can do when it runs on a shape.
 
     Args:
-        shape: of every broker; for today's hardware the figures of ``brokers`` come first, broker by broker.
+        shape: of every broker; for today's hardware the figures of ``brokers`` come first, broker by broker. Where its
+            provider publishes quotas, processors are not known: the quotas stand for them.
         brokers: the list, with the figures of observed brokers.
     """
 
@@ -208,7 +225,7 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
     if shape.volume is not None and not math.isnan(disk_rate):
         disk_rate = min(disk_rate, shape.volume.largest_bytes_per_second)
     return Hardware(
-        vcpu=all_alike(shape.vcpu),
+        vcpu=all_alike(math.nan if shape.has_quotas else shape.vcpu),
         memory_bytes=own_first(brokers.memory_bytes, shape.memory_bytes),
         network_in_bytes_per_second=own_first(brokers.network_in_bytes_per_second, network),
         network_out_bytes_per_second=own_first(brokers.network_out_bytes_per_second, network),

@@ -31,6 +31,7 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "better": ("good", "↑", "Fits, can be better"),
     "empty": ("note", "○", "Not tried as it is"),
     "unsound": ("bad", "!", "Inventory unsound"),
+    "over_budget": ("bad", "✕", "Over the budget"),
     "does_not_fit": ("bad", "✕", "Does not fit"),
 }
 """Every verdict: the kind of its badge, its mark, and its words. What is none of them does not fit."""

@@ -4,9 +4,12 @@ Recommended is, of the options that fit up to the horizon, the one that costs le
 moves least, then the one that is done soonest, then the one with the most headroom. So no other option that fits is
 better in one of these and as good in the rest.
 
-Where it is not known what today's hardware costs, of which its price may be a part only, its options cannot be held
-against priced ones: then the fewest brokers of today's hardware that fit are recommended, and only if none does, the
-cheapest priced option.
+Where it is not known what today's hardware costs, of which its price may be a part only, or where that is an estimate,
+its options cannot be held against priced ones: then the fewest brokers of today's hardware that fit are recommended,
+and only if none does, the cheapest priced option.
+
+A budget leaves out what costs more, or an unknown amount, and changes nothing else. Where nothing that fits is within
+it, nothing is recommended, and the reason says what the cheapest that fits costs and what lasts longest within it.
 
 Where none fits, the nearest is the one that breaks the fewest different constraints, then the one with the smallest
 shortfall, as for a change (:func:`~kafka_capacity.proposal.excuse.distance`), then the cheapest.
@@ -28,6 +31,7 @@ from numpy.typing import NDArray
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, shown_amount
 from kafka_capacity.proposal.excuse import Excuse, distance
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
+from kafka_capacity.text import format_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,28 +43,39 @@ class SizingAdvice:
         reason: why, in sentences with figures.
         front: the ids of the Pareto front, in the order of the options.
         by_date: for each date the option that would be recommended if it had to last until then only.
+        budget_usd_per_month: what an option may cost; ``None`` for as much as it does.
     """
 
     recommended: str | None
     reason: str
     front: tuple[str, ...]
     by_date: tuple[tuple[str, str | None], ...]
+    budget_usd_per_month: float | None = None
 
 
-def advise_size(results: Sequence[CapacityResult], dates: Sequence[str]) -> SizingAdvice:
+def advise_size(
+    results: Sequence[CapacityResult], dates: Sequence[str], budget_usd_per_month: float | None = None
+) -> SizingAdvice:
     """Choose among the options."""
-    fitting = [result for result in results if result.fits]
+    within = [result for result in results if is_within(budget_usd_per_month, result.cost.total)]
+    fitting = [result for result in within if result.fits]
     chosen = _best(fitting, results)
     return SizingAdvice(
         recommended=None if chosen is None else chosen.option_id,
-        reason=_reason(chosen, results),
+        reason=_budget_reason(budget_usd_per_month, within, results) or _reason(chosen, results, budget_usd_per_month),
         front=tuple(result.option_id for result in pareto_front(fitting)),
-        by_date=tuple((date, _until(date, results)) for date in dates),
+        by_date=tuple((date, _until(date, within, results)) for date in dates),
+        budget_usd_per_month=budget_usd_per_month,
     )
 
 
-def _until(date: str, results: Sequence[CapacityResult]) -> str | None:
-    lasting = [result for result in results if result.fits or (result.fits_until or "") >= date]
+def is_within(budget_usd_per_month: float | None, usd_per_month: float | None) -> bool:
+    """Return whether a budget allows a cost; one that is not known it does not."""
+    return budget_usd_per_month is None or (usd_per_month is not None and usd_per_month <= budget_usd_per_month)
+
+
+def _until(date: str, within: Sequence[CapacityResult], results: Sequence[CapacityResult]) -> str | None:
+    lasting = [result for result in within if result.fits or (result.fits_until or "") >= date]
     chosen = _best(lasting, results)
     return None if chosen is None else chosen.option_id
 
@@ -69,11 +84,16 @@ def _best(fitting: Sequence[CapacityResult], results: Sequence[CapacityResult]) 
     if not fitting:
         return None
     today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
-    if math.isnan(today.cost.total):
+    if not _is_comparable(today):
         own = [result for result in fitting if result.option.shape.name == today.option.shape.name]
         if own:
             return min(own, key=lambda result: (result.option.placement.broker_count, *_rank(result)[1:]))
     return min(_priced(fitting) or fitting, key=_rank)
+
+
+def _is_comparable(result: CapacityResult) -> bool:
+    """Return whether what it costs is known well enough to be held against other hardware."""
+    return not math.isnan(result.cost.total) and result.option.shape.priced_as is None
 
 
 def _priced(results: Sequence[CapacityResult]) -> list[CapacityResult]:
@@ -102,7 +122,7 @@ def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...
     """Return the options that no other one beats, in the order given."""
     alike: dict[str | None, list[int]] = {}
     for place, result in enumerate(results):
-        key = result.option.shape.name if math.isnan(result.cost.total) else None
+        key = None if _is_comparable(result) else result.option.shape.name
         alike.setdefault(key, []).append(place)
     kept: set[int] = set()
     for places in alike.values():
@@ -124,7 +144,7 @@ def _undominated(figures: NDArray[np.float64]) -> list[int]:
     return found
 
 
-def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) -> str:
+def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], budget: float | None) -> str:
     today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
     still = _still(today)
     if chosen is None:
@@ -144,7 +164,50 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult]) ->
     what = "costs least of those that fit"
     if math.isnan(chosen.cost.total):
         what = "has the fewest brokers of its hardware that fit; what it costs is not known"
+    elif not _is_comparable(chosen):
+        what = f"has the fewest brokers of its hardware that fit, {_month(chosen)}"
+    if budget is not None:
+        what += f", and leaves {format_usd(budget - chosen.cost.total)} of the budget of {format_usd(budget)} a month"
     return f"{chosen.option_id} {what}{tight}; {still}"
+
+
+def _month(result: CapacityResult) -> str:
+    return f"{format_usd(result.cost.total)} a month{'' if _is_comparable(result) else ' by estimate'}"
+
+
+def _budget_reason(
+    budget: float | None, within: Sequence[CapacityResult], results: Sequence[CapacityResult]
+) -> str | None:
+    """Return by how much the budget is too small; ``None`` where it is not what is in the way."""
+    every = [result for result in results if result.fits]
+    if budget is None or not every or any(result.fits for result in within):
+        return None
+    fitting = _priced(every)
+    if not fitting:
+        return f"of what fits no price is known, so that nothing is within the budget of {format_usd(budget)} a month"
+    cheapest = min(fitting, key=_rank)
+    parts = [
+        f"no option that fits is within the budget of {format_usd(budget)} a month",
+        f"the cheapest that fits, {cheapest.option_id}, costs {_month(cheapest)}, "
+        f"{format_usd(cheapest.cost.total - budget)} more",
+    ]
+    lasting = [result for result in within if result.fits_until is not None]
+    if lasting:
+        longest = min(lasting, key=lambda result: (-int(str(result.fits_until).replace("-", "")), *_rank(result)))
+        first = _first_in_the_way(longest)
+        parts.append(
+            f"within it {longest.option_id} lasts longest, until {longest.fits_until} for {_month(longest)}: "
+            f"{first.reason}"
+        )
+    elif not within:
+        least = min(_priced(results), key=_cost)
+        parts.append(f"nothing that was tried is within it, not even {least.option_id} for {_month(least)}")
+    return "; ".join(parts)
+
+
+def _first_in_the_way(result: CapacityResult) -> Excuse:
+    # What tells no day is in the way already.
+    return min(result.excuses, key=lambda excuse: excuse.when or "")
 
 
 def _worst(result: CapacityResult) -> Excuse:
@@ -159,8 +222,7 @@ def _worst(result: CapacityResult) -> Excuse:
 def _still(today: CapacityResult) -> str:
     if today.fits:
         return "doing nothing fits up to the horizon"
-    # What tells no day is in the way already.
-    first = min(today.excuses, key=lambda excuse: excuse.when or "")
+    first = _first_in_the_way(today)
     if today.is_not_judged:
         return f"it is not judged whether doing nothing fits: {first.reason}"
     if first.constraint not in RESOURCES:

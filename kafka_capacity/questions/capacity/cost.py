@@ -5,8 +5,8 @@ Traffic between racks, at mean rates, with R racks that have brokers:
     replicated: to each follower that is not in the rack of its leader, from the real replica lists;
     consumed: (R - 1) / R of it; with follower fetching what is read from racks without a replica.
 
-A month has 730 hours. Disks are paid for as they are needed at the worst date; traffic is that of the middle estimate,
-averaged over the time up to the horizon.
+A month has 730 hours. Each part is reckoned at each date of the outlook, and a month costs their average over the time
+up to the horizon. Traffic is that of the middle estimate; disks: :mod:`kafka_capacity.questions.capacity.disks`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.workload import Workload
-from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
-from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, Shape
+from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.shapes import GIB, Shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.capacity.added import added_bytes
+from kafka_capacity.questions.capacity.disks import disk_costs
 from kafka_capacity.questions.capacity.loads import PlacedLoads
 from kafka_capacity.questions.capacity.results import CapacityUse, MonthlyCost
 
@@ -31,9 +31,9 @@ DAYS_A_MONTH = HOURS_A_MONTH / 24
 _MONTH_SECONDS = HOURS_A_MONTH * 3600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrafficBetweenRacks:
-    """Mean bytes per second that leave their rack, averaged over the time up to the horizon.
+    """Mean bytes per second that leave their rack at each date, float64[D].
 
     Attributes:
         produced: from producers to leaders.
@@ -42,10 +42,10 @@ class TrafficBetweenRacks:
         ingest: produced in all, whatever the rack.
     """
 
-    produced: float
-    replicated: float
-    consumed: float
-    ingest: float
+    produced: NDArray[np.float64]
+    replicated: NDArray[np.float64]
+    consumed: NDArray[np.float64]
+    ingest: NDArray[np.float64]
 
 
 def traffic_between_racks(
@@ -58,43 +58,48 @@ def traffic_between_racks(
         placed: who holds what.
         replication_factor: of topics that the outlook adds; ``None`` keeps each topic's own.
     """
-    growth = (workload.outlook.rate_ratio @ time_shares(workload.outlook.dates))[workload.outlook.class_of]
-    produced = workload.load.bytes_in_mean_bytes_per_second * growth
-    consumed = workload.load.bytes_out_mean_bytes_per_second * growth
+    produced = workload.load.bytes_in_mean_bytes_per_second
+    consumed = workload.load.bytes_out_mean_bytes_per_second
     racks = len(placed.brokers.rack_names())
     new_in, new_out, new_copies = _added(workload, len(placed.brokers), racks, replication_factor)
-    ingest = float(produced.sum()) + new_in
+    ingest = _at_dates(workload, produced) + new_in
     if racks < 2:
-        return TrafficBetweenRacks(produced=0.0, replicated=0.0, consumed=0.0, ingest=ingest)
+        none = np.zeros_like(ingest)
+        return TrafficBetweenRacks(produced=none, replicated=none, consumed=none, ingest=ingest)
     rack_of = placed.brokers.rack_indexes()
     rack = np.where(placed.replicas >= 0, rack_of[placed.replicas.clip(min=0)], -1)
     leaves = ((rack != rack[:, :1]) & (rack >= 0)).sum(axis=1) if rack.shape[1] else np.zeros(len(rack))
     away = (racks - 1) / racks
-    is_read_elsewhere = away
+    is_read_elsewhere = np.full(len(rack), away)
     if placed.settings.is_read_in_rack:
         has_one = np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1)
         is_read_elsewhere = 1.0 - has_one.mean(axis=1)
-        new_out = 0.0  # its replicas are spread over the racks
+        new_out = np.zeros_like(new_out)  # its replicas are spread over the racks
     return TrafficBetweenRacks(
         produced=away * ingest,
-        replicated=float((produced * leaves).sum()) + new_copies,
-        consumed=float((consumed * is_read_elsewhere).sum()) + away * new_out,
+        replicated=_at_dates(workload, produced * leaves) + new_copies,
+        consumed=_at_dates(workload, consumed * is_read_elsewhere) + away * new_out,
         ingest=ingest,
     )
 
 
-def _added(workload: Workload, brokers: int, racks: int, wanted_factor: int | None) -> tuple[float, float, float]:
-    """Return what added topics produce, consume and replicate to other racks on average over the time."""
+def _at_dates(workload: Workload, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[D], the sum of what partitions carry today, float64[P], at the middle estimate of each date."""
+    outlook = workload.outlook
+    by_class = np.bincount(outlook.class_of, weights=rates, minlength=len(outlook.classes))
+    return np.asarray(by_class @ outlook.rate_ratio)
+
+
+def _added(workload: Workload, brokers: int, racks: int, wanted_factor: int | None) -> NDArray[np.float64]:
+    """Return float64[3, D], what added topics produce, consume and replicate to other racks."""
     dates = workload.outlook.dates
-    weights = time_shares(dates)
-    produced = consumed = copies = 0.0
+    found = np.zeros((3, len(dates)))
     for topic in workload.outlook.added:
-        share = float(weights @ [date >= topic.from_date for date in dates])
-        produced += share * topic.bytes_in_mean_bytes_per_second
-        consumed += share * topic.bytes_out_mean_bytes_per_second
         factor = min(wanted_factor or topic.replication_factor, brokers)
-        copies += share * topic.bytes_in_mean_bytes_per_second * _followers_elsewhere(factor, racks)
-    return produced, consumed, copies
+        produced = topic.bytes_in_mean_bytes_per_second
+        figures = (produced, topic.bytes_out_mean_bytes_per_second, produced * _followers_elsewhere(factor, racks))
+        found += np.outer(figures, [date >= topic.from_date for date in dates])
+    return found
 
 
 def _followers_elsewhere(factor: int, racks: int) -> float:
@@ -116,6 +121,9 @@ def monthly_cost(
     traffic: TrafficBetweenRacks,
     limits: Limits,
     estimate: int,
+    *,
+    provisioned_bytes: NDArray[np.float64] | None = None,
+    is_replaced: bool = True,
 ) -> MonthlyCost:
     """Return what an option costs a month.
 
@@ -127,41 +135,29 @@ def monthly_cost(
         traffic: what leaves its rack.
         limits: how far disks may be used: what is bought is larger by that.
         estimate: of growth, that disks are bought for.
+        provisioned_bytes: float64[B], the volumes that there are already, 0 for none; ``None`` where all are bought.
+        is_replaced: whether smaller volumes may take the place of others.
     """
     between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
+    at_dates = {
+        "brokers": np.full(len(use.dates), len(use.brokers) * shape.usd_per_hour * HOURS_A_MONTH),
+        "disks": disk_costs(
+            shape, use, placed, workload, limits, estimate,
+            provisioned_bytes=provisioned_bytes, is_replaced=is_replaced,
+        ),
+        "between_racks": _per_gib(between, shape.usd_per_gib_between_racks),
+        "ingest": _per_gib(traffic.ingest, shape.usd_per_gib_in),
+    }  # fmt: skip
+    shares = time_shares(use.dates)
     return MonthlyCost(
-        brokers=len(use.brokers) * shape.usd_per_hour * HOURS_A_MONTH,
-        disks=_disks(shape, use, placed, workload, limits, estimate),
-        between_racks=_per_gib(between, shape.usd_per_gib_between_racks),
-        ingest=_per_gib(traffic.ingest, shape.usd_per_gib_in),
+        **{part: float(shares @ usd) for part, usd in at_dates.items()},
+        by_date=tuple(np.sum(list(at_dates.values()), axis=0).tolist()),
     )
 
 
-def _per_gib(bytes_per_second: float, usd_per_gib: float) -> float:
+def _per_gib(bytes_per_second: NDArray[np.float64], usd_per_gib: float) -> NDArray[np.float64]:
     # What is not there costs nothing, whatever its price.
-    return bytes_per_second * _MONTH_SECONDS / GIB * usd_per_gib if bytes_per_second else 0.0
-
-
-def _disks(
-    shape: Shape, use: CapacityUse, placed: PlacedLoads, workload: Workload, limits: Limits, estimate: int
-) -> float:
-    if shape.disk_kind is DiskKind.MANAGED:
-        stored = placed.sizes[:, estimate].sum(axis=0) + added_bytes(workload)
-        return float(stored.max(initial=0.0)) / GIB * shape.usd_per_gib_month
-    volume = shape.volume
-    if volume is None:
-        return 0.0
-    normal = CONDITIONS.index(Condition.NORMAL)
-    wanted = [CONDITIONS.index(condition) for condition in limits.conditions()]
-    held = use.load[normal, RESOURCES.index(Resource.DISK), estimate].max(axis=0, initial=0.0)
-    # A hair less than a whole GiB more is rounding, and not one more to be bought.
-    size = np.ceil(np.minimum(held / limits.disk_ratio, volume.largest_bytes) / GIB - 1e-6)
-    shares = np.array([limits.ratio(Resource.DISK_IO, CONDITIONS[k]) for k in wanted])
-    used = use.load[wanted, RESOURCES.index(Resource.DISK_IO), estimate].max(axis=1, initial=0.0) / shares[:, None]
-    rate = np.minimum(used.max(axis=0, initial=0.0), volume.largest_bytes_per_second)
-    above = np.ceil(np.maximum(rate - volume.included_bytes_per_second, 0.0) / MIB - 1e-3).clip(min=0)
-    more = above.sum() * volume.usd_per_mib_per_second_month if above.any() else 0.0
-    return float(size.sum() * volume.usd_per_gib_month + more)
+    return np.where(bytes_per_second > 0, bytes_per_second * _MONTH_SECONDS / GIB * usd_per_gib, 0.0)
 
 
 def moved_between_racks(

@@ -16,10 +16,11 @@ from kafka_capacity.questions.capacity.sizing_words import (
     badge,
     cost_sentence,
     headline,
+    month_words,
     not_judged_sentence,
     option_name,
 )
-from kafka_capacity.text import format_percent, format_usd, plural
+from kafka_capacity.text import format_percent, plural
 
 SINGLE_REPLICAS = "single-replicas"
 """The code of partitions with a single replica, of today and of planned topics, where a loss must be tolerated."""
@@ -98,7 +99,7 @@ def _actions(view: SizingView) -> list[Action]:
     for place, step in enumerate(view.steps):
         if step.option is view.today:
             continue
-        usd = step.option["total_usd_per_month"]
+        usd = step.usd_per_month
         text = f"Have {option_name(step.option)}"
         if place:
             before = view.steps[place - 1]
@@ -109,7 +110,7 @@ def _actions(view: SizingView) -> list[Action]:
                 code="brokers",
                 text=f"{text}.",
                 by=step.from_day if place else None,
-                cost=None if usd is None else f"{format_usd(usd)} a month",
+                cost=None if usd is None else month_words(step.option, usd),
             )
         )
     return found

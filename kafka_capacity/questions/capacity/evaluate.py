@@ -29,6 +29,7 @@ from kafka_capacity.questions.capacity.results import (
     MonthlyCost,
     OptionKind,
     PlacementKey,
+    day_before,
 )
 
 _UNKNOWN_COST = MonthlyCost(brokers=math.nan, disks=math.nan, between_racks=math.nan, ingest=math.nan)
@@ -58,14 +59,26 @@ def judge_option(
     shape, limits = option.shape, request.limits
     use = capacity_use(workload, placed.loads, shape)
     found = judge(use, limits, shape, estimate=request.estimate)
-    cost = monthly_cost(shape, use, placed.loads, workload, placed.traffic, limits, request.estimate)
+    is_shrunk = option.kind is OptionKind.SHRINK_VOLUMES
+    is_kept = is_changed_in_place(request.today, shape)
+    cost = monthly_cost(
+        shape,
+        use,
+        placed.loads,
+        workload,
+        placed.traffic,
+        limits,
+        request.estimate,
+        provisioned_bytes=placed.provisioned_bytes if is_kept else None,
+        is_replaced=is_shrunk or not is_kept,
+    )
     unknown = _unknown(workload, found.headroom_ratio)
     excuses = (*placed.excuses, *found.excuses, *unknown)
     if workload.traffic.basis is PeakBasis.UNKNOWN:
         # Space as well: nobody knows what comes in.
         found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})
     elif any(excuse.constraint == "sizes" for excuse in placed.excuses):
-        found = _left_open(found, frozenset({Resource.DISK}))
+        found = _left_open(found, frozenset({Resource.DISK, Resource.RECOVERY}))
     return CapacityResult(
         option=option,
         fits=not excuses,
@@ -82,11 +95,11 @@ def judge_option(
 
 
 def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -> str | None:
-    """Return the last date before anything stands in the way; what tells no day does so from the first on."""
+    """Return the last day before anything stands in the way; what tells no day does so from the first on."""
     first = min((excuse.when or "" for excuse in placed.excuses), default=None)
     if first is None or fits_until is None:
         return fits_until
-    return max((date for date in dates if date < first and date <= fits_until), default=None)
+    return min(day_before(first), fits_until) if first > dates[0] else None
 
 
 def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:
@@ -149,12 +162,13 @@ def _change(
 ) -> ChangeCost:
     """Cost the change: traffic between racks, and the brokers that run on until they are empty."""
     shape, now = option.shape, request.today
-    in_place = is_changed_in_place(now, shape)
+    in_place = is_changed_in_place(now, shape) and option.kind is not OptionKind.SHRINK_VOLUMES
     moved, between, seconds = placed.moved_bytes, placed.moved_between_racks_bytes, placed.seconds
     leaving = placed.removed_brokers
     if not in_place:
         moved, between = placed.everything_bytes, placed.everything_between_racks_bytes
-        seconds, leaving = placed.everything_seconds, placed.observed_brokers
+        seconds = placed.everything_seconds
+        leaving = 0 if option.kind is OptionKind.SHRINK_VOLUMES else placed.observed_brokers
     usd = math.inf if seconds is None else _change_usd(shape, now, between, leaving, seconds)
     if option.kind is OptionKind.DO_NOTHING:
         usd = 0.0
@@ -194,12 +208,13 @@ def evaluate_placed(
         request: what is asked.
         key: the placement.
         options: those of it; others are passed over.
-        today: what doing nothing costs, for the time to break even.
+        today: what doing nothing costs, for the time to break even; ``None`` where that is the first of the options.
         sizes: what :func:`partition_sizes` gives, where the caller has it already.
     """
     placed = place_option(snapshot, workload, key, request, sizes=sizes)
-    return tuple(
-        judge_option(option, placed, workload, request, today=today, is_use_kept=option.kind is OptionKind.DO_NOTHING)
-        for option in options
-        if option.placement == key
-    )
+    results = []
+    for option in (one for one in options if one.placement == key):
+        is_today = option.kind is OptionKind.DO_NOTHING
+        results.append(judge_option(option, placed, workload, request, today=today, is_use_kept=is_today))
+        today = results[-1].cost if is_today else today
+    return tuple(results)

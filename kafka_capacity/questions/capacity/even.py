@@ -91,4 +91,5 @@ def _each(load: EvenLoad, brokers: int, gone: int) -> dict[Resource, float]:
         Resource.DISK: load.disk_bytes / brokers,
         Resource.DISK_IO: written,
         Resource.REPLICAS: load.replicas / brokers,
+        Resource.RECOVERY: 0.0,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
+from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.broker_costs import observed_costs, observed_vcpu
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import sizing_workload
@@ -58,4 +59,15 @@ def asked_sizing(asked: Asked) -> tuple[SizingRequest, CpuCalibration | None]:
     cpu = observed_costs(raw) if asked.cpu is None else asked.cpu
     if cpu is not None:
         request = dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=cpu.costs))
+        if cpu.is_used:
+            shapes = tuple(_judged_by_cpu(shape) for shape in request.shapes)
+            request = dataclasses.replace(request, today=_judged_by_cpu(request.today), shapes=shapes)
     return request, cpu
+
+
+def _judged_by_cpu(shape: Shape) -> Shape:
+    """Return a shape that measured figures of processors judge beside a provider's quotas.
+
+    Where disks are managed they do not: brokers there replicate nothing, so that what was measured is another thing.
+    """
+    return shape if shape.disk_kind is DiskKind.MANAGED else dataclasses.replace(shape, has_quotas=False)

@@ -15,10 +15,10 @@ from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Conditi
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Tightest
+from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Tightest, day_before
 from kafka_capacity.questions.capacity.wording import limit_sentence
 
-_STILL = (Resource.DISK, Resource.REPLICAS)
+_STILL = (Resource.DISK, Resource.REPLICAS, Resource.RECOVERY)
 """The same under every condition, so judged once."""
 
 _WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK, Resource.DISK_IO)
@@ -73,12 +73,12 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     ratios = used_ratios(use, limits)
     decisive = ratios[:, :, estimate]
     tightest = _tightest(use, limits, decisive, estimate)
-    passed = [place for place in range(len(use.dates)) if (decisive[:, :, place] > 1.0).any()]
-    first = passed[0] if passed else len(use.dates)
+    first = _passing_day(decisive.reshape(-1, *decisive.shape[2:]), use.dates)
+    last = use.dates[-1] if first is None else day_before(first.date)
     return Judgement(
-        excuses=_excuses(use, limits, decisive, estimate),
+        excuses=_excuses(use, limits, decisive, estimate, shape),
         not_judged=_not_judged(use, limits, shape, estimate),
-        fits_until=use.dates[first - 1] if first else None,
+        fits_until=last if last >= use.dates[0] else None,
         headroom_ratio=None if tightest is None else 1.0 - float(np.nanmax(decisive)),
         tightest=tightest,
         exhaustion=_exhaustion(use, ratios),
@@ -87,9 +87,10 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
 
 def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int) -> tuple[Resource, ...]:
     """Return the resources of which some broker's capacity is not known, and which may be what binds."""
-    wanted = (Resource.CPU,) if shape.disk_kind is DiskKind.MANAGED else _WANTED
-    unknown = {resource: np.isnan(use.capacity[RESOURCES.index(resource)]) for resource in wanted}
-    found = tuple(resource for resource in wanted if unknown[resource].any())
+    wanted = frozenset({Resource.CPU} if shape.disk_kind is DiskKind.MANAGED else _WANTED)
+    wanted -= {Resource.CPU} if shape.has_quotas else set()
+    unknown = {one: np.isnan(use.capacity[RESOURCES.index(one)]) for one in _WANTED if one in wanted}
+    found = tuple(resource for resource, is_unknown in unknown.items() if is_unknown.any())
     if Resource.DISK_IO in found and _is_within_the_slowest_disk(use, limits, estimate, unknown[Resource.DISK_IO]):
         return tuple(resource for resource in found if resource is not Resource.DISK_IO)
     return found
@@ -119,7 +120,9 @@ def _tightest(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], e
     )
 
 
-def _excuses(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int) -> tuple[Excuse, ...]:
+def _excuses(
+    use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int, shape: Shape
+) -> tuple[Excuse, ...]:
     found = []
     for k, q in np.ndindex(*decisive.shape[:2]):
         ratios = decisive[k, q]
@@ -141,6 +144,7 @@ def _excuses(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], es
             allowed=allowed,
             share=limits.ratio(resource, condition),
             passed_on=day.date if day else None,
+            burst=shape.bursts.get(resource),
         )
         found.append(
             Excuse(

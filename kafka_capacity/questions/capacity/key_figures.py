@@ -19,7 +19,7 @@ from kafka_capacity.text import format_month, format_percent, format_usd, listed
 _DEFINITIONS = {
     "brokers_now": "The fewest brokers that keep every limit today: at peak, failures included.",
     "runs_out": "The first day on which a broker of today passes a limit, at the estimate that decides.",
-    "usd_per_month": "Machines, disks, traffic between racks and ingest of the brokers that are needed now.",
+    "usd_per_month": "Machines, disks, rack traffic and ingest of what is needed now, on average up to the horizon.",
     "headroom_ratio": "What the limits leave at the tightest place up to the horizon, as a ratio of what they allow.",
 }
 
@@ -39,7 +39,13 @@ def key_figures(view: SizingView) -> list[KeyFigure]:
     price = (
         _figure("usd_per_month", "Cost a month", "not known", "text", price_wanted(now))
         if dollars is None
-        else _figure("usd_per_month", "US dollars a month now", dollars, "usd", _price_note(view, now))
+        else _figure(
+            "usd_per_month",
+            f"US dollars a month now{', estimated' if now.get('priced_as') else ''}",
+            dollars,
+            "usd",
+            _price_note(view, now),
+        )
     )
     return [
         _figure("brokers_now", label, now["broker_count"], "count", f"{others}{today['broker_count']:,} today{then}"),
@@ -64,6 +70,8 @@ def _price_note(view: SizingView, option: Row) -> str:
         "ingest": option["ingest_usd_per_month"],
     }
     parts_text = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
+    if (like := option.get("priced_as")) is not None:
+        parts_text += f"; at the prices of {like}"
     return parts_text if option is view.today or now is None else f"{format_usd(now)} as today; {parts_text}"
 
 

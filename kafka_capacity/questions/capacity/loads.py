@@ -13,6 +13,7 @@ Conditions, against the normal one:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +23,10 @@ from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores
 from kafka_capacity.hardware.flows import Peaks, Placed, flows_after_losses, normal_flows, peaks
-from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Resource
-from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES, Condition, Resource
+from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES, window_seconds
 from kafka_capacity.questions.capacity.added import AddedLoad, added_load
 from kafka_capacity.questions.capacity.results import CapacityUse
@@ -95,6 +97,7 @@ class LoadSettings:
         reread_ratio: how often, at once, everything is read once more in ``re-reading``.
         heap_bytes: of the JVM on every broker.
         system_bytes: what everything else on a broker needs of its memory.
+        recovery_seconds: how long re-replicating a lost broker may take; infinite for as long as it likes.
     """
 
     cpu: CpuCosts = STATED
@@ -103,6 +106,7 @@ class LoadSettings:
     reread_ratio: float = 1.0
     heap_bytes: float = HEAP_BYTES
     system_bytes: float = SYSTEM_BYTES
+    recovery_seconds: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -166,6 +170,8 @@ def placed_loads(
     counts = np.bincount(placed.replicas[placed.replicas >= 0], minlength=len(brokers))
     load[:, _OF[Resource.REPLICAS]] = counts + added.replicas[:, None]
     load[:, _OF[Resource.DISK_IO]] = disk
+    if math.isfinite(settings.recovery_seconds):
+        load[:, _OF[Resource.RECOVERY]] = _recovery_seconds(load[0, _OF[Resource.DISK]], placed, workload, settings)
     _add_movement(load, placed, workload, settings)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     return PlacedLoads(
@@ -248,6 +254,22 @@ def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload,
         at[_OF[Resource.CPU]] += cores(costs, 0.0, coming, going) - costs.base_cores
 
 
+def _recovery_seconds(
+    held: NDArray[np.float64], placed: Placed, workload: Workload, settings: LoadSettings
+) -> NDArray[np.float64]:
+    """Return float64[2, D, B], how long a broker's empty successor takes to copy all it held, under the throttle.
+
+    What is produced meanwhile passes the throttle too, as in every copy (:func:`closing_rates`).
+    """
+    rates = (
+        workload.load.bytes_in_mean_bytes_per_second[:, None, None] * workload.rate_ratios()[workload.outlook.class_of]
+    )
+    produced = _per_broker(placed.replicas, rates, placed.broker_count)
+    unknown = np.full(held.shape, np.nan)
+    closing = closing_rates(np.full(held.shape, settings.throttle_bytes_per_second), produced, unknown, produced)
+    return np.minimum(gate_seconds(held, closing), NEVER_SECONDS)
+
+
 def _largest_source_share(placed: Placed, workload: Workload) -> NDArray[np.float64]:
     """Return float64[B], the largest share of what any other broker misses that this one leads."""
     count = placed.broker_count
@@ -286,6 +308,9 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     load = placed.load.copy()
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
     capacity = has.by_resource()
+    is_limited = math.isfinite(settings.recovery_seconds) and shape.disk_kind is not DiskKind.MANAGED
+    limit = settings.recovery_seconds if is_limited else math.nan
+    capacity[Resource.RECOVERY] = np.full(len(placed.brokers), limit)
     return CapacityUse(
         brokers=placed.brokers,
         dates=workload.outlook.dates,

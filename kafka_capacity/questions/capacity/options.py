@@ -1,6 +1,7 @@
 """Which options are tried: broker counts × shapes × racks × replication factors, and always the two that cost nothing.
 
-Whatever is asked, two options are always there: to do nothing, and to scale in, by one broker of every rack.
+Whatever is asked, two options are always there: to do nothing, and to scale in, by one broker of every rack. Where
+today's volumes are larger than they must be, a third is to replace them by smaller ones.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.grid import proposed_brokers
@@ -43,6 +45,7 @@ class SizingRequest:
         balance: what is made even.
         tolerance_ratio: how far from its share a broker may be.
         seed: of every random draw.
+        budget_usd_per_month: what an option may cost; ``None`` for as much as it does.
     """
 
     today: Shape
@@ -58,6 +61,7 @@ class SizingRequest:
     balance: Balance = Balance.BYTES
     tolerance_ratio: float = 0.02
     seed: int = 0
+    budget_usd_per_month: float | None = None
 
 
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
@@ -89,6 +93,9 @@ def capacity_options(snapshot: Snapshot, request: SizingRequest) -> tuple[Capaci
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     still = PlacementKey(broker_count=now, extra_racks=0, replication_factor=None, is_observed=True)
     options = [CapacityOption(option_id="do-nothing", kind=OptionKind.DO_NOTHING, placement=still, shape=request.today)]
+    if _has_spare_volumes(snapshot, request):
+        kind = OptionKind.SHRINK_VOLUMES
+        options.append(CapacityOption(option_id=str(kind), kind=kind, placement=still, shape=request.today))
     counts = set(request.broker_counts or default_counts(observed, largest))
     fewer = scale_in_count(observed, largest)
     keys = [
@@ -107,6 +114,13 @@ def capacity_options(snapshot: Snapshot, request: SizingRequest) -> tuple[Capaci
             if is_asked:
                 options.append(_option(key, shape, request.today, now))
     return tuple(options)
+
+
+def _has_spare_volumes(snapshot: Snapshot, request: SizingRequest) -> bool:
+    """Return whether some broker's volume is larger than what it holds today asks for."""
+    held = bytes_per_broker(snapshot.brokers, snapshot.replicas, snapshot.partition_size_bytes())
+    spare = snapshot.brokers.disk_capacity_bytes > held / request.limits.disk_ratio
+    return request.today.volume is not None and bool(spare.any())
 
 
 def _order(key: PlacementKey) -> tuple[int, int, int]:

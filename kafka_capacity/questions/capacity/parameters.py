@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.estimated_price import with_estimated_price
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes
 from kafka_capacity.hardware.shapes import TODAY, Shape, observed_shape
@@ -101,10 +103,25 @@ class SizingParameters(BaseModel):
     # For nothing, any number of brokers would cost the same.
     broker_usd_per_hour: Price | None = _FORM.field(
         None, "Price of a broker", "--broker-price", form={"metavar": "USD/H"}, gt=0, is_usual=True
-    )("Of one of today's brokers with its disks. Empty: not known, and so is what it costs.")
-    usd_per_gib_between_racks: Price = _FORM.field(
-        0.0, "Price of traffic between racks", "--rack-traffic-price", form={"metavar": "USD/GIB"}
-    )("Of today's hardware; those of the catalogue have their own.")
+    )(
+        "Of one of today's brokers with its disks. Empty: an estimate, at the prices of the catalogue's shape that is "
+        "nearest in cores, memory and network."
+    )
+    usd_per_gib_between_racks: Price | None = _FORM.field(
+        None, "Price of traffic between racks", "--rack-traffic-price", form={"metavar": "USD/GIB"}
+    )("Of today's hardware; those of the catalogue have their own. Empty: nothing, or that of the estimate.")
+    commitment_discount_ratio: float = _FORM.field(
+        0.0, "Discount for a commitment", "--commitment-discount", ge=0.0, lt=1.0, allow_inf_nan=False
+    )(
+        "What reserved instances or a savings plan take off the catalogue's prices of machines: 0.62 is 62 % less. Not "
+        "off a price given above, nor off MSK, which has no such rate."
+    )
+    budget_usd_per_month: Price | None = _FORM.field(
+        None, "Budget", "--budget", form={"metavar": "USD/MONTH"}, gt=0, is_usual=True
+    )("Dollars a month that the brokers may cost, their disks and traffic included. Empty: no limit.")
+    recovery_hours: Rate | None = _FORM.field(None, "Recovery time", "--recovery-hours", form={"metavar": "HOURS"})(
+        "In how many hours all replicas of a lost broker must be re-replicated, under the throttle. Empty: no limit."
+    )
     partition_in_bytes_per_second: Rate = _FORM.field(
         _RULES.in_bytes_per_second, "Produced to a partition", "--partition-in"
     )("What one partition may get at peak.")
@@ -148,6 +165,7 @@ class SizingParameters(BaseModel):
         Raises:
             RequestError: a shape is not in the catalogue.
         """
+        catalogue = {name: self._discounted(shape) for name, shape in catalogue.items()}
         return SizingRequest(
             today=self._today(observed, catalogue, observed_vcpu),
             shapes=tuple(
@@ -172,25 +190,35 @@ class SizingParameters(BaseModel):
                 throttle_bytes_per_second=throttle_bytes_per_second,
                 reread_ratio=self.reread_ratio,
                 heap_bytes=heap_bytes,
+                recovery_seconds=math.inf if self.recovery_hours is None else self.recovery_hours * 3600,
             ),
+            budget_usd_per_month=self.budget_usd_per_month,
             estimate=HIGH if self.sized_estimate == "high" else MIDDLE,
             rack_rule=rack_rule,
             balance=balance,
             seed=seed,
         )
 
+    def _discounted(self, shape: Shape) -> Shape:
+        if not shape.is_discounted:
+            return shape
+        return dataclasses.replace(shape, usd_per_hour=shape.usd_per_hour * (1.0 - self.commitment_discount_ratio))
+
     def _today(self, observed: Brokers, catalogue: Mapping[str, Shape], observed_vcpu: float) -> Shape:
         if self.current_shape == TODAY:
-            return observed_shape(
+            is_priced = self.broker_usd_per_hour is not None
+            rack_price = self.usd_per_gib_between_racks
+            today = observed_shape(
                 observed,
                 vcpu=observed_vcpu if self.broker_vcpu is None else self.broker_vcpu,
                 disk_bytes_per_second=math.nan
                 if self.broker_disk_bytes_per_second is None
                 else self.broker_disk_bytes_per_second,
                 usd_per_hour=math.nan if self.broker_usd_per_hour is None else self.broker_usd_per_hour,
-                usd_per_gib_between_racks=self.usd_per_gib_between_racks,
+                usd_per_gib_between_racks=rack_price if rack_price is not None else 0.0 if is_priced else math.nan,
                 replica_limit=float(self.broker_replica_limit),
             )
+            return today if is_priced else with_estimated_price(today, catalogue.values())
         given = {
             "broker_vcpu": "has its own",
             "broker_disk_bytes_per_second": "has its own",

@@ -50,6 +50,7 @@ class PlacedOption:
         everything_seconds: of copying these.
         removed_brokers: how many of today's go.
         observed_brokers: how many there are today.
+        provisioned_bytes: float64[B], the disks of those that stay, 0 for new ones and where they are not known.
     """
 
     key: PlacementKey
@@ -66,6 +67,7 @@ class PlacedOption:
     everything_seconds: float
     removed_brokers: int
     observed_brokers: int
+    provisioned_bytes: NDArray[np.float64]
 
 
 def place_option(
@@ -127,7 +129,13 @@ def place_option(
         everything_seconds=float(held.max(initial=0)) / request.loads.throttle_bytes_per_second,
         removed_brokers=int((brokers.index_of(snapshot.brokers.ids) < 0).sum()),
         observed_brokers=len(snapshot.brokers),
+        provisioned_bytes=_provisioned_bytes(snapshot.brokers, brokers),
     )
+
+
+def _provisioned_bytes(observed: Brokers, target: Brokers) -> NDArray[np.float64]:
+    stays = observed.index_of(target.ids) >= 0
+    return np.where(stays, np.nan_to_num(target.disk_capacity_bytes), 0.0)
 
 
 def _without_log_dirs(snapshot: Snapshot) -> Snapshot:
@@ -178,4 +186,5 @@ def _refused(key: PlacementKey, brokers: Brokers, excuses: tuple[Excuse, ...]) -
         everything_seconds=0.0,
         removed_brokers=0,
         observed_brokers=0,
+        provisioned_bytes=np.zeros(len(brokers)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -25,6 +26,8 @@ class OptionKind(StrEnum):
     """Fewer brokers of today's hardware."""
     REBALANCE = "rebalance"
     """The brokers of today, with replicas rebalanced."""
+    SHRINK_VOLUMES = "shrink-volumes"
+    """The brokers and the placement of today, on volumes no larger than they must be: everything is copied."""
     SCALE_OUT = "scale-out"
     """More brokers of today's hardware."""
     OTHER_HARDWARE = "other-hardware"
@@ -134,19 +137,21 @@ class Exhaustion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthlyCost:
-    """US dollars a month, NaN where a price is not known.
+    """US dollars a month on average over the time up to the horizon, NaN where a price is not known.
 
     Attributes:
         brokers: machines.
-        disks: their volumes, as large and as fast as the horizon needs them; or what is stored.
-        between_racks: traffic between racks, at mean rates, averaged over the time up to the horizon.
+        disks: their volumes as they are provisioned, or what is stored.
+        between_racks: traffic between racks, at mean rates.
         ingest: what the provider takes for produced bytes.
+        by_date: all of it, at each date of the outlook.
     """
 
     brokers: float
     disks: float
     between_racks: float
     ingest: float
+    by_date: tuple[float, ...] = ()
 
     @property
     def total(self) -> float:
@@ -179,6 +184,15 @@ class ChangeCost:
     is_in_place: bool
 
 
+def day_before(day: str) -> str:
+    """Return the last day of what a day ends: what passes a limit on a day lasts until the one before.
+
+    >>> day_before("2027-03-01")
+    '2027-02-28'
+    """
+    return (datetime.date.fromisoformat(day) - datetime.timedelta(days=1)).isoformat()
+
+
 UNKNOWN = frozenset({"rates", "capacities", "sizes"})
 """Constraints that stand for what is not known, so that an option neither fits nor fails."""
 
@@ -192,7 +206,7 @@ class CapacityResult:
         fits: whether it stays within every limit up to the horizon, as far as capacities are known.
         excuses: the limits that it passes, one a resource and condition.
         not_judged: resources of which the capacity is not known.
-        fits_until: the last date up to which it fits; ``None`` when not even today.
+        fits_until: the last day on which it fits, the horizon at most; ``None`` when not even today.
         headroom_ratio: how much of what the limits allow is left at the tightest place, negative beyond a limit;
             ``None`` when nothing could be judged.
         tightest: that place.
@@ -234,6 +248,7 @@ class CapacityResult:
             "idle_brokers": option.placement.idle_brokers,
             "shape": option.shape.name,
             "priced_on": option.shape.priced_on or None,
+            "priced_as": option.shape.priced_as,
             "fits": self.fits,
             "fits_until": self.fits_until,
             "excuses": [excuse.as_dict() for excuse in self.excuses],
@@ -241,6 +256,10 @@ class CapacityResult:
             "headroom_ratio": plain_number(self.headroom_ratio),
             "tightest": None if self.tightest is None else to_plain(self.tightest),
             "exhaustion": [to_plain(one) for one in self.exhaustion],
-            "usd_per_month": {**to_plain(self.cost), "total": plain_number(self.cost.total)},
+            "usd_per_month": {
+                **to_plain(self.cost),
+                "total": plain_number(self.cost.total),
+                "is_estimate": option.shape.priced_as is not None,
+            },
             "change": to_plain(self.change),
         }

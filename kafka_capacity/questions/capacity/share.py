@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,7 +14,7 @@ from kafka_capacity.questions.capacity.decide import decide_capacity
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT, sizing_document
 from kafka_capacity.questions.capacity.found import FoundSizing, find_sizing
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.sizing_view import outlook_costs, read_sizing, view_sizing
 from kafka_capacity.questions.capacity.tables import (
     SIZING_TABLES,
     sizing_exhaustion_table,
@@ -29,7 +31,7 @@ def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
     tables = sizing_tables(found, sized)
     return Share(
         tables=tables,
-        documents={SIZING_DOCUMENT: {**sizing_document(found, sized), "scores": asked.scores}},
+        documents={SIZING_DOCUMENT: {**sized_document(found, sized, asked.request), "scores": asked.scores}},
         scenario_count=len(tables["sizing_options"]),
     )
 
@@ -42,6 +44,13 @@ def sizing_tables(found: FoundSizing, sized: Sized) -> dict[str, pa.Table]:
         "sizing_exhaustion": sizing_exhaustion_table(sized.results),
         "sizing_use": sizing_use_table(sized.results, found.inputs.request.limits),
     }
+
+
+def sized_document(found: FoundSizing, sized: Sized, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the tables do not say, and what the steps to the horizon cost."""
+    document = sizing_document(found, sized)
+    view = view_sizing(sizing_tables(found, sized), document, request)
+    return {**document, "outlook": outlook_costs(view)}
 
 
 def _decide(results: ReportInputs, _: Handed) -> Answer | None:

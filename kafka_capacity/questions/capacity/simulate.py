@@ -22,7 +22,13 @@ from kafka_capacity.questions.capacity.evaluate import evaluate_placed, judge_op
 from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingRequest, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.placing import place_option
-from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, MonthlyCost, PlacementKey
+from kafka_capacity.questions.capacity.results import (
+    CapacityOption,
+    CapacityResult,
+    MonthlyCost,
+    OptionKind,
+    PlacementKey,
+)
 
 RESULTS = "results"
 
@@ -99,7 +105,8 @@ def simulate_sizing(
     for key in observed:
         for result in _unpacked([placement_results(inputs, key)]):
             found[result.option_id] = result
-            inputs = dataclasses.replace(inputs, today=result.cost)
+            if result.option.kind is OptionKind.DO_NOTHING:
+                inputs = dataclasses.replace(inputs, today=result.cost)
     for result in _unpacked(run(inputs, [key for key in keys if not key.is_observed])):
         found[result.option_id] = result
     again = options_better_idle([found[one.option_id] for one in inputs.options], inputs.snapshot, inputs.request)
@@ -107,7 +114,7 @@ def simulate_sizing(
         for result in _unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
             found[result.option_id] = result
     results = tuple(found[option.option_id] for option in inputs.options)
-    advice = advise_size(results, inputs.workload.outlook.dates)
+    advice = advise_size(results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month)
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.excuse import distance
+from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
+from kafka_capacity.questions.capacity.results import day_before
 
 Row = Mapping[str, Any]
 
@@ -23,14 +28,18 @@ class Step:
     Attributes:
         option: the row of ``sizing_options``.
         from_day: when it is needed, because the step before runs out; the first day for now.
-        until: the day on which it runs out itself; ``None`` for not before the horizon.
+        until: the last day on which it does, the one before it runs out itself; ``None`` for beyond the horizon.
         resource: of which; ``None`` likewise, and where a planned topic asks for more brokers.
+        usd_per_month: what a month costs when it begins; ``None`` where that is not known.
+        more_usd_per_month: how much that is more than the step before costs then, or doing nothing today.
     """
 
     option: Row
     from_day: str
     until: str | None
     resource: str | None
+    usd_per_month: float | None
+    more_usd_per_month: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,27 +84,50 @@ class SizingView:
 
     @property
     def nearest(self) -> Row:
-        """The recommended option, else the one closest to fitting, of equals the first."""
-        return self.recommended or min(self.options, key=lambda row: distance(row["excuses"]))
+        """The recommended option, else the one closest to fitting, of equals the cheapest, of these the first."""
+        return self.recommended or min(self.options, key=lambda row: (distance(row["excuses"]), _usd_or_more(row)))
+
+    @property
+    def budget_usd_per_month(self) -> float | None:
+        """What an option may cost; ``None`` for as much as it does, and in plans of before there were budgets."""
+        found: float | None = self.document["advice"].get("budget_usd_per_month")
+        return found
+
+    def usd_on(self, option: Row, day: str) -> float | None:
+        """Return what a month of an option costs on a day of the outlook; ``None`` where that is not known."""
+        by_date = option.get("by_date_usd_per_month")
+        if not by_date or None in by_date:
+            return None
+        return float(np.interp(_days(day), [_days(date) for date in self.dates], by_date))
+
+    def usd_between(self, option: Row, first: str, last: str) -> float | None:
+        """Return what an option costs from one day to another; ``None`` where that is not known."""
+        days = sorted({first, last, *(date for date in self.dates if first < date < last)})
+        usd = [self.usd_on(option, day) for day in days]
+        known = [one for one in usd if one is not None]
+        months = np.diff([_days(day) for day in days]) / DAYS_A_MONTH
+        return float(months @ (np.add(known[1:], known[:-1]) / 2)) if len(known) == len(usd) else None
 
     def by_id(self, option_id: str | None) -> Row | None:
         """Find an option."""
         return next((row for row in self.options if row["option_id"] == option_id), None)
 
     def until(self, option: Row) -> str | None:
-        """Return the day on which an option first passes a limit; ``None`` for not before the horizon.
+        """Return the last day before an option passes a limit; ``None`` for beyond the horizon.
 
-        This is the one date of an option: steps, tables and sentences show it.
+        This is the one date of an option that lasts: steps, tables and sentences show it.
         """
-        return _end(self, option)[0]
+        passed_on = _end(self, option)[0]
+        return None if passed_on is None else day_before(passed_on)
 
     def of_count(self, count: int) -> Row | None:
-        """Return the option of so many brokers, and nothing else changed, that lasts longest; ``None`` for none."""
+        """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest."""
         kind = ("shape", "extra_racks", "replication_factor")
         rows = [
             row for row in self.options if row["broker_count"] == count and all(row[k] == self.today[k] for k in kind)
         ]
-        return max(rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
+        stepped = [step.option for step in self.steps if step.option in rows]
+        return max(stepped or rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
 
     @property
     def count_now(self) -> int | None:
@@ -147,6 +179,15 @@ def view_sizing(tables: Mapping[str, pa.Table], document: Mapping[str, Any], req
     return SizingView(**read, steps=_steps(view))
 
 
+def _days(day: str) -> int:
+    return datetime.date.fromisoformat(day).toordinal()
+
+
+def _usd_or_more(row: Row) -> float:
+    usd = row["total_usd_per_month"]
+    return math.inf if usd is None else float(usd)
+
+
 def has_no_rates(document: Mapping[str, Any]) -> bool:
     """Return whether sizing was tried on an inventory without rates: then it can answer nothing."""
     return bool(document) and document["peak_basis"] == str(PeakBasis.UNKNOWN)
@@ -161,7 +202,7 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
     today = view.today
     is_same = goal["shape"] == today["shape"]
     if is_same and goal["broker_count"] <= today["broker_count"]:
-        return (_step(view, goal, day),)
+        return (_step(view, goal, day, today),)
     kind = ("shape", "extra_racks", "replication_factor")
     on_the_way = [
         row
@@ -177,7 +218,8 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
             break
         best = min(lasting, key=lambda row: (row["broker_count"], row["kind"] != "do-nothing", row["option_id"]))
         if not found or found[-1].option is not best:
-            found.append(_step(view, best, (found[-1].until or date) if found else day))
+            before = found[-1].option if found else today
+            found.append(_step(view, best, (_end(view, before)[0] or date) if found else day, before))
     return tuple(found)
 
 
@@ -186,9 +228,44 @@ def _last_by_date(view: SizingView) -> Row | None:
     return view.by_id(named[-1]) if named else None
 
 
-def _step(view: SizingView, option: Row, from_day: str) -> Step:
-    until, resource = _end(view, option)
-    return Step(option=option, from_day=from_day, until=until, resource=resource)
+def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:
+    usd, less = view.usd_on(option, from_day), view.usd_on(before, from_day)
+    return Step(
+        option=option,
+        from_day=from_day,
+        until=view.until(option),
+        resource=_end(view, option)[1],
+        usd_per_month=usd,
+        more_usd_per_month=None if usd is None or less is None else usd - less,
+    )
+
+
+def outlook_costs(view: SizingView) -> dict[str, Any]:
+    """Return what the steps to the horizon cost as plain data: a month of each, and all of them against all at once.
+
+    ``usd_step_by_step`` and ``usd_at_once`` are those of the whole time up to the horizon: of each step while it lasts,
+    and of the last one from the first day on.
+    """
+    ends = [*(step.from_day for step in view.steps[1:]), view.horizon]
+    paid = [view.usd_between(step.option, step.from_day, end) for step, end in zip(view.steps, ends, strict=False)]
+    known = [usd for usd in paid if usd is not None]
+    return {
+        "steps": [
+            {
+                "option_id": step.option["option_id"],
+                "broker_count": step.option["broker_count"],
+                "from_day": step.from_day,
+                "until": step.until,
+                "resource": step.resource,
+                "usd_per_month": step.usd_per_month,
+                "more_usd_per_month": step.more_usd_per_month,
+                "is_estimate": step.option.get("priced_as") is not None,
+            }
+            for step in view.steps
+        ],
+        "usd_step_by_step": sum(known) if view.steps and len(known) == len(paid) else None,
+        "usd_at_once": view.usd_between(view.steps[-1].option, view.dates[0], view.horizon) if view.steps else None,
+    }
 
 
 def _end(view: SizingView, option: Row) -> tuple[str | None, str | None]:

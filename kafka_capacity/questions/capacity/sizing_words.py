@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, outlook_costs
 from kafka_capacity.text import format_month, format_usd, plural
 
 CONDITION_WORDS = {
@@ -43,6 +43,7 @@ def option_name(option: Row) -> str:
         name += f" of {option['shape']}"
     more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
     more += [f"{idle:,} of them idle"] if (idle := idle_brokers(option)) else []
+    more += ["smaller volumes"] if option["kind"] == "shrink-volumes" else []
     more += [] if option["replication_factor"] is None else [f"replication factor {option['replication_factor']}"]
     return name + (f" ({', '.join(more)})" if more else "")
 
@@ -149,18 +150,28 @@ def _enough(view: SizingView) -> str:
         return f"{sentence}, and nothing that was tried {what}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     if price is not None and now is not None:
-        cheaper = f"{run_verb(chosen['broker_count'], 'cost')} {format_usd(price)} a month instead of {format_usd(now)}"
+        cheaper = (
+            f"{run_verb(chosen['broker_count'], 'cost')} {month_words(chosen, price)} instead of {format_usd(now)}"
+        )
         return f"{sentence}; {option_name(chosen)} would do too, and {cheaper}."
     return f"{sentence}; {option_name(chosen)} would do too."
 
 
 def _nothing_lasts(view: SizingView) -> str:
-    lead = f"Nothing that was tried lasts until {format_month(view.horizon)}"
+    nearest, budget = view.nearest, view.budget_usd_per_month
+    within = "that was tried" if budget is None else f"within {format_usd(budget)} a month"
+    lead = f"Nothing {within} lasts until {format_month(view.horizon)}"
+    price = nearest["total_usd_per_month"]
+    beyond = f"the cheapest that does, {option_name(nearest)}, costs {month_words(nearest, price)}" if price else ""
     if view.steps:
         last = view.steps[-1]
         end = "" if last.until is None else f", and these last until {_when(view, last.until)}"
-        return f"{lead}: {steps_phrase(view)}{end}; {today_phrase(view)}."
-    nearest = view.nearest
+        if last.until is not None and last.until[:7] == view.horizon[:7]:
+            end = f", and these last until {last.until} only"
+        rest = beyond if nearest["fits"] else today_phrase(view)
+        return f"{lead}: {steps_phrase(view)}{end}; {rest}."
+    if nearest["fits"]:
+        return f"{lead}; {beyond or f'what {option_name(nearest)} would cost is not known'}."
     reason = f": {nearest['excuses'][0]['reason']}" if nearest["excuses"] else ""
     return f"{lead}, nor fits today. The nearest is {option_name(nearest)}{reason}."
 
@@ -168,7 +179,8 @@ def _nothing_lasts(view: SizingView) -> str:
 def badge(view: SizingView) -> tuple[str, str]:
     """Return the kind of the word in front of the headline, and the word."""
     if view.recommended is None:
-        return "bad", "✕ Nothing tried lasts"
+        is_free = view.budget_usd_per_month is None or not view.nearest["fits"]
+        return "bad", "✕ Nothing tried lasts" if is_free else "✕ Beyond the budget"
     if view.today["fits"]:
         return BADGES[Status.NOT_JUDGED] if view.today["not_judged"] else ("good", "✓ Enough brokers")
     if view.today["fits_until"] is None:
@@ -189,6 +201,43 @@ def subject_words(view: SizingView) -> str:
     return steps_phrase(view) + (f", until {month}" if len(view.steps) == 1 else "")
 
 
+def month_words(option: Row, usd: float) -> str:
+    """Write what a month of an option costs, and whether that is an estimate."""
+    return f"{format_usd(usd)} a month{' by estimate' if option.get('priced_as') else ''}"
+
+
+def estimate_sentence(option: Row) -> str | None:
+    """Return whose prices stand in for those that nobody gave."""
+    like = option.get("priced_as")
+    return like and (
+        f"Dollars of today’s hardware are an estimate, at the prices of {like} of {option['priced_on']}: "
+        "give broker_usd_per_hour or current_shape."
+    )
+
+
+def pay_sentence(view: SizingView) -> str | None:
+    """Describe what is paid now and what later, against all at once; ``None`` where it is not known or but one step."""
+    costs, last = outlook_costs(view), view.steps[-1].option if view.steps else view.today
+    later, once = costs["usd_step_by_step"], costs["usd_at_once"]
+    if later is None or once is None or len(view.steps) < 2:
+        return None
+    parts, before = [], view.today
+    for step in view.steps:
+        usd, more = step.more_usd_per_month or 0.0, step.option["broker_count"] - before["broker_count"]
+        what = f"{more:,} more {'broker' if more == 1 else 'brokers'}"
+        if step.option["shape"] != before["shape"]:
+            what = option_name(step.option)
+        if step.option is not before:
+            when = "now" if step is view.steps[0] else f"by {step.from_day}"
+            parts.append(f"{what} {when}, {'+' if usd >= 0 else ''}{format_usd(usd)} a month")
+        before = step.option
+    estimate = " by estimate" if last.get("priced_as") else ""
+    return (
+        f"{'; '.join(parts)}. Up to {view.horizon} that is {format_usd(later)}{estimate}, and {format_usd(once)} with "
+        f"all {last['broker_count']:,} now."
+    )
+
+
 def cost_sentence(view: SizingView) -> str:
     """Describe what the recommended option costs a month, or which parameter would tell."""
     option, now = view.nearest, view.today["total_usd_per_month"]
@@ -197,7 +246,7 @@ def cost_sentence(view: SizingView) -> str:
         verb = run_verb(option["broker_count"], "cost")
         return f"What {option_name(option)} {verb} is not known: {price_wanted(option)}."
     against = "" if option is view.today else f" ({format_usd(now)} as today)" if now is not None else ""
-    sentence = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {format_usd(price)} a month{against}"
+    sentence = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {month_words(option, price)}{against}"
     days = option["break_even_days"]
     if days is not None and option["change_usd"] is not None and option is not view.today:
         sentence += (

@@ -22,7 +22,8 @@ from kafka_capacity.questions.capacity.results import CapacityResult
 class OptionRow:
     """One row an option, in the order tried; what is not known or never ends is null.
 
-    ``idle_brokers`` of its brokers hold nothing; ``excuses`` is a JSON list.
+    ``idle_brokers`` of its brokers hold nothing; ``excuses`` is a JSON list; where dollars are an estimate,
+    ``priced_as`` is the shape whose prices they are.
     """
 
     position: Int32
@@ -35,6 +36,7 @@ class OptionRow:
     shape: str
     provider: str
     priced_on: str | None
+    priced_as: str | None = None
     fits: bool
     fits_until: str | None
     is_recommended: bool
@@ -53,6 +55,7 @@ class OptionRow:
     between_racks_usd_per_month: float | None
     ingest_usd_per_month: float | None
     total_usd_per_month: float | None
+    by_date_usd_per_month: tuple[float, ...] | None = None
     moved_bytes: float
     moved_between_racks_bytes: float
     change_seconds: float | None
@@ -127,6 +130,7 @@ def sizing_options_table(
                 shape=option.shape.name,
                 provider=option.shape.provider,
                 priced_on=option.shape.priced_on or None,
+                priced_as=option.shape.priced_as,
                 fits=result.fits,
                 fits_until=result.fits_until,
                 is_recommended=option.option_id == recommended,

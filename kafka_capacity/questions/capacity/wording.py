@@ -13,6 +13,7 @@ _WHAT = {
     Resource.DISK: "would hold",
     Resource.DISK_IO: "would write and read",
     Resource.REPLICAS: "would hold",
+    Resource.RECOVERY: "would take",
 }
 
 _WHEN = {
@@ -23,6 +24,9 @@ _WHEN = {
     Condition.BROKER_RETURNS: "at peak while a broker catches up",
     Condition.REREADING: "at peak while everything is read once more",
 }
+
+_STILL = {Resource.DISK: "", Resource.REPLICAS: "", Resource.RECOVERY: " to be re-replicated after its loss"}
+"""What holds under every condition, and what is said instead of one."""
 
 
 def limit_sentence(
@@ -36,11 +40,13 @@ def limit_sentence(
     allowed: float,
     share: float,
     passed_on: str | None,
+    burst: float | None = None,
 ) -> str:
-    """Return which limit is passed, by whom, when and by how much."""
-    when = "" if resource in (Resource.DISK, Resource.REPLICAS) else " " + _WHEN[condition].format(lost=lost)
+    """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does."""
+    when = _STILL[resource] if resource in _STILL else " " + _WHEN[condition].format(lost=lost)
     of = "" if share == 1.0 else f" ({share:.0%} of {shown_amount(resource, allowed / share)})"
     first = "" if passed_on in (None, date) else f"; the limit is passed on {passed_on}"
+    first += "" if burst is None or needed > burst else f"; bursts reach {shown_amount(resource, burst)}, for minutes"
     return (
         f"{where} {_WHAT[resource]} {shown_amount(resource, needed)}{when} on {date}, "
         f"but {shown_amount(resource, allowed)} are allowed{of}{first}"

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes
 from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, hardware
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -34,12 +35,17 @@ def test_shipped_shapes_are_in_base_units():
     small = shapes["m5.large"]
     assert (small.vcpu, small.usd_per_hour) == (2, 0.096)
     assert small.network_bytes_per_second == 750e6 / 8
-    assert small.disk_bytes_per_second == 81 * MIB
-    assert small.disk_bytes == 16_384 * GIB
+    assert small.disk_bytes_per_second == 650e6 / 8
+    assert small.bursts[Resource.DISK_IO] == 4750e6 / 8
+    assert small.bursts[Resource.NETWORK_IN] == small.bursts[Resource.NETWORK_OUT] == 10e9 / 8
+    assert small.disk_bytes == 65_536 * GIB
+    assert small.volume.largest_bytes_per_second == 2_000 * MIB
     assert small.volume.usd_per_gib_month == 0.08
     large = shapes["kafka.m7g.2xlarge"]
     assert large.disk_bytes_per_second == 312.5 * MIB
-    assert hardware(large, Brokers.of([1])).disk_bytes_per_second == 250 * MIB  # its volume gives less than its line
+    assert hardware(large, Brokers.of([1])).disk_bytes_per_second == 312.5 * MIB
+    # The volume of an xlarge can be provisioned with no more than 250, but its line gives less than that.
+    assert shapes["kafka.m7g.xlarge"].volume.largest_bytes_per_second == 250 * MIB
     assert shapes["express.m7g.large"].client_in_bytes_per_second == 15.625 * MIB
     assert shapes["i3en.large"].disk_bytes == 1164 * GIB
 
@@ -48,13 +54,32 @@ def test_every_shipped_shape_says_where_it_is_from_and_of_which_day():
     for shape in read_shapes().values():
         assert shape.source.startswith("https://")
         assert len(shape.priced_on) == 10
-        assert shape.usd_per_hour > 0 or math.isnan(shape.usd_per_hour)
+        assert shape.usd_per_hour > 0
 
 
-def test_what_is_not_known_is_not_made_up():
-    local = read_shapes()["i3en.large"]
-    assert math.isnan(local.usd_per_hour)
-    assert math.isnan(local.disk_bytes_per_second)
+def test_every_shipped_shape_has_networks_and_disks_or_quotas_of_clients():
+    for shape in read_shapes().values():
+        rates = (shape.network_bytes_per_second, shape.disk_bytes_per_second)
+        if shape.disk_kind is DiskKind.MANAGED:
+            rates = (shape.client_in_bytes_per_second, shape.client_out_bytes_per_second)
+        assert all(rate > 0 for rate in rates), shape.name
+        assert all(rate > 0 for rate in shape.bursts.values())
+        sustained = hardware(shape, Brokers.of([1])).by_resource()
+        assert all(rate > sustained[resource][0] for resource, rate in shape.bursts.items()), shape.name
+
+
+def test_what_is_not_known_is_not_made_up(own_file):
+    ours = read_shapes(own_file(OWN))["r740"]
+    assert math.isnan(ours.memory_bytes)
+    assert math.isnan(ours.disk_bytes_per_second)
+
+
+def test_a_provider_with_quotas_is_judged_by_these_and_not_by_figures_of_processors():
+    shapes = read_shapes()
+    for name in ("kafka.m7g.large", "express.m7g.large"):
+        assert math.isnan(hardware(shapes[name], Brokers.of([1])).vcpu[0])
+        assert shapes[name].client_in_bytes_per_second > 0
+    assert hardware(shapes["m7g.large"], Brokers.of([1])).vcpu[0] == 2
 
 
 def test_own_shapes_stand_beside_the_shipped_ones_and_in_their_place(own_file):

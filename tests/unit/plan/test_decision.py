@@ -17,6 +17,7 @@ from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.decision import decide
 from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
 from kafka_capacity.plan.publish import publish_report, read_decision, release_plan_files
+from kafka_capacity.questions.capacity.results import day_before
 from tests.published import read_published
 from tests.report.decided import build_report, decision_of
 from tests.report.sized import sized_inputs
@@ -94,7 +95,7 @@ def test_a_page_has_one_recommendation_and_one_date_for_it(both):
     now, *later = verdict["recommendation"]["steps"]
     # The count that is needed now is what the first figure says and what the move goes to.
     assert verdict["sizing"]["figures"][0]["value"] == now["broker_count"] == verdict["recommendation"]["moves_to"]
-    assert verdict["recommendation"]["until"] == now["until"] == later[0]["from_day"]
+    assert verdict["recommendation"]["until"] == now["until"] == day_before(later[0]["from_day"])
     # Every table that names it says so, and until when; none says that it does not fit.
     (move,) = [row for row in table_of(report, "comparison") if row["verdict"].startswith("recommended")]
     assert move["verdict"] == "recommended_now"

@@ -14,6 +14,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     not_judged_sentence,
     option_label,
     option_name,
+    pay_sentence,
 )
 from kafka_capacity.report.anchors import BY_WHEN
 from kafka_capacity.report.sections import section
@@ -26,7 +27,8 @@ _STEPS = (
     column("option", "Brokers"),
     column("until", "Lasts until", "day"),
     column("resource", "Then out of"),
-    column("usd", "A month", "usd"),
+    column("usd", "A month then", "usd"),
+    column("more_usd", "More a month", "usd"),
 )
 _BY_DATE = (
     column("days", "If it must last until"),
@@ -69,7 +71,8 @@ def steps_table(view: SizingView) -> dict[str, Any] | None:
             "option": option_label(step.option),
             "until": step.until or f"beyond {view.horizon}",
             "resource": "" if step.resource is None else resource_name(step.resource),
-            "usd": step.option["total_usd_per_month"],
+            "usd": step.usd_per_month,
+            "more_usd": step.more_usd_per_month,
         }
         for place, step in enumerate(view.steps)
     ]
@@ -77,14 +80,14 @@ def steps_table(view: SizingView) -> dict[str, Any] | None:
         f"The fewest brokers of those tried that last, at the {view.estimate} estimate; each step is due on the day on "
         "which the one before passes a limit."
     )
-    if any(row["usd"] is not None for row in rows):
-        note += " Dollars a month are those of the whole time up to the horizon."
+    if (paid := pay_sentence(view)) is not None:
+        note += f" Pay now or later: {paid}"
     return table("Steps to the horizon", _priced(_STEPS, rows), rows, note=note) if rows else None
 
 
 def _priced(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     """Leave out dollars that nobody knows."""
-    return [one for one in columns if one.key != "usd" or any(row["usd"] is not None for row in rows)]
+    return [one for one in columns if one.kind != "usd" or any(row[one.key] is not None for row in rows)]
 
 
 def _by_date(view: SizingView) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.results import UNKNOWN
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
@@ -14,6 +15,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     cost_sentence,
     days_words,
+    estimate_sentence,
     idle_brokers,
     tightest_phrase,
 )
@@ -27,7 +29,7 @@ MAX_FRONT = 8
 """Rows of the Pareto front that are not folded away."""
 MAX_ROWS = 300
 
-_KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced"}
+_KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced", "shrink-volumes": "smaller volumes"}
 
 
 def _verdict(view: SizingView, row: Row) -> str:
@@ -39,7 +41,7 @@ def _verdict(view: SizingView, row: Row) -> str:
     if row["is_recommended"]:
         return "recommended"
     if row["fits"]:
-        return "fits"
+        return "fits" if is_within(view.budget_usd_per_month, row["total_usd_per_month"]) else "over_budget"
     if is_not_judged(row):
         return "not_judged"
     return "does_not_fit" if row["fits_until"] is None else "lasts"
@@ -51,7 +53,7 @@ def is_not_judged(row: Row) -> bool:
 
 
 def lasts_until(view: SizingView, row: Row) -> str:
-    """Return the day on which an option first passes a limit, or why there is none."""
+    """Return the last day before an option passes a limit, or why there is none."""
     if row["fits"]:
         return f"beyond {view.horizon}"
     if row["fits_until"] is None:
@@ -132,7 +134,9 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "everything started at once."
     )
     if priced:
-        note += f" Prices are those of {', '.join(priced)}."
+        note += f" Prices are those of {', '.join(priced)}, and a month is the average of the time up to the horizon."
+    if (estimate := estimate_sentence(sizing.today)) is not None:
+        note += f" {estimate}"
     rest = [_row(sizing, row) for row in others[:MAX_ROWS]]
     return {
         "cost": cost_sentence(sizing),
@@ -188,5 +192,6 @@ def _note(row: Row) -> str | None:
         used = row["broker_count"] - idle
         parts.append(f"Spread over all its brokers it has less headroom than on {used:,}, so {idle:,} hold nothing")
     if not row["is_in_place"]:
-        parts.append("New machines: everything is copied")
+        what = "volumes" if row["kind"] == "shrink-volumes" else "machines"
+        parts.append(f"New {what}: everything is copied")
     return ". ".join(parts) + "." if parts else None

@@ -1,10 +1,13 @@
 """Costs by hand: machines, volumes, traffic between racks, and when a change has paid for itself."""
 
 import math
+from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.questions.capacity.cost import (
@@ -21,13 +24,20 @@ from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas,
 MONTH = 730 * 3600
 
 
-def costs(name, *, bytes_in=(30e6,), bytes_out=(90e6,), rows=((1, 2, 3),), racks="abc", settings=None, **options):
+def costs(shape, *, bytes_in=(30e6,), bytes_out=(90e6,), rows=((1, 2, 3),), racks="abc", settings=None, **options):
     work = workload(bytes_in, bytes_out, **options)
     list_of = brokers(len(racks), list(racks))
     loads = placed_loads(work, list_of, replicas(*[list(row) for row in rows]), settings or LoadSettings())
-    shape = read_shapes()[name]
+    shape = read_shapes()[shape] if isinstance(shape, str) else shape
     traffic = traffic_between_racks(work, loads)
-    return monthly_cost(shape, capacity_use(work, loads, shape), loads, work, traffic, Limits(), 1), traffic
+    cost = monthly_cost(shape, capacity_use(work, loads, shape), loads, work, traffic, Limits(), 1)
+    return cost, averages(work, traffic)
+
+
+def averages(work, traffic):
+    """What leaves its rack, on average over the time."""
+    shares = time_shares(work.outlook.dates)
+    return SimpleNamespace(**{field.name: float(shares @ getattr(traffic, field.name)) for field in fields(traffic)})
 
 
 def test_traffic_between_racks_is_that_of_the_published_example():
@@ -71,7 +81,7 @@ def test_managed_disks_store_each_record_once_and_take_their_share_of_what_comes
 
 
 def test_an_unknown_price_is_an_unknown_cost():
-    cost, _ = costs("i3en.large")
+    cost, _ = costs(replace(read_shapes()["i3en.large"], usd_per_hour=math.nan))
     assert math.isnan(cost.brokers)
     assert math.isnan(cost.total)
 
@@ -109,7 +119,7 @@ def test_an_added_topic_is_copied_to_other_racks_as_often_as_its_factor_and_the_
     for racks, factor, copies in (("abc", None, 2.0), ("abc", 2, 1.0), ("abcd", 9, 3.0), ("aabb", None, 4 / 3)):
         work = workload((0.0,), (0.0,), added=(added,))
         loads = placed_loads(work, brokers(len(racks), list(racks)), replicas([1]), LoadSettings())
-        found = traffic_between_racks(work, loads, replication_factor=factor)
+        found = averages(work, traffic_between_racks(work, loads, replication_factor=factor))
         assert found.replicated == pytest.approx(6e6 * copies)
 
 
@@ -130,3 +140,60 @@ def test_break_even_needs_a_known_saving():
     assert break_even_days(math.nan, month(10.0), month(5.0)) is None
     assert break_even_days(5.0, month(math.nan), month(5.0)) is None
     assert break_even_days(5.0, month(5.0), month(5.0)) is None
+
+
+DATES = ("2026-11-01", "2026-12-01", "2026-12-31", "2027-01-30")
+"""Four dates thirty days apart: the first and the last stand for a sixth of the time each, the others for a third."""
+
+
+def kept(gib, **options):
+    """Cost three m5.large with a volume of so many GiB each, that held 85 GiB when they were filled."""
+    work = workload((1e6,), (1e6,), size=85 * GIB, retention=85 * GIB / 1e6, dates=DATES, **options)
+    loads = placed_loads(work, brokers(3, list("abc")), replicas([1, 2, 3]), LoadSettings())
+    shape = read_shapes()["m5.large"]
+    use, traffic = capacity_use(work, loads, shape), traffic_between_racks(work, loads)
+
+    def cost(*, is_replaced):
+        provisioned = None if gib is None else np.full(3, gib * GIB)
+        return monthly_cost(
+            shape, use, loads, work, traffic, Limits(), 1, provisioned_bytes=provisioned, is_replaced=is_replaced
+        )
+
+    return cost
+
+
+def test_doing_nothing_pays_for_the_volumes_that_there_are():
+    # 85 GiB at 85 % need 100 GiB, but 500 are provisioned: 3 x 500 x $0.08.
+    assert kept(500, middle=[[1] * 4])(is_replaced=False).disks == pytest.approx(3 * 500 * 0.08)
+    assert kept(500, middle=[[1] * 4])(is_replaced=True).disks == pytest.approx(3 * 100 * 0.08)
+
+
+def test_volumes_that_grow_are_paid_for_while_they_are_large():
+    # The log keeps a day, so it doubles with its traffic: 100 GiB on the first two dates and, but for that day's
+    # growth, 200 on the others. Half of the time each: 150 on average, where the end alone would be 200.
+    month = kept(None, middle=[[1, 1, 2, 2]])(is_replaced=False)
+    assert month.disks == pytest.approx(3 * 150 * 0.08, rel=0.02)
+
+
+def test_a_cut_of_retention_saves_what_is_no_longer_provisioned_or_stored():
+    halved = {"middle": [[1] * 4], "retention_changes": [[1, 0.5, 0.5, 0.5]]}
+    # Bought: 100 GiB on the first date, and 50 from the second on: 100 / 6 + 50 x 5 / 6.
+    assert kept(None, **halved)(is_replaced=True).disks == pytest.approx(3 * (100 / 6 + 50 * 5 / 6) * 0.08)
+    # Kept as they are, volumes cannot shrink, and nothing is saved.
+    assert kept(100, **halved)(is_replaced=False).disks == pytest.approx(3 * 100 * 0.08)
+    # Managed: 85 GiB are stored at first, once.
+    cost, _ = costs("express.m7g.large", size=85 * GIB, retention=85 * GIB / 30e6, dates=DATES, **halved)
+    assert cost.disks == pytest.approx((85 / 6 + 85 / 2 * 5 / 6) * 0.10)
+
+
+def test_a_month_costs_the_average_of_what_it_costs_at_each_date():
+    cost, _ = costs("m5.large", dates=DATES, middle=[[1, 2, 3, 4]])
+    assert cost.total == pytest.approx(float(time_shares(DATES) @ np.array(cost.by_date)))
+    assert list(cost.by_date) == sorted(cost.by_date)
+
+
+def test_fast_volumes_pay_for_operations_too():
+    # 1,200 MiB/s at 80 % are 1,500 MiB/s: 1,375 above what is included, and 6,000 operations of 0.25 MiB, 3,000 above.
+    rate = 1_200 * MIB
+    cost, _ = costs("m7i.16xlarge", bytes_in=(rate,), size=85 * GIB, retention=85 * GIB / rate)
+    assert cost.disks == pytest.approx(3 * (100 * 0.08 + 1_375 * 0.04 + 3_000 * 0.005))

@@ -58,7 +58,7 @@ def test_even_counts_by_hand():
         client_in=100 * MIB, client_out=300 * MIB, copied=200 * MIB, disk_bytes=0.0, replicas=0.0, cpu=STATED
     )
     network = (Resource.NETWORK_OUT,)
-    shape = read_shapes()["m7g.large"]  # 117 MiB/s
+    shape = read_shapes()["kafka.m7g.large"]  # 117 MiB/s
     none = Limits(tolerance=FailureTolerance.NONE)
     # 500 / (117 x 0.7) = 6.1
     assert even_count(load, shape, none, 1, network) == 7

@@ -101,8 +101,8 @@ def test_a_topic_to_come_takes_as_many_brokers_as_it_has_replicas():
             "more"
         )
         assert (excuse.when, excuse.needed, excuse.available) == ("2026-12-01", 7.0, 6.0)
-        # The last of the dates, which are a month apart here, on which it does not exist yet.
-        assert (found[name].fits, found[name].fits_until) == (False, "2026-11-20")
+        # The last day on which it does not exist yet.
+        assert (found[name].fits, found[name].fits_until) == (False, "2026-11-30")
     assert found["006-brokers.today.rf2"].fits  # given two replicas as all others
     advice = advise_size(tuple(found.values()), ("2026-11-20", "2026-12-20"))
     assert advice.reason.endswith(f"doing nothing does not fit: {found['do-nothing'].excuses[0].reason}")

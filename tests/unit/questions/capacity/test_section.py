@@ -99,8 +99,8 @@ PASSED = (
 def test_each_step_is_due_when_the_one_before_runs_out():
     view = view_of(GROWING, PASSED, recommended="021")
     assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
-        ("015", "2026-11-15", "2027-04-16", "disk"),
-        ("018", "2027-04-16", "2027-08-29", "disk"),
+        ("015", "2026-11-15", "2027-04-15", "disk"),
+        ("018", "2027-04-16", "2027-08-28", "disk"),
         ("021", "2027-08-29", None, None),
     ]
     assert headline(view) == (
@@ -164,7 +164,7 @@ def test_a_planned_topic_may_ask_for_more_brokers_before_anything_runs_out():
     ]
     view = view_of(rows, [passing("do-nothing", "2027-06-01")], recommended="015")
     assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
-        ("do-nothing", "2026-11-15", "2026-12-01", None),
+        ("do-nothing", "2026-11-15", "2026-11-30", None),
         ("015", "2026-12-01", None, None),
     ]
 
@@ -289,7 +289,7 @@ def test_bars_of_a_waterfall_join(report):
 
 
 def test_the_move_is_set_against_the_months_to_come(report):
-    assert report["verdict"]["sizing"]["relation"].endswith("It goes to 7 brokers; today’s 6 last until 2027-01-22.")
+    assert report["verdict"]["sizing"]["relation"].endswith("It goes to 7 brokers; today’s 6 last until 2027-01-21.")
 
 
 def test_what_may_bind_and_is_not_known_never_fits(report):

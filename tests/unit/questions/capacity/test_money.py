@@ -1,0 +1,227 @@
+"""What is bought and when: budgets, estimated prices, commitments, pay now or later, and how long recovery may take."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from kafka_capacity.demand.workload import HIGH
+from kafka_capacity.hardware.estimated_price import with_estimated_price
+from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Resource
+from kafka_capacity.hardware.shapes import observed_shape
+from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.questions.capacity.choice import advise_size
+from kafka_capacity.questions.capacity.document import to_plain
+from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
+from kafka_capacity.questions.capacity.options import SizingRequest
+from kafka_capacity.questions.capacity.parameters import SizingParameters
+from kafka_capacity.questions.capacity.results import OptionKind
+from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.sizing_view import outlook_costs, view_sizing
+from kafka_capacity.questions.capacity.sizing_words import badge, estimate_sentence, headline, pay_sentence
+from kafka_capacity.questions.capacity.tables import (
+    sizing_exhaustion_table,
+    sizing_options_table,
+    sizing_use_table,
+)
+from tests.asking import run_sizes
+from tests.shapes import read_shapes
+from tests.unit.proposal.snapshots import observed
+from tests.unit.questions.capacity.test_options import sized
+from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
+
+OWN_PRICE = {"vcpu": 16.0, "usd_per_hour": 1.0, "usd_per_gib_between_racks": 0.0}
+"""Three brokers cost 3 x 730 dollars a month."""
+
+
+def viewed(results, advice, dates=("2026-11-20", "2026-12-20")):
+    tables = {
+        "sizing_options": sizing_options_table(results, recommended=advice.recommended, front=advice.front),
+        "sizing_exhaustion": sizing_exhaustion_table(results),
+        "sizing_use": sizing_use_table([], None),
+    }
+    return view_sizing(tables, {"advice": to_plain(advice), "dates": list(dates)}, {})
+
+
+def asked(list_of=None, *, vcpu=16.0, **given):
+    return SizingParameters(**given).sizing_request(
+        brokers(3, memory_bytes=64 * GIB) if list_of is None else list_of,
+        read_shapes(),
+        observed_vcpu=vcpu,
+        throttle_bytes_per_second=50e6,
+        disk_limit_ratio=0.85,
+        rack_rule=RackRule.STRICT,
+        balance=Balance.BYTES,
+        seed=0,
+    )
+
+
+def test_a_budget_is_kept_and_says_what_it_leaves():
+    _, advice = sized(budget_usd_per_month=3_000.0)
+    assert advice.recommended == "003-brokers.today"
+    assert "leaves $810 of the budget of $3,000 a month" in advice.reason  # 3,000 - 3 x 730
+
+
+def test_where_nothing_fits_within_the_budget_the_reason_has_the_numbers():
+    results, advice = sized(budget_usd_per_month=2_000.0)
+    assert advice.recommended is None
+    assert advice.reason == (
+        "no option that fits is within the budget of $2,000 a month; the cheapest that fits, 003-brokers.today, costs "
+        "$2,190 a month, $190 more; nothing that was tried is within it, not even 003-brokers.today for $2,190 a month"
+    )
+    view = viewed(results, advice)
+    assert view.nearest["option_id"] == "003-brokers.today"
+    assert headline(view) == (
+        "Nothing within $2,000 a month lasts until December 2026; the cheapest that does, 3 brokers, costs $2,190 a "
+        "month."
+    )
+    assert badge(view) == ("bad", "✕ Beyond the budget")
+
+
+def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
+    # 4 MiB/s a partition grow fivefold: three brokers are enough at first only.
+    results, advice = sized(growth=(1.0, 5.0), today=OWN_PRICE, budget_usd_per_month=3_000.0)
+    assert advice.recommended is None
+    assert "within it 003-brokers.today lasts longest, until 2026-1" in advice.reason
+    assert advice.by_date[0] == ("2026-11-20", "003-brokers.today")
+    assert headline(viewed(results, advice)).endswith(
+        "nothing within $3,000 a month lasts until December 2026: 3 brokers now, and these last until 2026-12-03 only; "
+        "the cheapest that does, 6 brokers, costs $4,380 a month."
+    )
+
+
+def test_what_nobody_knows_the_price_of_is_in_no_budget():
+    _, advice = sized(budget_usd_per_month=1e6, today={"usd_per_hour": math.nan})
+    assert advice.recommended is None
+    assert advice.reason.startswith("of what fits no price is known")
+
+
+def test_a_price_that_nobody_gave_is_that_of_the_nearest_shape_and_an_estimate():
+    today = asked().today
+    assert (today.priced_as, today.usd_per_hour) == ("m7g.4xlarge", 0.6528)  # 16 cores and 64 GiB, as it has
+    assert today.usd_per_gib_between_racks == 0.02
+    assert asked(usd_per_gib_between_racks=0.0).today.usd_per_gib_between_racks == 0.0
+    given = asked(broker_usd_per_hour=2.0).today
+    assert (given.priced_as, given.usd_per_hour, given.usd_per_gib_between_racks) == (None, 2.0, 0.0)
+    nothing = asked(brokers(3), vcpu=math.nan).today
+    assert nothing.priced_as is None
+    assert math.isnan(nothing.usd_per_hour)
+
+
+def test_an_estimate_prices_the_disks_there_are_and_is_marked():
+    three = brokers(3, list("abc"), disk_capacity_bytes=1_000 * GIB, memory_bytes=64 * GIB)
+    today = with_estimated_price(
+        observed_shape(three, vcpu=16.0, usd_per_gib_between_racks=0.0), read_shapes().values()
+    )
+    results, advice = sized(today={"vcpu": 16.0}, racks=3)
+    assert not any(result.as_dict()["usd_per_month"]["is_estimate"] for result in results)
+    # 1,000 GiB of gp3 each, whatever is on them.
+    assert today.usd_per_gib_month == 0.08
+    marked = [dataclasses.replace(one, option=dataclasses.replace(one.option, shape=today)) for one in results]
+    assert all(one.as_dict()["usd_per_month"]["is_estimate"] for one in marked)
+    view = viewed(marked, advice)
+    assert estimate_sentence(view.today).startswith(
+        "Dollars of today’s hardware are an estimate, at the prices of m7g.4x"
+    )
+    assert "a month by estimate" in headline(view)
+
+
+def test_an_estimate_is_no_reason_for_other_hardware():
+    cheap = {"priced_as": "m5.large", "usd_per_hour": 9.0}
+    shape = dataclasses.replace(observed_shape(brokers(3), vcpu=16.0), **cheap)
+    results, _ = sized(shapes=("m7g.4xlarge",))
+    own = [
+        dataclasses.replace(one, option=dataclasses.replace(one.option, shape=shape))
+        if one.option.shape.name == "today"
+        else one
+        for one in results
+    ]
+    assert advise_size(own, ("2026-11-20", "2026-12-20")).recommended == "003-brokers.today"
+
+
+def test_a_commitment_lowers_the_price_of_machines_and_of_no_others():
+    request = asked(shapes=("m5.large", "kafka.m5.large"), commitment_discount_ratio=0.5, current_shape="m5.large")
+    shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
+    assert shapes["m5.large"].usd_per_hour == pytest.approx(0.048)
+    assert shapes["kafka.m5.large"].usd_per_hour == 0.21
+    assert asked(commitment_discount_ratio=0.5, broker_usd_per_hour=2.0).today.usd_per_hour == 2.0
+
+
+def test_pay_now_or_later_is_reckoned_while_each_step_lasts():
+    results, advice = sized(growth=(1.0, 10.0), today=OWN_PRICE, broker_counts=(6, 9, 12, 15, 18))
+    view = viewed(results, advice)
+    costs = outlook_costs(view)
+    first, *later = costs["steps"]
+    assert later
+    # A broker costs 730 dollars a month, and nothing else does.
+    for before, step in zip(costs["steps"], later, strict=False):
+        brokers_more = step["broker_count"] - before["broker_count"]
+        assert step["more_usd_per_month"] == pytest.approx(730 * brokers_more)
+    assert first["usd_per_month"] == pytest.approx(730 * first["broker_count"])
+    months = 30 * 24 / 730
+    assert costs["usd_at_once"] == pytest.approx(730 * later[-1]["broker_count"] * months)
+    assert costs["usd_step_by_step"] < costs["usd_at_once"]
+    sentence = pay_sentence(view)
+    assert f"{later[0]['from_day']}, +$" in sentence
+    assert sentence.endswith(f"with all {later[-1]['broker_count']:,} now.")
+
+
+def test_a_lost_broker_takes_what_it_held_over_what_the_throttle_leaves():
+    # 100 GiB over 50 MB/s less the 10 MB/s that come in meanwhile, and without end where 50 come in.
+    settings = LoadSettings(throttle_bytes_per_second=50e6, recovery_seconds=3_600.0)
+    work = workload((10e6,), size=100 * GIB, retention=100 * GIB / 10e6, middle=[[1, 5]])
+    use = capacity_use(
+        work, placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), settings), read_shapes()["m5.large"]
+    )
+    found = use.load[0, RESOURCES.index(Resource.RECOVERY), HIGH]
+    assert found[0, 0] == pytest.approx(100 * GIB / 40e6)
+    assert found[1, 0] == NEVER_SECONDS
+    assert found[0, 2] == 0.0
+
+
+def test_a_time_to_recover_binds_with_its_reason_and_more_brokers_keep_it():
+    # 16 partitions of 1 GiB, three replicas, on 3 brokers: 16 GiB each. Over 50 MB/s that is 344 s.
+    request = asked(recovery_hours=0.05)
+    assert request.loads.recovery_seconds == 180.0
+    loads = LoadSettings(throttle_bytes_per_second=50e6, recovery_seconds=180.0)
+    results, advice = sized(bytes_in=10.0, partitions=16, growth=(1.0, 1.0), loads=loads)
+    found = {result.option_id: result for result in results}
+    (excuse,) = [one for one in found["003-brokers.today"].excuses if one.constraint == "recovery"]
+    assert "would take 0.1 hours to be re-replicated after its loss on " in excuse.reason
+    assert excuse.needed == pytest.approx(16 * GIB / 50e6, rel=1e-3)
+    assert advice.recommended not in (None, "003-brokers.today")
+    assert all(one.resource is not Resource.RECOVERY for result in sized()[0] for one in result.exhaustion)
+
+
+def test_express_is_used_up_to_its_quota_and_not_refused_by_figures_of_processors():
+    # 45 MiB/s to each leader of three are 72 % of an express.m7g.2xlarge, whose limit is 75 %.
+    results, _ = sized(
+        bytes_in=45 * MIB, partitions=3, growth=(1.0, 1.0), shapes=("express.m7g.2xlarge",), broker_counts=(3, 9),
+        limits=dataclasses.replace(asked().limits, tolerance=FailureTolerance.NONE),
+    )  # fmt: skip
+    (express,) = [one for one in results if one.option_id == "003-brokers.express.m7g.2xlarge"]
+    assert express.fits, [excuse.reason for excuse in express.excuses]
+    assert not express.not_judged
+    assert express.headroom_ratio == pytest.approx(1 - 45 / (62.5 * 0.75))
+
+
+def test_smaller_volumes_are_an_option_where_todays_are_larger_than_they_must_be():
+    # Three brokers with 1,000 GiB of gp3 each hold 12 GiB: 12 / 0.85 are 15 GiB, so that 985 x 3 x $0.08 are saved.
+    snapshot, load = observed(bytes_in=10.0, partitions=12, size_bytes=2**30, racks=3)
+    wide = dataclasses.replace(snapshot.brokers, disk_capacity_bytes=np.full(len(snapshot.brokers), 1_000.0 * GIB))
+    snapshot = dataclasses.replace(snapshot, brokers=wide)
+    rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
+    work = workload(*rates, size=GIB, retention=GIB / 10.0, names=["orders"] * 12, middle=[[1, 1]])
+    request = SizingRequest(today=read_shapes()["m5.large"], broker_counts=(len(wide),))
+    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes)
+    today, smaller = found.results[:2]
+    assert (today.option.kind, smaller.option.kind) == (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES)
+    assert today.cost.disks == pytest.approx(len(wide) * 1_000 * 0.08)
+    assert smaller.cost.disks < today.cost.disks / 50
+    assert smaller.change.moved_bytes == 36 * GIB  # every replica is copied
+    assert smaller.change.break_even_days is not None
+    rebalanced = next(one for one in found.results if one.option.kind is OptionKind.REBALANCE)
+    assert rebalanced.cost.disks == pytest.approx(today.cost.disks)  # it keeps the volumes
