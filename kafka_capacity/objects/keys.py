@@ -112,6 +112,11 @@ def list_plans(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     return sorted(_days_and_plans(store, "plans", cluster))
 
 
+def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
+    """List ``(ds, plan id)`` of the reports of a cluster, complete or not, oldest day first."""
+    return sorted(_days_and_plans(store, "reports", cluster))
+
+
 def _days_and_plans(store: ObjectStore, kind: str, cluster: str) -> list[tuple[str, str]]:
     root = f"{kind}/cluster={encode_value(cluster)}/"
     found = []

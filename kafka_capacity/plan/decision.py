@@ -20,6 +20,7 @@ from typing import Any
 from kafka_capacity.health.codes import Code
 from kafka_capacity.health.listing import ListedProblem, list_problems
 from kafka_capacity.health.problem import Problem
+from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.decision_words import relation, subject, verdict
 from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS
@@ -96,6 +97,7 @@ class Decision:
             "because": list(self.because),
             "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
             "headline": self.change.headline,
+            "box": decision_box(self.view, self.sizing, self.change, capacity, self.status),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
             "recommendation": _recommendation(self.view, self.sizing),

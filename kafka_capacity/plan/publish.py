@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kafka_capacity.errors import ConflictError, MissingObjectError
+from kafka_capacity.errors import ConflictError, MissingObjectError, StorageError
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
 from kafka_capacity.kafka.cluster.assignment import Partitions
@@ -30,9 +30,10 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import untold_prefix
+from kafka_capacity.objects.keys import list_reports, report_prefix, request_key, untold_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
+from kafka_capacity.plan.changes import is_comparable
 from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, serious_texts
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.plan_dataset import read_plan, read_plan_document, read_plan_tables
@@ -65,7 +66,7 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     inputs = report_inputs(store, pinned, read_plan(store, pinned))
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
-    rendered = render_all(inputs, decision)
+    rendered = render_all(inputs, decision, last=last_report(store, pinned))
     images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
     write_dataset(
         store,
@@ -97,6 +98,42 @@ def _undelivered(store: ObjectStore, cluster: str) -> str:
             whom = ", ".join(f"{address} ({why})" for address, why in sorted(note["untold"].items()))
             told.append(f"report of {note['plan']['ds']} to {whom}")
     return "; ".join(sorted(told))
+
+
+def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None:
+    """Return the data of the cluster's report of the newest earlier inventory; ``None`` where there is none to read.
+
+    Of several of one day, the one that was asked the same counts, else the first by its plan's name.
+    """
+
+    def is_other(one: tuple[str, str]) -> bool:
+        return bool(_request(store, request_key(pinned.cluster, *one)) != request)
+
+    request = _request(store, pinned.request_key)
+    earlier = [one for one in list_reports(store, pinned.cluster) if one[0] < pinned.ds]
+    for day in sorted({ds for ds, _ in earlier}, reverse=True):
+        for one in sorted((one for one in earlier if one[0] == day), key=is_other):
+            found = _report(store, report_prefix(pinned.cluster, *one))
+            if found is not None and is_comparable(found):
+                return found
+    return None
+
+
+def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
+    try:
+        manifest = read_manifest(store, prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+        return dict(json.loads(read_document(store, manifest, REPORT_JSON)))
+    except (StorageError, ValueError) as error:
+        log.warning("the report below %s is not compared with: %s", prefix, error)
+        return None
+
+
+def _request(store: ObjectStore, key: str) -> Any:
+    """Return what a plan was asked; ``None`` where that is not kept."""
+    try:
+        return json.loads(store.read_bytes(key))["request"]
+    except (StorageError, ValueError, KeyError):
+        return None
 
 
 def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
@@ -181,9 +218,10 @@ def mail_report(
         date: of that run, for the Date header.
     """
     from kafka_capacity.report.email import build_email
+    from kafka_capacity.report.render import read_report
 
     manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-    report = json.loads(read_document(store, manifest, REPORT_JSON))
+    report = read_report(read_document(store, manifest, REPORT_JSON))
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
     folder = "images/"
     images = {

@@ -11,6 +11,7 @@ from typing import Any
 
 from kafka_capacity import questions
 from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.plan.changes import changes_since, gist
 from kafka_capacity.plan.section.findings import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS, anchor_of
 from kafka_capacity.report.inputs import ReportInputs
@@ -25,16 +26,19 @@ _ELSEWHERE = frozenset({"kind", "version", "cluster", "ds", "plan_id", "figures"
 """What a report has at its top."""
 
 
-def build_report(inputs: ReportInputs, decision: Mapping[str, Any]) -> dict[str, Any]:
+def build_report(
+    inputs: ReportInputs, decision: Mapping[str, Any], *, last: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the data of a report; the same inputs give the same data.
 
     Args:
         inputs: the results of the plan.
         decision: what was decided about them, as ``decision.json`` has it.
+        last: the data of the report before, to tell what changed since; ``None`` where there is none.
     """
     view = ReportView(inputs=inputs, decision=decision)
     built = [(section, section.build(view)) for section in sections()]
-    return {
+    report: dict[str, Any] = {
         "kind": REPORT_KIND,
         "version": REPORT_VERSION,
         "cluster": inputs.cluster,
@@ -47,9 +51,15 @@ def build_report(inputs: ReportInputs, decision: Mapping[str, Any]) -> dict[str,
         "figures": _figures(decision["figures"]),
         "subject_label": view.focus_label,
         "sections": [
-            {"name": section.name, "title": section.title, "data": data} for section, data in built if data is not None
+            {"name": section.name, "title": section.title, "is_closed": section.is_closed, "data": data}
+            for section, data in built
+            if data is not None
         ],
     }
+    changes = changes_since(last, report)
+    if changes is not None:
+        report["verdict"]["subject"] += f": {gist(changes)}"
+    return {**report, "changes": changes}
 
 
 def sections() -> tuple[Section, ...]:
@@ -63,18 +73,25 @@ def sections() -> tuple[Section, ...]:
     return registered_sections()
 
 
-def render_all(inputs: ReportInputs, decision: Mapping[str, Any], *, templates: Path | None = None) -> RenderedReport:
+def render_all(
+    inputs: ReportInputs,
+    decision: Mapping[str, Any],
+    *,
+    last: Mapping[str, Any] | None = None,
+    templates: Path | None = None,
+) -> RenderedReport:
     """Return every file of a report; the same inputs give the same bytes.
 
     Args:
         inputs: the results of the plan.
         decision: what was decided about them, as ``decision.json`` has it.
+        last: the data of the report before.
         templates: their folder, if not the usual one.
 
     Raises:
         RenderError: a template or chart is wrong.
     """
-    return rerender(canonical_json(build_report(inputs, decision)), templates=templates)
+    return rerender(canonical_json(build_report(inputs, decision, last=last)), templates=templates)
 
 
 def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.palette import LIGHT
+from kafka_capacity.report.palette import LIGHT, PAPER
 from kafka_capacity.text import format_bytes, iec_unit
 from kafka_capacity.text.names import clipped, visible
 
 WIDE = 1000
-HALF = 520
+HALF = 420
 NARROW = 330
 EMAIL = 480
-"""Widths in CSS pixels: across a page, beside another chart, on a telephone, in an e-mail."""
+"""Widths in CSS pixels: across a page, beside another chart or on a telephone, on a telephone, in an e-mail."""
 EMAIL_SHOWN = 576
 """How wide an e-mail of 640 shows it: larger than drawn, so that it can still be read on a telephone."""
 PNG_SCALE = 2 * EMAIL_SHOWN / EMAIL
@@ -37,7 +37,9 @@ _TOKEN = re.compile(r"\$([a-z][a-z-]*)")
 _NOISE = re.compile(r'\s(?:aria-[a-z]+|role|class|pointer-events|xmlns:xlink|version)="[^"]*"|\sopacity="1"')
 _HIDDEN_TEXT = re.compile(r'<text[^>]*\sopacity="0"[^>]*>[^<]*</text>')
 _EMPTY_PATH = re.compile(r'<path[^>]*\sd="(?:M0,0h0v0h0Z)?"[^>]*/>')
-_FONT = re.compile(r'\sfont-family="[^"]*"')
+_FONT = re.compile(r'\sfont-(?:family="[^"]*"|size="12px"|weight="normal")')
+"""What is the same all over a drawing, and stands at its root or in the page's style."""
+_DECIMALS = re.compile(r"(?<=\d)\.\d{3,}")
 _IDS = re.compile(r'(\bid="|url\(#)([^")]+)')
 _COLOUR = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{6})"')
 _TAG = re.compile(r"<[^>]*>")
@@ -50,12 +52,12 @@ class DrawnChart:
 
     Attributes:
         wide: SVG for a page.
-        narrow: SVG for a telephone.
+        narrow: SVG for a telephone; ``None`` where the other one can be read there too.
         png: for an e-mail, twice as fine; ``None`` where no e-mail shows it.
     """
 
     wide: str
-    narrow: str
+    narrow: str | None
     png: bytes | None
 
 
@@ -84,9 +86,10 @@ def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
             return str(vl_convert.vegalite_to_svg({**spec, "width": width}, allowed_base_urls=[]))
 
         chart_id = described["id"]
+        is_half = described["is_half_wide"]
         return DrawnChart(
-            wide=page_svg(svg(HALF if described["is_half_wide"] else WIDE), f"{chart_id}-wide", described),
-            narrow=page_svg(svg(NARROW), f"{chart_id}-narrow", described),
+            wide=page_svg(svg(HALF if is_half else WIDE), f"{chart_id}-wide", described),
+            narrow=None if is_half else page_svg(svg(NARROW), f"{chart_id}-narrow", described),
             png=_png(spec) if described["is_in_email"] else None,
         )
     except ValueError as error:
@@ -97,7 +100,7 @@ def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
 def _png(spec: Mapping[str, Any]) -> bytes:
     import vl_convert
 
-    framed = {**spec, "width": EMAIL, "padding": PNG_PADDING}
+    framed = {**spec, "width": EMAIL, "padding": PNG_PADDING, "background": PAPER}
     return smaller_png(vl_convert.vegalite_to_png(framed, scale=PNG_SCALE, allowed_base_urls=[]))
 
 
@@ -158,23 +161,38 @@ def page_svg(svg: str, prefix: str, described: Mapping[str, Any]) -> str:
         svg = pattern.sub("", svg)
 
     def of_the_page(tag: re.Match[str]) -> str:
-        text = _IDS.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", _FONT.sub("", _NOISE.sub("", tag[0])))
+        text = _DECIMALS.sub(lambda found: f"{float(found[0]):.2f}"[1:].rstrip("0").rstrip("."), tag[0])
+        text = _IDS.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", _FONT.sub("", _NOISE.sub("", text)))
         return _COLOUR.sub(
             lambda found: f'{found[1]}="var(--{variables[found[2]]})"' if found[2] in variables else found[0], text
         )
 
     # Tags alone: a label may be any text, one that looks like an attribute among them.
-    svg = _TAG.sub(of_the_page, svg)
+    svg = _without_empty_groups(_TAG.sub(of_the_page, svg))
     title, description = escape(visible(described["title"])), escape(visible(described["description"]))
 
     def root(found: re.Match[str]) -> str:
         width = found[1].split()[2]
         return (
-            f'<svg viewBox="{found[1]}" width="{width}" role="img" aria-labelledby="{prefix}-title {prefix}-desc">'
+            f'<svg viewBox="{found[1]}" width="{width}" font-size="12px" role="img" '
+            f'aria-labelledby="{prefix}-title {prefix}-desc">'
             f'<title id="{prefix}-title">{title}</title><desc id="{prefix}-desc">{description}</desc>'
         )
 
     return _ROOT.sub(root, svg, count=1)
+
+
+def _without_empty_groups(svg: str) -> str:
+    """Leave out groups that change nothing about what is in them."""
+    open_groups: list[bool] = []
+
+    def kept(tag: re.Match[str]) -> str:
+        if tag[0].startswith("<g") and tag[0][2] in " >":
+            open_groups.append(tag[0] not in {"<g>", '<g transform="translate(0,0)">'})
+            return tag[0] if open_groups[-1] else ""
+        return "" if tag[0] == "</g>" and not open_groups.pop() else tag[0]
+
+    return _TAG.sub(kept, svg)
 
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"

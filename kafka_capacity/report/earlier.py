@@ -14,6 +14,14 @@ _BADGES = {
 }
 
 
+def completed(report: dict[str, Any]) -> dict[str, Any]:
+    """Return a report of this version with what those lack that were made before there was a decision box."""
+    verdict = report["verdict"]
+    headline = (verdict.get("sizing") or verdict)["headline"]
+    box = {"approve": headline, "lines": [{"name": "move", "label": "The move", "text": verdict["headline"]}]}
+    return {"changes": None, **report, "verdict": {"box": box, **verdict}}
+
+
 def from_version_1(report: dict[str, Any]) -> dict[str, Any]:
     """Return a report of version 1, where the verdict was made while the page was, as one of version 2."""
     verdict, serious = report["verdict"], report["verdict"].get("serious")

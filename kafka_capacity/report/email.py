@@ -192,7 +192,7 @@ def _short_reason(row: Mapping[str, Any]) -> str:
 
 _SAID = {
     "recommended": "✓ recommended",
-    "recommended_now": "✓ recommended now",
+    "recommended_now": "✓ recommended",
     "fits": "✓ fits",
     "fits_today": "✓ fits today’s sizes",
     "no_worse": "○ no worse than today",

@@ -29,6 +29,9 @@ LIGHT: Mapping[str, str] = {
 }
 """On paper and on light screens."""
 
+PAPER = "#e6ebf0"
+"""Behind drawings in an e-mail, on light and dark screens alike: opaque, so that labels can be read, and no glare."""
+
 DARK: Mapping[str, str] = {
     "page": "#11161c",
     "surface": "#1a212a",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.charts import DrawnChart, draw_charts
-from kafka_capacity.report.earlier import from_version_1
+from kafka_capacity.report.earlier import completed, from_version_1
 from kafka_capacity.report.email import render_email_html, render_email_text
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.template_folder import environment, render_template, template_folder
@@ -20,6 +22,9 @@ from kafka_capacity.report.template_folder import environment, render_template, 
 REPORT_KIND = "kafka-capacity-report"
 REPORT_VERSION = 2
 """Of ``report.json``."""
+
+SCRIPT = "partials/page.js"
+"""Of the page, below the templates: the only one that its policy lets run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,7 @@ def rerender(report_json: bytes, *, templates: Path | None = None) -> RenderedRe
     Raises:
         RenderError: this is not the data of a report, or of a newer version.
     """
-    report = _parse(report_json)
+    report = read_report(report_json)
     folder = template_folder(templates)
     charts = draw_charts(report, folder)
     images = {f"{chart_id}.png": drawn.png for chart_id, drawn in charts.items() if drawn.png is not None}
@@ -74,18 +79,36 @@ def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart], *, 
         charts: drawn, by their ids.
         templates: their folder, if not the usual one.
     """
+    folder = template_folder(templates)
+    script = (folder / SCRIPT).read_text(encoding="utf-8")
     return render_template(
-        environment(template_folder(templates)),
+        environment(folder),
         "report.html",
         report=report,
-        # Made here, from escaped parts: the only markup that no template writes.
-        drawings={name: {"wide": Markup(one.wide), "narrow": Markup(one.narrow)} for name, one in charts.items()},  # noqa: S704  # made of escaped parts
+        script=_markup(script),
+        script_hash=csp_hash(script),
+        drawings={name: {"wide": _markup(one.wide), "narrow": _markup(one.narrow)} for name, one in charts.items()},
         light=LIGHT,
         dark=DARK,
     )
 
 
-def _parse(report_json: bytes) -> dict[str, Any]:
+def _markup(trusted: str | None) -> Markup | None:
+    """Mark drawings, made of escaped parts, and the page's own script: the only markup that no template writes."""
+    return None if trusted is None else Markup(trusted)  # noqa: S704  # see above
+
+
+def csp_hash(script: str) -> str:
+    """Return the source of a content security policy that allows this script and no other."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def read_report(report_json: bytes) -> dict[str, Any]:
+    """Read the data of a report, of this version or the one before.
+
+    Raises:
+        RenderError: this is not the data of a report, or of a newer version.
+    """
     try:
         report = json.loads(report_json)
         kind, version = report["kind"], report["version"]
@@ -93,10 +116,10 @@ def _parse(report_json: bytes) -> dict[str, Any]:
         msg = f"this is not the report.json of a report ({error!r}); give the file as it was written"
         raise RenderError(msg) from error
     if kind == REPORT_KIND and version == REPORT_VERSION - 1:
-        return from_version_1(dict(report))
+        return completed(from_version_1(dict(report)))
     if kind != REPORT_KIND or version != REPORT_VERSION:
         msg = (
             f"report.json is {kind!r} version {version!r}; this release reads {REPORT_KIND!r} version {REPORT_VERSION}"
         )
         raise RenderError(msg)
-    return dict(report)
+    return completed(dict(report))

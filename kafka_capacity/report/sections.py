@@ -28,23 +28,25 @@ class Section:
         name: of its template, and its anchor.
         title: its heading.
         order: sections are shown in ascending order.
+        is_closed: whether it is of second rank: the page shows its heading, and the rest when that is opened.
         build: makes its data.
     """
 
     name: str
     title: str
     order: int
+    is_closed: bool
     build: Build
 
 
 _registered: dict[str, Section] = {}
 
 
-def section(name: str, *, title: str, order: int) -> Callable[[Build], Build]:
+def section(name: str, *, title: str, order: int, is_closed: bool = False) -> Callable[[Build], Build]:
     """Decorate the function that builds a section."""
 
     def add(build: Build) -> Build:
-        _registered[name] = Section(name=name, title=title, order=order, build=build)
+        _registered[name] = Section(name=name, title=title, order=order, is_closed=is_closed, build=build)
         return build
 
     return add

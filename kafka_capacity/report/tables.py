@@ -14,13 +14,18 @@ from kafka_capacity.text import FORMATS
 NOTE = "note"
 """A row may carry a sentence under this key; it stands below the row, across all columns."""
 ANCHOR = "anchor"
-"""A row may carry an id of the page under this key; its first cell then leads there."""
+"""A row may carry an id of the page under this key; what is said there stands behind the row."""
+REST = "is_rest"
+"""A row may carry this key where there is nothing to do about it; a long table first shows the others alone."""
 
 
 VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "recommended": ("good recommended", "✓", "Recommended"),
-    "recommended_now": ("good recommended", "✓", "Recommended now"),
-    "recommended_later": ("note", "↑", "Recommended later"),
+    "recommended_now": ("good recommended", "✓", "Recommended"),
+    "needed_now": ("good", "✓", "Needed now"),
+    "needed_later": ("note", "↑", "Needed later"),
+    "recommended_later": ("note", "↑", "Needed later"),
+    "best": ("good recommended", "✓", "Best tried"),
     "fits": ("good", "✓", "Fits"),
     "no_worse": ("note", "○", "No worse than today"),
     "fits_today": ("warn", "✓", "Fits today’s sizes"),
@@ -34,7 +39,10 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "over_budget": ("bad", "✕", "Over the budget"),
     "does_not_fit": ("bad", "✕", "Does not fit"),
 }
-"""Every verdict: the kind of its badge, its mark, and its words. What is none of them does not fit."""
+"""Every verdict: the kind of its badge, its mark, and its words. What is none of them does not fit.
+
+One option of a page is recommended: the move to make. ``recommended_later`` is of reports of earlier versions.
+"""
 
 
 def verdict_badge(name: str) -> tuple[str, str, str]:
@@ -96,7 +104,12 @@ def definitions(columns: Iterable[Column]) -> str:
 
 
 def table(
-    caption: str, columns: Iterable[Column], rows: Sequence[Mapping[str, Any]], *, note: str | None = None
+    caption: str,
+    columns: Iterable[Column],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    note: str | None = None,
+    is_defined: bool = True,
 ) -> dict[str, Any]:
     """Describe a table; the first column names its rows.
 
@@ -105,9 +118,10 @@ def table(
         columns: made by :func:`column`; their definitions stand under the table.
         rows: values by the columns' keys, and perhaps a :data:`NOTE`; other values are left out.
         note: stands under the table, such as what was left out.
+        is_defined: whether definitions stand there; else something else has them, once for many tables.
     """
     kept = list(columns)
-    notes = " ".join(text for text in (definitions(kept), note) if text)
+    notes = " ".join(text for text in (definitions(kept) if is_defined else "", note) if text)
     return {
         "caption": caption,
         "columns": [{"key": one.key, "label": one.label, "format": one.kind} for one in kept],
@@ -115,7 +129,7 @@ def table(
             {
                 **{one.key: row[one.key] for one in kept},
                 NOTE: row.get(NOTE),
-                **({ANCHOR: row[ANCHOR]} if ANCHOR in row else {}),
+                **{key: row[key] for key in (ANCHOR, REST) if key in row},
             }
             for row in rows
         ],

@@ -46,17 +46,17 @@ def _escape(character: str) -> str:
 _FIGURE = re.compile(
     r"(?<=\d) (?=(?:%|×|B|[kKMGTPE]i?B(?:/s)?|d|h|min|s)\b|%)"  # 7.6 TiB, 19.6 %, 18 h 54 min
 )
-_OPTION_NAME = re.compile(r"(?<!\S)--[a-z][a-z-]*")
+_UNBROKEN = re.compile(r"(?<!\S)--[a-z][a-z-]*|\b\d{4}-\d\d-\d\d\b")
 
 
 def prose(text: str) -> Markup:
-    r"""Escape a sentence, and keep a figure and its unit on one line, and the name of an option.
+    r"""Escape a sentence, and keep a figure and its unit on one line, and so the name of an option and a day.
 
     >>> prose("<b> 3 h 12 min with --generate")
     Markup('&lt;b&gt; 3\xa0h 12\xa0min with <span class="whole">--generate</span>')
     """
     joined = _FIGURE.sub("\u00a0", str(escape(visible(text))))
-    return Markup(_OPTION_NAME.sub(r'<span class="whole">\g<0></span>', joined))  # noqa: S704 - escaped above
+    return Markup(_UNBROKEN.sub(r'<span class="whole">\g<0></span>', joined))  # noqa: S704 - escaped above
 
 
 def clipped(text: str, length: int) -> str:

@@ -38,6 +38,18 @@ def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Write numbers with runs of three and more as ranges.
+
+    >>> number_ranges([8, 1, 2, 3, 4, 6, 7])
+    '1–4, 6–8'
+    """
+    return ", ".join(
+        f"{first}–{last}" if last > first + 1 else ", ".join(str(one) for one in range(first, last + 1))
+        for first, last in runs(sorted(numbers))
+    )
+
+
 def partition_ranges(names: Iterable[str]) -> list[list[str]]:
     """Return each topic with its partitions, runs of them as ranges.
 

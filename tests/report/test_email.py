@@ -7,6 +7,7 @@ import datetime
 import email
 import json
 import re
+import zlib
 from email import policy
 
 import pytest
@@ -14,6 +15,7 @@ from bs4 import BeautifulSoup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.email import build_email
+from kafka_capacity.report.palette import PAPER
 from tests.report.decided import render_all
 from tests.report.group_plans import fine, group_tables, named_groups
 from tests.report.plans import GIB, ClusterSpec, make_inputs
@@ -118,7 +120,8 @@ def test_the_html_is_what_mail_programs_can_show(rendered):
 def test_plain_text_has_the_verdict_and_the_same_figures(rendered):
     report = json.loads(rendered.report_json)
     text = parsed(message_of(rendered)).get_body(("plain",)).get_content()
-    assert text.startswith(report["verdict"]["headline"])
+    assert text.startswith(report["verdict"]["box"]["approve"])
+    assert all(line["text"] in text for line in report["verdict"]["box"]["lines"])
     for figure in report["figures"]:
         assert figure["note"] in text
     assert "https://reports.example.com/plan/index.html" in text
@@ -212,7 +215,7 @@ def test_an_option_that_does_not_fit_says_why():
     rendered = render_all(make_inputs(ClusterSpec(disk_capacity_bytes=200 * GIB), broker_counts=(2, 5, 9)))
     message = parsed(message_of(rendered))
     lines = message.get_body(("plain",)).get_content().splitlines()
-    rows = BeautifulSoup(html_of(message), "html5lib").find(class_="rows").tbody.find_all("tr")
+    rows = BeautifulSoup(html_of(message), "html5lib").find(class_="options").tbody.find_all("tr")
     unfit = [line for line in lines if "does not fit" in line]
 
     assert len(unfit) >= 4
@@ -249,20 +252,33 @@ def test_groups_that_are_not_at_risk_are_not_mentioned():
     assert BeautifulSoup(rendered.email_html.decode(), "html5lib").find(class_="risk") is None
 
 
-def test_a_sized_plan_says_first_how_many_by_when():
+def test_a_sized_plan_says_first_what_to_approve():
     sized = render_all(sized_inputs(shapes=["m7g.xlarge"], current_shape="m7g.xlarge"))
-    answer = sized.verdict["sizing"]
-    text = sized.email_text.replace("\n", " ")
-    assert sized.email_text.startswith(answer["headline"])
-    places = [text.index(part) for part in (answer["headline"], answer["cost"], "The move that was planned: ")]
-    assert places == sorted(places)
+    box = sized.verdict["box"]
+    assert sized.email_text.startswith(f"{box['approve']}\n\nThe full report: https://reports.example.com/")
     html = BeautifulSoup(sized.email_html, "html5lib")
-    assert plain(html.h1) == answer["headline"]
-    rows = [[plain(cell) for cell in row.find_all("td")] for row in html.find("table", class_="rows").find_all("tr")]
-    assert [row[0] for row in rows] == [one["label"] for one in answer["figures"]]
-    assert all(one["note"] in row[1] for one, row in zip(answer["figures"], rows, strict=True))
-    assert answer["cost"] in plain(html)
+    assert plain(html.h1) == box["approve"]
+    # In the list of messages, before it is opened; then the way to the page, then the facts.
+    assert html.body.find("div")["class"] == ["preheader"]
+    assert plain(html.body.find("div")).startswith(box["approve"])
+    assert [
+        tag.name for tag in html.find_all(["h1", "a", "td"]) if tag.name != "td" or "label" in tag.get("class", [])
+    ][:3] == ["h1", "a", "td"]
+    rows = [[plain(cell) for cell in row.find_all("td")] for row in html.find("table", class_="facts").find_all("tr")]
+    assert rows == [[line["label"], line["text"]] for line in box["lines"]]
     assert "used-" in " ".join(sized.images)
+
+
+def test_drawings_are_opaque_and_no_glare_on_dark_screens(rendered):
+    for png in rendered.images.values():
+        assert first_pixel(png) == [*bytes.fromhex(PAPER[1:]), 255]
+
+
+def first_pixel(png):
+    assert png[12:16] == b"IHDR"
+    assert (png[24], png[25]) == (8, 6)  # bits, and colours with alpha
+    begin = png.index(b"IDAT") + 4
+    return list(zlib.decompressobj().decompress(png[begin:], 5)[1:5])
 
 
 def plain(tag):

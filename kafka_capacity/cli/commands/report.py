@@ -37,6 +37,16 @@ def report(
         Path | None,
         typer.Option("--from", exists=True, dir_okay=False, metavar="report.json", help="The data of a report."),
     ] = None,
+    last: Annotated[
+        Path | None,
+        typer.Option(
+            "--last",
+            exists=True,
+            dir_okay=False,
+            metavar="report.json",
+            help="The report before: says what changed since.",
+        ),
+    ] = None,
     brokers: BrokersFile = None,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
@@ -45,7 +55,7 @@ def report(
     """Report; the text that users read is the help above."""
     if (snapshot is None) == (earlier is None):
         raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
-    if earlier is not None and (given or any(one is not None for one in (brokers, shapes_file, cpu_samples))):
+    if earlier is not None and (given or any(one is not None for one in (brokers, shapes_file, cpu_samples, last))):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
     with progress_bar(is_quiet=is_quiet) as begin:
         from kafka_capacity.cli.plan_input import run_step_by_step
@@ -55,7 +65,7 @@ def report(
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
         from kafka_capacity.plan.report import render_all
-        from kafka_capacity.report.render import rerender
+        from kafka_capacity.report.render import read_report, rerender
 
         store = open_store(out)
         if earlier is not None:
@@ -70,7 +80,7 @@ def report(
             results = simulate_report(asked, files, run, snapshot=str(snapshot), out=out)
             begin("drawing")
             decision = decide(results).as_dict()
-            rendered = render_all(results, decision)
+            rendered = render_all(results, decision, last=None if last is None else read_report(last.read_bytes()))
         write_report(store, rendered, decision)
     print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
     for text in serious_texts(rendered.verdict):

@@ -6,6 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
+from kafka_capacity.plan.request import PlanRequest
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 
@@ -23,18 +26,27 @@ _FACTS = (
 )
 
 
-@section("request", title="What was asked, and of which cluster", order=50)
+@section("request", title="What was asked, and of which cluster", order=50, is_closed=True)
 def build(view: ReportView) -> dict[str, Any]:
-    """Return the parameters of the plan and the size of the cluster."""
-    facts = view.inputs.snapshot_facts
+    """Return the parameters of the plan, those that were given apart, and the size of the cluster."""
+    facts, request = view.inputs.snapshot_facts, view.inputs.request
+    given = [name for name in sorted(request) if not _is_default(name, request[name])]
     return {
-        "parameters": [_parameter(name, view.inputs.request[name]) for name in sorted(view.inputs.request)],
+        "parameters": [_parameter(name, request[name]) for name in given],
+        "defaults": [_parameter(name, request[name]) for name in sorted(request) if name not in given],
         "facts": [
             {"label": label, "value": facts[key], "format": kind}
             for key, label, kind in _FACTS
             if facts.get(key) is not None
         ],
     }
+
+
+def _is_default(name: str, value: Any) -> bool:
+    field = PlanRequest.model_fields.get(name)
+    if field is None or field.is_required():
+        return False
+    return bool(to_jsonable_python(field.get_default(call_default_factory=True)) == value)
 
 
 def _parameter(name: str, value: Any) -> dict[str, Any]:

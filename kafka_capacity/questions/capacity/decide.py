@@ -9,6 +9,7 @@ from typing import Any
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, Status
+from kafka_capacity.questions.capacity.approval import assumed_ratio
 from kafka_capacity.questions.capacity.key_figures import key_figures
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates
 from kafka_capacity.questions.capacity.sizing_words import (
@@ -79,11 +80,9 @@ def _problems(view: SizingView) -> list[Problem]:
                 partitions=int(single["partitions"]),
             )
         )
-    classes = view.document["classes"]
-    everything = sum(one["partitions"] for one in classes)
-    assumed = sum(one["partitions"] for one in classes if one["basis"] != "forecast")
+    assumed = assumed_ratio(view)
     if assumed:
-        share = "all" if assumed == everything else f"{format_percent(assumed / everything)} of the"
+        share = "all" if assumed == 1.0 else f"{format_percent(assumed)} of the"
         text = f"Growth is assumed, not forecast, for {share} partitions: the months to come are as good as that"
         found.append(_problem(Severity.INFO, "growth-assumed", "the forecast", text))
     return found

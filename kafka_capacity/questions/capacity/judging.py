@@ -132,7 +132,7 @@ def _excuses(
         condition, resource = CONDITIONS[k], RESOURCES[q]
         needed = float(use.load[k, q, estimate, date, broker])
         allowed = float(use.capacity[q, broker] * limits.ratio(resource, condition))
-        day = _passing_day(ratios[None], use.dates)
+        day = passing_day(ratios[None], use.dates)
         where = where_of(use.brokers, broker)
         reason = limit_sentence(
             where=where,
@@ -170,13 +170,15 @@ def _lost(use: CapacityUse, unit: int, condition: Condition) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Passing:
+class Passing:
+    """The first day on which a ratio passes 1, and the positions of the layer and the broker that do."""
+
     date: str
     layer: int
     broker: int
 
 
-def _passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> _Passing | None:
+def passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> Passing | None:
     """Return the first day on which any ratio passes 1, on straight lines between the dates.
 
     Args:
@@ -191,7 +193,7 @@ def _passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> _Passin
     now = ratios[layers, date, brokers]
     if date == 0:
         worst = int(now.argmax())
-        return _Passing(date=dates[0], layer=int(layers[worst]), broker=int(brokers[worst]))
+        return Passing(date=dates[0], layer=int(layers[worst]), broker=int(brokers[worst]))
     before = ratios[layers, date - 1, brokers]
     share = (1.0 - before) / (now - before)
     soonest = int(np.lexsort((-now, share))[0])
@@ -202,7 +204,7 @@ def _passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> _Passin
     # is passed in the course of a day is passed on that day.
     whole = times[date] if step <= 1 else math.floor(days)
     day = datetime.date.fromisoformat(dates[0]) + datetime.timedelta(days=int(whole))
-    return _Passing(date=day.isoformat(), layer=int(layers[soonest]), broker=int(brokers[soonest]))
+    return Passing(date=day.isoformat(), layer=int(layers[soonest]), broker=int(brokers[soonest]))
 
 
 def _exhaustion(use: CapacityUse, ratios: NDArray[np.float64]) -> tuple[Exhaustion, ...]:
@@ -210,7 +212,7 @@ def _exhaustion(use: CapacityUse, ratios: NDArray[np.float64]) -> tuple[Exhausti
     for q, resource in enumerate(RESOURCES):
         if np.isnan(ratios[:, q]).all():
             continue
-        middle, high = (_passing_day(ratios[:, q, e], use.dates) for e in (MIDDLE, HIGH))
+        middle, high = (passing_day(ratios[:, q, e], use.dates) for e in (MIDDLE, HIGH))
         found.append(
             Exhaustion(
                 resource=resource,

@@ -18,7 +18,7 @@ from kafka_capacity.report.tables import Column, column
 from kafka_capacity.text import plural
 from kafka_capacity.text.partition_ranges import partition_ranges
 
-RECOMMENDED = "recommended"
+RECOMMENDED = "best"
 
 THE_SAME = [["", "the same"]]
 """What a member reads afterwards, where nothing changes for it."""

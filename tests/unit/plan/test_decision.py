@@ -100,8 +100,8 @@ def test_a_page_has_one_recommendation_and_one_date_for_it(both):
     (move,) = [row for row in table_of(report, "comparison") if row["verdict"].startswith("recommended")]
     assert move["verdict"] == "recommended_now"
     assert f"lasts until {now['until']}" in move["note"]
-    sized = [row for row in table_of(report, "options_costs") if row["verdict"].startswith("recommended")]
-    assert [row["verdict"] for row in sized if row["fits_until"] == now["until"]] == ["recommended_now"]
+    sized = [row for row in table_of(report, "options_costs") if row["verdict"].startswith("needed")]
+    assert [row["verdict"] for row in sized if row["fits_until"] == now["until"]] == ["needed_now"]
     assert len(sized) == 1 + len(later)
     steps = next(one["data"] for one in report["sections"] if one["name"] == "by_when")["steps"]["rows"]
     assert steps[0]["until"] == now["until"]

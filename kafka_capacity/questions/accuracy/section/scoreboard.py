@@ -55,7 +55,7 @@ _MOVES = (
 )
 
 
-@section("scoreboard", title="How right earlier plans were", order=9)
+@section("scoreboard", title="How right earlier plans were", order=9, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the scores of earlier predictions; nothing where none has come due."""
     document = view.inputs.sizing.get("scores")

@@ -11,7 +11,7 @@ from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_limit
 
 
-@section("broker_use", title="Each broker at the horizon", order=6)
+@section("broker_use", title="Each broker at the horizon", order=6, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return a table of brokers for each option that details were kept of."""
     sizing = view.of(sizing_of)

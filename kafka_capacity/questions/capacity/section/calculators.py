@@ -30,7 +30,7 @@ _COLUMNS = (
 )
 
 
-@section("calculators", title="Why other calculators say another number", order=34)
+@section("calculators", title="Why other calculators say another number", order=34, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return a waterfall for the recommended hardware and for today's."""
     sizing = view.of(sizing_of)

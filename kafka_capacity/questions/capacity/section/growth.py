@@ -45,7 +45,7 @@ _ADDED = (
 )
 
 
-@section(GROWTH, title="What growth rests on", order=8)
+@section(GROWTH, title="What growth rests on", order=8, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the classes, the events and the assumptions."""
     sizing = view.of(sizing_of)

@@ -35,11 +35,8 @@ _KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced", "shrink-volumes
 def _verdict(view: SizingView, row: Row) -> str:
     """Return the name of the badge of an option: what is needed now or later, else whether and how long it lasts."""
     places = [place for place, step in enumerate(view.steps) if step.option["option_id"] == row["option_id"]]
-    if places:
-        lasting = "recommended" if row["fits"] else "recommended_now"
-        return lasting if not places[0] else "recommended_later"
-    if row["is_recommended"]:
-        return "recommended"
+    if places and row is not view.today:
+        return "needed_later" if places[0] else "needed_now"
     if row["fits"]:
         return "fits" if is_within(view.budget_usd_per_month, row["total_usd_per_month"]) else "over_budget"
     if is_not_judged(row):
@@ -118,7 +115,7 @@ def terminal_columns(options: Sequence[Row]) -> list[Column]:
     return [one for one in _IN_TERMINAL if one.key not in parts and _is_told(one.key, options)]
 
 
-@section(COSTS, title="Options and what they cost", order=4)
+@section(COSTS, title="Options and what they cost", order=4, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the options that matter most, and all others to unfold."""
     sizing = view.of(sizing_of)

@@ -28,7 +28,7 @@ _COLUMNS = (
 )
 
 
-@section("partition_advice", title="Partitions", order=36)
+@section("partition_advice", title="Partitions", order=36, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the topics with something to do."""
     sizing = view.of(sizing_of)

@@ -11,6 +11,7 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import format_percent
+from kafka_capacity.text.partition_ranges import number_ranges
 
 MAX_RESOURCES_DRAWN = 3
 """Those that are used most; the others are in a table."""
@@ -27,7 +28,7 @@ def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
     today, option = view.today, view.recommended
     if option is None or option is today:
         return (("doing nothing", today),)
-    return (("doing nothing", today), ("recommended", option))
+    return (("doing nothing", today), ("last step", option))
 
 
 def worst_used(view: SizingView, option: Row) -> Worst:
@@ -116,16 +117,25 @@ def _broker_table(view: SizingView, name: str, option: Row) -> dict[str, Any] | 
     return {
         "caption": f"{name.capitalize()}: {len(brokers):,} {'broker' if len(brokers) == 1 else 'brokers'}",
         "resources": [resource_name(resource) for resource in resources],
-        "rows": [
-            {
-                "broker": str(broker),
-                "rack": brokers[broker]["rack"],
-                "cells": _cells(brokers[broker]["used"], resources),
-            }
-            for broker in sorted(shown)
-        ],
+        "rows": _rows({broker: brokers[broker] for broker in sorted(shown)}, resources),
         "left_out": len(ranked) - len(shown),
     }
+
+
+def _rows(brokers: Mapping[int, Mapping[str, Any]], resources: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a row a broker; those of a rack that look the same share one."""
+    alike: dict[str, list[int]] = {}
+    for broker, one in brokers.items():
+        looks = [format_percent(one["used"].get(resource)) for resource in resources]
+        alike.setdefault(repr((one["rack"], looks)), []).append(broker)
+    return [
+        {
+            "broker": number_ranges(same),
+            "rack": brokers[same[0]]["rack"],
+            "cells": _cells(brokers[same[0]]["used"], resources),
+        }
+        for same in alike.values()
+    ]
 
 
 def _cells(used: Mapping[str, float], resources: Sequence[str]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ MAX_DETAILED = 11
 """With the one in the section before, a dozen; more would only make the page heavy."""
 
 
-@section("alternatives", title="The other options in detail", order=30)
+@section("alternatives", title="The other options in detail", order=30, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the tables of each other option."""
     return _build(view.of(change_of))

@@ -20,7 +20,7 @@ WORST_BROKERS = 40
 Rows = list[dict[str, Any]]
 
 
-@section("change", title="The change in detail", order=20)
+@section("change", title="The change in detail", order=20, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the tables and charts of the option that is spoken of."""
     return _build(view.of(change_of))

@@ -12,7 +12,7 @@ from kafka_capacity.text import axis_time_unit, format_duration, format_percent,
 
 MAX_BARS = 60
 """Of the Gantt chart; of more waves, those that follow each other share a bar."""
-MAX_BROKERS = 8
+MAX_BROKERS = 3
 """Of the chart of disks: those that come closest to their limits."""
 
 KINDS = {
@@ -26,7 +26,9 @@ KINDS = {
 
 
 def gantt_chart(move: MoveView) -> dict[str, Any] | None:
-    """Describe the chart of when each wave runs; ``None`` where nothing takes time."""
+    """Describe the chart of when each wave runs; ``None`` where there is one wave, or nothing takes time."""
+    if len(move.waves) < 2:
+        return None
     bars = [_bar(move.waves[part.start : part.stop]) for part in chunks(len(move.waves), MAX_BARS)]
     known = [bar[name] for bar in bars for name in ("end", "high") if bar[name] is not None]
     last = max(known, default=0.0) or max((bar["start"] or 0.0 for bar in bars), default=0.0)

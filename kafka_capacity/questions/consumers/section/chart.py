@@ -63,6 +63,7 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
             ),
             values,
         ),
+        is_half_wide=True,
         note=f"{_peaks(group, event)} The straight dashed line is what is allowed.{_endless_note(group, event)}",
     )
 

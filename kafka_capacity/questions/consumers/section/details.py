@@ -16,15 +16,16 @@ from kafka_capacity.questions.consumers.columns import (
 )
 from kafka_capacity.questions.consumers.section.view import GroupsView
 from kafka_capacity.questions.consumers.sentences import lag_now_sentence, sentence, short
-from kafka_capacity.report.tables import ANCHOR, NOTE, cells, table
+from kafka_capacity.report.tables import ANCHOR, NOTE, REST, cells, table
 from kafka_capacity.text import format_duration, plural
 
 MAX_LISTED = 400
 """Groups in the overview; those at risk come first."""
-MAX_MEMBERS = 24
+MAX_MEMBERS = 12
 """Members in a table; a table of hundreds is for the plan's own files."""
-MAX_MEMBERS_FOLDED = 10
-MAX_VARIANTS = 14
+MAX_VARIANTS = 8
+MAX_FOLDED = 4
+"""Members and variants of a group that has less than everything behind its row."""
 
 _SEEN = frozenset({"member_capacity", "lag_slo"})
 """Constraints whose figures stand in the overview anyway."""
@@ -48,7 +49,8 @@ def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, An
 
 def _overview_row(group: GroupChoice, anchors: Mapping[str, str]) -> dict[str, Any]:
     row = {**cells(GROUPS, group), NOTE: _overview_note(group)}
-    return row | ({ANCHOR: anchors[group.group_id]} if group.group_id in anchors else {})
+    row |= {ANCHOR: anchors[group.group_id]} if group.group_id in anchors else {}
+    return row if group.is_at_risk or group.is_change else {**row, REST: True}
 
 
 def _overview_note(group: GroupChoice) -> str | None:
@@ -59,17 +61,18 @@ def _overview_note(group: GroupChoice) -> str | None:
     return sentence(why_not(group.now)) if is_unexplained else lag_now_sentence(group.now)
 
 
-def variants_table(group: GroupChoice) -> dict[str, Any] | None:
+def variants_table(group: GroupChoice, *, limit: int) -> dict[str, Any] | None:
     """Return the ways to share a group's partitions side by side, at today's count; ``None`` for less than two."""
     recommended, now = group.recommended, group.now
     kept = [row for row in group.scenarios if row["member_count"] == now["member_count"] or row is recommended]
-    kept = sorted(kept, key=lambda row: _variant_rank(group, row))[:MAX_VARIANTS]
+    kept = sorted(kept, key=lambda row: _variant_rank(group, row))[:limit]
     if len(kept) < 2:
         return None
     return table(
         f"Ways to share the partitions of {short(group.group_id)} among {plural(now['member_count'], 'member')}",
         VARIANTS,
         [_variant_row(group, row) for row in kept],
+        is_defined=False,
     )
 
 
@@ -102,6 +105,7 @@ def events_table(group: GroupChoice) -> dict[str, Any] | None:
         f"What happens to {short(group.group_id)}, event by event",
         [one for one in EVENTS if one.key not in left_out],
         rows,
+        is_defined=False,
         note="Events that stop nobody are left out." + (" Catching up reads nothing from disk." if has_none else ""),
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.questions.consumers.columns import EVENTS, VARIANTS
 from kafka_capacity.questions.consumers.decide import MAX_NAMED, GroupDecision, decided_groups
 from kafka_capacity.questions.consumers.section.caveats import common_caveats, group_caveats
 from kafka_capacity.questions.consumers.section.chart import lag_chart
 from kafka_capacity.questions.consumers.section.details import (
+    MAX_FOLDED,
     MAX_MEMBERS,
-    MAX_MEMBERS_FOLDED,
+    MAX_VARIANTS,
     events_table,
     members_table,
     overview_table,
@@ -18,11 +20,13 @@ from kafka_capacity.questions.consumers.section.details import (
 from kafka_capacity.questions.consumers.section.view import GroupsView, groups_of
 from kafka_capacity.report.anchors import GROUPS
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import column, table
+from kafka_capacity.report.tables import column, definitions, table
 from kafka_capacity.report.view import ReportView
 
-MAX_FULL = 8
+MAX_FULL = 6
 """Groups with a chart and every table: those at risk, then those with a change to recommend."""
+MAX_TABLES = 12
+"""Groups with tables of what was tried and of who reads what; of others the page says what to do and why."""
 MAX_DETAILED = 60
 """Groups with anything but a row of the overview; beyond, a page would be too heavy to open."""
 MAX_SKIPPED = 100
@@ -47,12 +51,15 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "at_risk": summary["at_risk"],
         "figures": [_figures(group) for group in full if group.risk is not None][:MAX_NAMED],
         "overview": overview_table(groups, anchors) if decided else None,
+        "definitions": definitions((*VARIANTS, *EVENTS)),
         "serious": [one for one in rests_on if one["severity"] == "serious"],
         "notes": [one for one in rests_on if one["severity"] != "serious"],
         "full": parts,
-        "folded": [_folded(groups, group, anchors[group.group_id]) for group in folded],
+        "folded": [
+            _folded(groups, group, anchors[group.group_id], has_tables=place < MAX_TABLES)
+            for place, group in enumerate(folded, start=len(full))
+        ],
         "left_out": len(decided) - len(full) - len(folded),
-        "unfolded_left_out": len(wanted) - len(full),
         "charts": [part["chart"] for part in parts if part["chart"] is not None],
         "skipped": _skipped(groups),
     }
@@ -69,22 +76,22 @@ def _figures(group: GroupDecision) -> dict[str, Any]:
 def _full(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]:
     """Return everything about one group."""
     return {
-        **_common(group, anchor),
+        **_common(group, anchor, limit=MAX_VARIANTS),
         "chart": lag_chart(view, group.choice, f"{anchor}-lag"),
         "events": events_table(group.choice),
         "members": members_table(view, group.choice, limit=MAX_MEMBERS),
     }
 
 
-def _folded(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]:
+def _folded(view: GroupsView, group: GroupDecision, anchor: str, *, has_tables: bool) -> dict[str, Any]:
     """Return the gist of one group."""
     return {
-        **_common(group, anchor),
-        "members": members_table(view, group.choice, limit=MAX_MEMBERS_FOLDED),
+        **_common(group, anchor, limit=MAX_FOLDED if has_tables else 0),
+        "members": members_table(view, group.choice, limit=MAX_FOLDED) if has_tables else None,
     }
 
 
-def _common(group: GroupDecision, anchor: str) -> dict[str, Any]:
+def _common(group: GroupDecision, anchor: str, *, limit: int) -> dict[str, Any]:
     return {
         "anchor": anchor,
         "group": group.group_id,
@@ -92,7 +99,7 @@ def _common(group: GroupDecision, anchor: str) -> dict[str, Any]:
         "reason": group.advice,
         "sentences": list(group.known),
         "caveats": group_caveats(group.choice),
-        "variants": variants_table(group.choice),
+        "variants": variants_table(group.choice, limit=limit),
     }
 
 

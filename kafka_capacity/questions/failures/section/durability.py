@@ -16,7 +16,7 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 
 
-@section("durability", title="What could be lost", order=8)
+@section("durability", title="What could be lost", order=8, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the chances of a year, the topics, the ways to each outcome, and the assumptions."""
     sides = read_durability(view)

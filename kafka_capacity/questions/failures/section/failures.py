@@ -14,7 +14,7 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 
 
-@section(FAILURES, title="What breaks", order=7)
+@section(FAILURES, title="What breaks", order=7, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the verdict, the matrix, who is affected, how much is wrong before, and the controllers."""
     failures = read_failures(view.inputs, view.focus_id)

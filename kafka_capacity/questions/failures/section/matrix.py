@@ -10,10 +10,13 @@ from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, chan
 from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
 from kafka_capacity.report.tables import column
 from kafka_capacity.text import NOTHING, format_count, format_duration, format_percent, plural
+from kafka_capacity.text.partition_ranges import number_ranges
 
 MAX_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
 """Losses of a kind that are listed, the worst first; the others are counted."""
 WARN_RATIO = 0.8
+_NAMED = 6
+"""Losses that do the same and are named in one row, where they are no single brokers."""
 _FOLDED = frozenset({"pair", "rack+broker"})
 
 
@@ -92,13 +95,29 @@ def _matrix(view: FailuresView, kind: str) -> dict[str, Any]:
         for row in side.losses.get(kind, ()):
             by_name.setdefault(row["name"], [None] * len(view.sides))[place] = row
     ranked = sorted(by_name.items(), key=lambda entry: _rank(entry[1]))
-    shown = ranked[: MAX_ROWS[kind]]
-    cells = [_cells(view.sides, found) for _, found in shown]
-    rows = [{"name": name, "cells": own, "change": None} for (name, _), own in zip(shown, cells, strict=True)]
-    is_marked = any(cell["kind"] in {"bad", "warn"} for own in cells for cell in own)
+    # One row for losses that do the same: the first of them stands where the worst would.
+    alike: dict[str, tuple[list[str], list[Cell]]] = {}
+    for name, found in ranked:
+        cells = _cells(view.sides, found)
+        alike.setdefault(repr(cells), ([], cells))[0].append(name)
+    shown = list(alike.values())[: MAX_ROWS[kind]]
+    rows = [{"name": _named(names), "cells": cells, "change": None} for names, cells in shown]
+    is_marked = any(cell["kind"] in {"bad", "warn"} for _, cells in shown for cell in cells)
     caption = f"{KIND_NAMES[kind]} lost: {len(by_name):,}{'' if is_marked else ', nothing is marked'}"
     made = _table(caption, view, rows, has_change=False)
-    return {**made, "left_out": len(ranked) - len(shown), "is_folded": kind in _FOLDED or not is_marked}
+    return {
+        **made,
+        "left_out": len(ranked) - sum(len(names) for names, _ in shown),
+        "is_folded": kind in _FOLDED or not is_marked,
+    }
+
+
+def _named(names: Sequence[str]) -> str:
+    """Name losses that do the same: ``brokers 1–6, 8``."""
+    numbers = [name.removeprefix("broker ") for name in names]
+    if len(names) > 1 and all(number.isdecimal() for number in numbers):
+        return f"brokers {number_ranges(map(int, numbers))}"
+    return "; ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
 
 
 def _rank(found: Sequence[Row | None]) -> tuple[Any, ...]:

@@ -47,7 +47,7 @@ BROKERS = (
 """One row a broker: made of a row of ``idle_brokers``."""
 
 
-@section(IDLE.name, title="Idle topics", order=37)
+@section(IDLE.name, title="Idle topics", order=37, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the answer and the tables; nothing where a plan says nothing of it."""
     answer = view.decision["answers"].get(IDLE.name)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.questions.consumers.section.chart import MAX_POINTS, thinned
-from kafka_capacity.questions.consumers.section.details import MAX_LISTED, MAX_MEMBERS, MAX_MEMBERS_FOLDED
+from kafka_capacity.questions.consumers.section.details import MAX_FOLDED, MAX_LISTED, MAX_MEMBERS
 from kafka_capacity.questions.consumers.section.groups import MAX_DETAILED, MAX_FULL
 from kafka_capacity.questions.consumers.section.view import groups_of
 from kafka_capacity.text.partition_ranges import partition_ranges
@@ -182,7 +182,7 @@ def test_ways_to_share_are_side_by_side_at_todays_count(section):
     assert [switched[key] for key in ("variant", "behaviour", "verdict", "revoked", "unread", "duplicates")] == [
         "cooperative-sticky, static",
         "cooperative",
-        "recommended",
+        "best",
         0,
         1300.0,
         2190.0,
@@ -257,8 +257,8 @@ def test_who_reads_what_is_in_ranges(section):
 
 def test_of_many_members_those_that_read_most_are_shown(section):
     table = part_of(section, "wide")["members"]
-    assert len(table["rows"]) == MAX_MEMBERS_FOLDED < MAX_MEMBERS
-    assert table["note"] == "The 10 members that read most, of 300."
+    assert len(table["rows"]) == MAX_FOLDED < MAX_MEMBERS
+    assert table["note"] == "The 4 members that read most, of 300."
     assert table["rows"][0]["after"][-1] == ["", "and 100 of 5 more topics"]
 
 
@@ -280,7 +280,6 @@ def test_only_the_first_groups_are_shown_in_full():
     section = section_of(many_groups(risky=MAX_FULL + 3, others=MAX_DETAILED))
     assert [part["group"] for part in section["full"]] == [f"orders-etl-{i:03d}" for i in range(MAX_FULL)]
     assert len(section["folded"]) == MAX_DETAILED - MAX_FULL
-    assert section["unfolded_left_out"] == 3
     assert section["left_out"] == MAX_FULL + 3
     assert len(section["charts"]) == MAX_FULL
     rows = section["overview"]["rows"]

@@ -1,0 +1,127 @@
+"""What changed since the last report of a cluster: the answer, its dates, dollars and problems, and the method."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_capacity.health.problem import Severity
+from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
+from kafka_capacity.text import format_usd, plural
+
+Report = Mapping[str, Any]
+
+_METHOD = {"code_version": "version", "model_version": "model"}
+
+
+def is_comparable(report: Report) -> bool:
+    """Return whether a report says what this version compares."""
+    return (
+        report.get("kind") == REPORT_KIND
+        and report.get("version") == REPORT_VERSION
+        and "problems" in report["verdict"]
+    )
+
+
+def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
+    """Return what changed from one report to the next; ``None`` where there is no earlier one.
+
+    Returns:
+        ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new`` and ``resolved``, the
+        problems; ``method``, a sentence on who changed: the cluster, or the way it is looked at.
+    """
+    if earlier is None or not is_comparable(earlier):
+        return None
+    before, after = earlier["verdict"], now["verdict"]
+    old, new = _problems(before), _problems(after)
+    lines = [{"label": label, "text": text} for label, text in _lines(before, after)]
+    return {
+        "since": earlier["ds"],
+        "lines": lines,
+        "new": [text for code, text in new.items() if code not in old],
+        "resolved": [text for code, text in old.items() if code not in new],
+        "method": _method(earlier, now),
+    }
+
+
+def gist(changes: Mapping[str, Any] | None) -> str:
+    """Return the changes in a few words, for a subject; empty where there is nothing to compare with."""
+    if changes is None:
+        return ""
+    counts = [
+        f"{changes['lines'][0]['label'].lower()} {changes['lines'][0]['text']}" if changes["lines"] else "",
+        f"{plural(len(changes['new']), 'new problem')}" if changes["new"] else "",
+        f"{len(changes['resolved']):,} resolved" if changes["resolved"] else "",
+    ]
+    return ", ".join(filter(None, counts)) or f"as on {changes['since']}"
+
+
+def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    pairs = (
+        ("Brokers now", *(_count_now(one) for one in (before, after))),
+        ("Verdict", *(_verdict(one) for one in (before, after))),
+        ("Today’s run out", *(_sizing_figure(one, "runs_out") for one in (before, after))),
+        ("A month", *(_sizing_figure(one, "usd_per_month") for one in (before, after))),
+    )
+    for label, old, new in pairs:
+        if old != new:
+            yield label, f"{old} → {new}"
+    old_steps, new_steps = _later(before), _later(after)
+    for count in sorted({*old_steps, *new_steps}):
+        was, is_now = old_steps.get(count), new_steps.get(count)
+        if was != is_now:
+            yield f"{count:,} brokers", f"by {was or 'no date'} → {is_now or 'not before the horizon'}"
+
+
+def _count_now(verdict: Mapping[str, Any]) -> str:
+    count = (verdict.get("recommendation") or {}).get("broker_count_now")
+    return "none fits" if count is None else f"{count:,}"
+
+
+def _verdict(verdict: Mapping[str, Any]) -> str:
+    badges = [verdict["badge"], *([verdict["sizing"]["badge"]] if verdict.get("sizing") else [])]
+    words = (str(one["text"]).split(" ", 1)[-1] for one in reversed(badges))
+    return ", ".join(f"{one[:1].lower()}{one[1:]}" for one in words)
+
+
+def _sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
+    figures = (verdict.get("sizing") or {}).get("figures", ())
+    found = next((one for one in figures if one["name"] == name), None)
+    if found is None:
+        return "not known"
+    return format_usd(found["value"]) if found["unit"] == "usd" else str(found["value"])
+
+
+def _later(verdict: Mapping[str, Any]) -> dict[int, str]:
+    steps = (verdict.get("recommendation") or {}).get("steps", ())
+    return {int(one["broker_count"]): str(one["from_day"]) for one in steps[1:]}
+
+
+def _problems(verdict: Mapping[str, Any]) -> dict[str, str]:
+    """Return the problems that matter by their code, which stays when the figures in their sentences change."""
+    return {
+        str(one["code"]): f"{str(one['message']).rstrip('.')}."
+        for one in verdict["problems"]
+        if one["severity"] != Severity.INFO
+    }
+
+
+def _method(earlier: Report, now: Report) -> str:
+    old, new = earlier["provenance"], now["provenance"]
+    changed = [
+        f"{label} {old.get(name, 'unknown')} → {new.get(name, 'unknown')}"
+        for name, label in _METHOD.items()
+        if old.get(name) != new.get(name)
+    ]
+    asked = sorted({label for label, value in _request(earlier) ^ _request(now)})
+    if asked:
+        changed.append(f"asked with other {', '.join(asked)}")
+    if changed:
+        return f"The method changed ({'; '.join(changed)}): differences may come from that, not from the cluster."
+    return "Asked alike and by the same method: what differs is the cluster."
+
+
+def _request(report: Report) -> set[tuple[str, str]]:
+    data: Mapping[str, Any] = next((one["data"] for one in report["sections"] if one["name"] == "request"), {})
+    return {(str(one["label"]), json.dumps(one["value"])) for one in data.get("parameters", ())}

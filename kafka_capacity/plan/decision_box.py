@@ -1,0 +1,85 @@
+"""The decision box: what to approve, why, what happens otherwise, what it costs and how sure it is.
+
+Made of what the questions answered, a line a fact; what is not known is said. Page, mail and message show the lines as
+they stand, in their order; a line more is one more entry of :func:`decision_box`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_capacity.questions.answer import Answer, Status
+from kafka_capacity.questions.capacity.approval import (
+    LOAD_MARGIN_RATIO,
+    NO_BROKERS,
+    approval,
+    at_other_loads,
+    confidence,
+    otherwise,
+)
+from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.text import format_limit, format_usd, plural
+
+
+def decision_box(
+    view: ChangeView, sizing: SizingView | None, change: Answer, capacity: Answer | None, status: Status
+) -> dict[str, Any]:
+    """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
+
+    Args:
+        view: the options of the move and the choice between them.
+        sizing: what the plan says of sizing; ``None`` where it says nothing.
+        change: the answer about the move.
+        capacity: the answer about sizing; ``None`` where there is none.
+        status: the verdict of the plan.
+    """
+    lines: list[tuple[str, str, str | None]] = []
+    if sizing is not None and capacity is not None:
+        lines = [
+            ("why", "Why", capacity.headline),
+            ("otherwise", "Otherwise", otherwise(sizing)),
+            ("cost", "Cost", _cost(capacity)),
+            ("confidence", "Confidence", confidence(sizing)),
+            ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),
+        ]
+    lines.append(("move", "The move", change.headline))
+    return {
+        "approve": _approve(view, sizing, status),
+        "lines": [{"name": name, "label": label, "text": text} for name, label, text in lines if text],
+    }
+
+
+def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str:
+    if any(finding["severity"] == "fatal" for finding in view.findings):
+        return "Approve nothing yet: the inventory is unsound."
+    sentence = _approved_move(view) if sizing is None else approval(sizing)
+    option = view.recommended
+    if option is not None and option.figures["changed_partitions"]:
+        sentence = sentence.replace(NO_BROKERS, "Approve the move, and no brokers now", 1)
+    if status is Status.NOT_JUDGED:
+        return f"As far as is known: {sentence[:1].lower()}{sentence[1:]}"
+    return sentence
+
+
+def _approved_move(view: ChangeView) -> str:
+    """Return what to approve where only a move was asked about."""
+    option = view.recommended
+    if option is None:
+        return "Approve nothing: no option that was tried fits."
+    more = option.broker_count - view.observed_broker_count
+    if more > 0:
+        return f"Approve {plural(more, 'broker')}, and the move to {option.broker_count:,}."
+    if more < 0:
+        return f"Approve the removal of {plural(-more, 'broker')}, and the move to {option.broker_count:,}."
+    if not option.figures["changed_partitions"]:
+        return "Nothing to approve: nothing has to move."
+    return f"Approve the move among {plural(option.broker_count, 'broker')}."
+
+
+def _cost(capacity: Answer) -> str:
+    """Return what the brokers that are needed now cost, or which parameter would tell."""
+    figure = next(one for one in capacity.figures if one.name == "usd_per_month")
+    if figure.unit != "usd":
+        return f"Not known: {figure.note}."
+    return f"{format_usd(figure.value)} a month; {figure.note}."

@@ -1,0 +1,175 @@
+"""What sizing says in the decision box: what to approve, what happens otherwise, and how sure the answer is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pyarrow.compute as pc
+
+from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
+from kafka_capacity.questions.capacity.judging import passing_day
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
+from kafka_capacity.text import format_limit, format_percent, format_usd, plural
+
+LOAD_MARGIN_RATIO = 0.1
+"""How much less and more load than expected the box answers for."""
+
+NO_BROKERS = "Approve no brokers now"
+
+
+def approval(view: SizingView) -> str:
+    """Return what to approve now and what it adds to a month, and by when the next steps are due."""
+    if not view.steps:
+        return "Approve no broker count: nothing that was tried fits today."
+    later = [
+        f"{_more(after.option['broker_count'] - before.option['broker_count'])} by {after.from_day}"
+        for before, after in pairwise(view.steps)
+    ]
+    return "; ".join([_now(view), ", ".join(later)] if later else [_now(view)]) + "."
+
+
+def _now(view: SizingView) -> str:
+    now, today = view.steps[0].option, view.today
+    count, before = int(now["broker_count"]), int(today["broker_count"])
+    until = view.steps[0].until
+    lasting = f"{run_verb(count, 'last')} {f'until {until}' if until is not None else f'beyond {view.horizon}'}"
+    if now is today:
+        return f"{NO_BROKERS}: today’s {before:,} {lasting}"
+    dollars = _dollars(today, now)
+    if any(now[name] != today[name] for name in ("shape", "extra_racks", "replication_factor")):
+        return f"Approve {option_name(now)} now, instead of today’s {before:,}{dollars}"
+    if count > before:
+        return f"Approve {plural(count - before, 'broker')} now{dollars}"
+    if count < before:
+        return f"Approve the removal of {plural(before - count, 'broker')}{dollars}: {count:,} {lasting}"
+    return f"Approve the rebalancing of today’s {plural(before, 'broker')} now"
+
+
+def _more(count: int) -> str:
+    return f"+{count:,}" if count > 0 else f"{count:,}".replace("-", "−")
+
+
+def _dollars(before: Row, after: Row) -> str:
+    """Return what a step adds to a month, in brackets; nothing where one of the prices is not known."""
+    old, new = before["total_usd_per_month"], after["total_usd_per_month"]
+    if old is None or new is None:
+        return ""
+    return f" ({'+' if new >= old else ''}{format_usd(new - old)} a month)"
+
+
+def otherwise(view: SizingView) -> str:
+    """Return what happens if nothing is done."""
+    today, out, full = view.today, view.runs_out(view.today), disk_full(view)
+    if out is None:
+        if today["fits"]:
+            count = today["broker_count"]
+            return f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} beyond {view.horizon}."
+        return f"Today’s brokers do not fit: {today['excuses'][0]['reason']}."
+    day, name = str(out[view.estimate]), resource_name(out["resource"])
+    name += "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
+    is_disk = out["resource"] == Resource.DISK
+    limit = f"its limit of {format_limit(view.document['limits']['disk_ratio'])}" if is_disk else "its limit"
+    passes = f"is beyond {limit} already" if day == view.dates[0] else f"passes {limit} on {day}"
+    if full is None:
+        end = f"; no disk is full before {view.horizon}" if is_disk else ""
+        return f"{name[:1].upper()}{name[1:]} {passes}{end}."
+    when, broker = full
+    what = "it" if is_disk and broker == out["broker_id"] else name
+    filled = f"The disk of broker {broker} is full {'already' if when == view.dates[0] else f'on {when}'}"
+    return f"{filled}, which stops the broker; {what} {passes}."
+
+
+def disk_full(view: SizingView) -> tuple[str, int] | None:
+    """Return the first day on which a disk of today is full, and whose; ``None`` for not before the horizon.
+
+    Full is all of the disk, whatever its limit; at the estimate that decides, on straight lines between the dates.
+    """
+    use = view.use
+    wanted = {
+        "option_id": view.today["option_id"],
+        "resource": str(Resource.DISK),
+        "condition": str(Condition.NORMAL),
+        "estimate": view.estimate,
+    }
+    for name, value in wanted.items():
+        use = use.filter(pc.field(name) == value)
+    brokers = sorted(set(use["broker_id"].to_pylist()))
+    ratios = np.full((1, len(view.dates), len(brokers)), np.nan)
+    for row in use.select(["date", "broker_id", "load", "capacity"]).to_pylist():
+        if row["load"] is not None and row["capacity"]:
+            place = view.dates.index(row["date"]), brokers.index(row["broker_id"])
+            ratios[0, *place] = row["load"] / row["capacity"]
+    found = passing_day(ratios, tuple(view.dates))
+    return None if found is None else (found.date, brokers[found.broker])
+
+
+def assumed_ratio(view: SizingView) -> float:
+    """Return the share of partitions whose growth is assumed, for want of a forecast."""
+    classes = view.document["classes"]
+    everything = sum(one["partitions"] for one in classes)
+    assumed = sum(one["partitions"] for one in classes if one["basis"] != "forecast")
+    return assumed / everything if everything else 0.0
+
+
+def confidence(view: SizingView) -> str:
+    """Return how sure the dates are: the chance that growth stays within what they rest on."""
+    assumed, quantile = assumed_ratio(view), view.document.get("high_quantile")
+    if assumed == 1.0:
+        return "Not known: growth is assumed, not forecast."
+    if view.estimate != "high":
+        return "The dates rest on the middle estimate: growth is as likely to pass it as not."
+    if not quantile:
+        return "Not known: this plan does not say how likely its high estimate is."
+    chance = Fraction(quantile).limit_denominator(100)
+    sentence = f"{chance.numerator} in {chance.denominator} that growth stays within the estimate of these dates"
+    if assumed:
+        sentence += f", but for {format_percent(assumed)} of the partitions, whose growth is assumed"
+    return f"{sentence}{_middle(view)}."
+
+
+def _middle(view: SizingView) -> str:
+    """Return until when the brokers of the first step last at the middle estimate."""
+    if not view.steps or view.steps[0].until is None:
+        return ""
+    option = view.steps[0].option
+    rows = view.exhaustion.get(option["option_id"], {}).values()
+    day = min((row["middle"] for row in rows if row["middle"]), default=None)
+    lasting = "beyond " + view.horizon if day is None else f"until {day}"
+    return f"; at the middle one {option['broker_count']:,} last {lasting}"
+
+
+def at_other_loads(view: SizingView) -> str | None:
+    """Return how many brokers the horizon takes with less and with more load; ``None`` where nothing lasts anyway."""
+    goal = view.recommended
+    if goal is None:
+        return None
+    less, more = (_count_for(view, goal, 1.0 + change) for change in (-LOAD_MARGIN_RATIO, LOAD_MARGIN_RATIO))
+    tried = max(row["broker_count"] for row in _alike(view, goal))
+    above = f"more than {tried:,}, the most tried," if more is None else f"{more:,}"
+    below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
+    if below == more == expected:
+        return f"{expected:,} brokers by {view.horizon} all the same."
+    return f"{below:,} brokers with less and {above} with more, {expected:,} as expected, by {view.horizon}."
+
+
+def _alike(view: SizingView, goal: Row) -> list[Row]:
+    return [
+        row for row in view.options if all(row[k] == goal[k] for k in ("shape", "extra_racks", "replication_factor"))
+    ]
+
+
+def _count_for(view: SizingView, goal: Row, factor: float) -> int | None:
+    """Return the fewest brokers tried whose tightest place keeps its limit with every load times a factor."""
+    return min(
+        (
+            int(row["broker_count"])
+            for row in _alike(view, goal)
+            if row["headroom_ratio"] is not None
+            and (1.0 - row["headroom_ratio"]) * factor <= 1.0
+            and all(excuse["constraint"] in RESOURCES for excuse in row["excuses"])
+        ),
+        default=None,
+    )

@@ -1,0 +1,146 @@
+"use strict";
+// Sorting, filtering and copying of tables, and copying of commands. The page is complete without it.
+(() => {
+  const UNITS = {
+    KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, kB: 1e3, MB: 1e6, GB: 1e9,
+    min: 60, h: 3600, d: 86400,
+  };
+  const make = (tag, text, parent) => {
+    const made = document.createElement(tag);
+    made.textContent = text;
+    if (parent) parent.append(made);
+    return made;
+  };
+  // "1 d 3 h", "9.6 TiB", "−$3.20", "3 → 5" (by the first), "unbounded"; nothing for a dash.
+  const amount = text => {
+    if (/unbounded|never/.test(text)) return Infinity;
+    const first = text.split(/→|\bto\b|[(;]/)[0];
+    const parts = [...first.matchAll(/([\d,]*\.?\d+)\s*([A-Za-z]*)/g)];
+    if (!parts.length) return null;
+    const sum = parts.reduce((all, [, n, unit]) => all + Number(n.replaceAll(",", "")) * (UNITS[unit] ?? 1), 0);
+    return /[−-]\$?\d/.test(first) ? -sum : sum;
+  };
+  const textOf = cell => cell.innerText.trim();
+  // A row, and the rows that belong to it: its note and its details.
+  const recordsOf = table => {
+    const found = [];
+    for (const row of table.tBodies[0].rows) {
+      if (row.matches(".note, .more")) found.at(-1).push(row);
+      else found.push([row]);
+    }
+    return found;
+  };
+
+  const sort = (table, column, head) => {
+    const isFigure = head.classList.contains("n");
+    const was = head.getAttribute("aria-sort");
+    const isDown = was ? was === "ascending" : isFigure;
+    const keyed = recordsOf(table).map(rows => {
+      const text = (rows[0].cells[column].textContent || "").trim();
+      return { rows, text, value: isFigure ? amount(text) : text === "—" ? null : text };
+    });
+    const compare = (a, b) => {
+      if (a.value === null || b.value === null) return (a.value === null) - (b.value === null);
+      const order = isFigure
+        ? (a.value > b.value) - (a.value < b.value)
+        : a.text.localeCompare(b.text, "en", { numeric: true });
+      return isDown ? -order : order;
+    };
+    for (const one of table.tHead.rows[0].cells) one.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    table.tBodies[0].append(...keyed.sort(compare).flatMap(one => one.rows));
+  };
+
+  const copy = async (text, button) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = make("textarea", "", document.body);
+      area.value = text;
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  };
+  const tools = before => {
+    const bar = make("div", "");
+    bar.className = "tools";
+    before.before(bar);
+    return bar;
+  };
+  const button = (text, name, parent, act) => {
+    const made = make("button", text, parent);
+    made.type = "button";
+    made.setAttribute("aria-label", name);
+    made.addEventListener("click", () => act(made));
+    return made;
+  };
+
+  for (const table of document.querySelectorAll(".scroll > table")) {
+    const records = recordsOf(table);
+    if (records.length < 2) continue;
+    const caption = table.caption.textContent.trim();
+    const bar = tools(table.parentElement);
+    table.parentElement.classList.add("has-tools");
+    const isPlain = table.tHead.rows.length === 1;
+    const rest = records.filter(([row]) => row.classList.contains("rest"));
+    const state = { words: "", isAll: !rest.length || rest.length === records.length };
+    const show = () => {
+      for (const rows of records) {
+        const isHidden = (!state.isAll && !state.words && rows[0].classList.contains("rest"))
+          || !rows[0].textContent.toLowerCase().includes(state.words);
+        for (const row of rows) row.classList.toggle("filtered", isHidden);
+      }
+    };
+    if (!state.isAll) {
+      const all = `Show all ${records.length}`;
+      const toggle = button(all, `${all}: ${caption}`, bar, () => {
+        state.isAll = !state.isAll;
+        toggle.textContent = state.isAll ? `Show ${records.length - rest.length} with something to do` : all;
+        toggle.setAttribute("aria-label", `${toggle.textContent}: ${caption}`);
+        show();
+      });
+    }
+    if (records.length > 7) {
+      const input = make("input", "", bar);
+      input.type = "search";
+      input.placeholder = "Filter";
+      input.setAttribute("aria-label", `Filter: ${caption}`);
+      input.addEventListener("input", () => { state.words = input.value.trim().toLowerCase(); show(); });
+    }
+    button("Copy", `Copy the table: ${caption}`, bar, made => {
+      const rows = [table.tHead.rows[0], ...recordsOf(table).map(([row]) => row)];
+      const shown = rows.filter(row => !row.classList.contains("filtered"));
+      copy(shown.map(row => [...row.cells].map(textOf).join("\t")).join("\n"), made);
+    });
+    if (isPlain) {
+      [...table.tHead.rows[0].cells].forEach((head, column) => {
+        const made = button(head.textContent.trim(), `Sort by ${head.textContent.trim()}`, null, () => sort(table, column, head));
+        head.replaceChildren(made);
+      });
+    }
+    show();
+  }
+  for (const pre of document.querySelectorAll("pre")) {
+    button("Copy", "Copy the commands", tools(pre), made => copy(pre.innerText, made));
+  }
+
+  const reveal = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const one of closed) one.open = true;
+  });
+  addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
+})();

@@ -1,0 +1,84 @@
+"""What a report says changed since the last one."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+
+import pytest
+
+from kafka_capacity.plan.changes import changes_since, gist
+from tests.report.decided import build_report, decision_of, render_all
+from tests.report.sized import sized_inputs
+
+
+@pytest.fixture(scope="module")
+def now():
+    return json.loads(render_all(sized_inputs()).report_json)
+
+
+@pytest.fixture
+def before(now):
+    found = copy.deepcopy(now)
+    found["ds"] = "2026-11-13"
+    return found
+
+
+def test_without_an_earlier_report_nothing_is_said(now):
+    assert now["changes"] is None
+    assert gist(None) == ""
+    assert changes_since({**now, "version": 1}, now) is None
+
+
+def test_where_nothing_changed_it_says_so(before, now):
+    changes = changes_since(before, now)
+    assert (changes["since"], changes["lines"], changes["new"], changes["resolved"]) == ("2026-11-13", [], [], [])
+    assert changes["method"] == "Asked alike and by the same method: what differs is the cluster."
+    assert gist(changes) == "as on 2026-11-13"
+
+
+def test_verdict_counts_dates_and_dollars_are_compared(before, now):
+    then = before["verdict"]
+    then["recommendation"]["broker_count_now"] = 5
+    then["recommendation"]["steps"].append({"broker_count": 99, "from_day": "2027-03-01", "until": None})
+    then["badge"] = {"kind": "bad", "text": "✕ Does not fit"}
+    price = next(one for one in then["sizing"]["figures"] if one["name"] == "usd_per_month")
+    price |= {"value": 1234.5, "unit": "usd"}
+    lines = {one["label"]: one["text"] for one in changes_since(before, now)["lines"]}
+    assert lines["Brokers now"] == "5 → 6"
+    assert "does not fit → " in lines["Verdict"]
+    assert lines["A month"] == "$1,234 → not known"
+    assert lines["99 brokers"] == "by 2027-03-01 → not before the horizon"
+    assert gist(changes_since(before, now)) == "brokers now 5 → 6"
+
+
+def test_problems_are_new_and_resolved_by_their_code_whatever_their_figures(before, now):
+    problem = {"question": "cluster", "severity": "serious", "where": "brokers", "text": ""}
+    then, after = before["verdict"]["problems"], copy.deepcopy(now)
+    then += [{**problem, "code": "a", "message": "3 of a."}, {**problem, "code": "b", "message": "1 b"}]
+    after["verdict"]["problems"] += [
+        {**problem, "code": "a", "message": "7 of a"},
+        {**problem, "code": "c", "message": "2 c"},
+        {**problem, "code": "d", "message": "4 d", "severity": "info"},
+    ]
+    changes = changes_since(before, after)
+    assert (changes["new"], changes["resolved"]) == (["2 c."], ["1 b."])
+    assert gist(changes) == "1 new problem, 1 resolved"
+
+
+def test_a_change_of_the_method_is_told_from_one_of_the_cluster(before, now):
+    before["provenance"]["model_version"] = "0"
+    asked = dataclasses.replace(sized_inputs(), request={**sized_inputs().request, "horizon_months": 9})
+    changes = changes_since(before, build_report(asked))
+    assert changes["method"].startswith("The method changed (model 0 → 1; asked with other horizon_months)")
+
+
+def test_page_mail_and_subject_tell(before):
+    before["verdict"]["recommendation"]["broker_count_now"] = 5
+    inputs = sized_inputs()
+    rendered = render_all(inputs, last=before)
+    assert rendered.subject == f"{decision_of(inputs)['subject']}: brokers now 5 → 6"
+    for text in (rendered.index_html.decode(), rendered.email_html.decode(), rendered.email_text):
+        assert "Changed since 2026-11-13" in text
+        assert "5 → 6" in text
