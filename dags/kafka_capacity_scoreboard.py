@@ -1,8 +1,8 @@
 """Hold earlier plans' predictions against what the newest inventory of each cluster says.
 
 What a plan expected of traffic and of stored bytes is compared with what came; the scores of the last weeks are summed
-up, a drift is named, also of what traffic costs of processors and disks, and the next report says how far off its
-predecessors were. Runs weekly, before the plans.
+up, a drift is named (since when, how much, what it does), also of what traffic costs of processors and disks and of the
+times of moves, and the next plan says so. Runs weekly, before the plans.
 """
 
 from __future__ import annotations

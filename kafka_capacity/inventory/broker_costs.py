@@ -7,6 +7,7 @@ import datetime
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
 from kafka_capacity.inventory.column_values import floats
@@ -25,14 +26,23 @@ def observed_costs(raw: RawInventory, *, after: str | None = None) -> CpuCalibra
     Returns:
         What came of it; ``None`` where the inventory has no such hour.
     """
+    samples = broker_hours(raw, after=after)
+    return calibrate(samples[0], samples[1], samples[2], samples[3]) if samples.shape[1] else None
+
+
+def broker_hours(raw: RawInventory, *, after: str | None = None) -> NDArray[np.float64]:
+    """Return float64[4, N], :data:`MEASURES` of the hours of brokers of which all of them are known.
+
+    Args:
+        raw: the inventory.
+        after: hours of later days only; ``None`` for all.
+    """
     table = raw.table("broker_metrics")
     if after is not None:
         day = datetime.datetime.fromisoformat(after).replace(tzinfo=datetime.UTC) + datetime.timedelta(days=1)
         table = table.filter(pc.greater_equal(table.column("hour"), pa.scalar(day, table.schema.field("hour").type)))
-    columns = [floats(table.column(name)) for name in MEASURES]
-    samples = np.stack(columns)
-    samples = samples[:, (np.isfinite(samples) & (samples >= 0)).all(axis=0)]
-    return calibrate(samples[0], samples[1], samples[2], samples[3]) if samples.shape[1] else None
+    samples = np.stack([floats(table.column(name)) for name in MEASURES])
+    return samples[:, (np.isfinite(samples) & (samples >= 0)).all(axis=0)]
 
 
 def observed_vcpu(raw: RawInventory) -> float:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kafka_capacity.demand.calendar_days import days_between
+from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, score_disk
-from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.cpu import CpuCosts, cores
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
-from kafka_capacity.inventory.broker_costs import observed_costs
+from kafka_capacity.inventory.broker_costs import broker_hours, observed_costs
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_document, read_manifest
 from kafka_capacity.objects.keys import list_plans, plan_prefix
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.questions.accuracy.scores import LEAST_AGE_DAYS
+from kafka_capacity.questions.accuracy.scores import CPU, LEAST_AGE_DAYS
+from kafka_capacity.questions.accuracy.watch import Held, baselines
 from kafka_capacity.questions.capacity.document import OVERHEADS, SIZING_DOCUMENT
 
 COSTS = ("base_cores", "leader_in_seconds_per_mib", "follower_in_seconds_per_mib", "out_seconds_per_mib", "source")
@@ -53,14 +55,46 @@ def score_coefficients(
     return [one for one in scores if one is not None]
 
 
+def hold_cpu(store: ObjectStore, cluster: str, ds: str, raw: RawInventory) -> list[Held]:
+    """Hold what the last plan and the baselines reckon of processors for traffic against the week up to a day.
+
+    What brokers take without traffic counts for neither side. Plans whose figures were not fitted to the cluster's own
+    brokers predict nothing of them.
+    """
+    plans = [one for one in list_plans(store, cluster) if days_between(one[0], ds) >= LEAST_AGE_DAYS]
+    days = {day for day, _ in plans}
+    found = []
+    for made_on in sorted({*baselines(days), max(days, default="")} & days):
+        plan_id, document = next(_documents(store, cluster, [one for one in plans if one[0] == made_on]), ("", {}))
+        if not document or not document["cpu"].get("covariance"):
+            continue
+        used, leader_in, follower_in, out = broker_hours(raw, after=max(made_on, days_later(ds, -WEEK_DAYS)))
+        costs = CpuCosts(**{name: document["cpu"][name] for name in COSTS})
+        if len(used):
+            expected = float(cores(costs, leader_in, follower_in, out).mean()) - costs.base_cores
+            found.append(Held(CPU, plan_id, made_on, ds, expected, float(used.mean()) - costs.base_cores))
+    return found
+
+
+WEEK_DAYS = 7
+
+
 def _newest(store: ObjectStore, cluster: str, ds: str) -> tuple[str, str, dict[str, Any]] | None:
     """Find the newest plan that is old enough and was finished."""
-    for made_on, plan_id in sorted(list_plans(store, cluster), reverse=True):
-        if days_between(made_on, ds) < LEAST_AGE_DAYS:
-            continue
+    plans = [one for one in list_plans(store, cluster) if days_between(one[0], ds) >= LEAST_AGE_DAYS]
+    for made_on, plan_id in sorted(plans, reverse=True):
+        for _, document in _documents(store, cluster, [(made_on, plan_id)]):
+            return made_on, plan_id, document
+    return None
+
+
+def _documents(
+    store: ObjectStore, cluster: str, plans: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Read what plans say of sizing, those that were finished and say something."""
+    for made_on, plan_id in plans:
         try:
             manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
-            return made_on, plan_id, json.loads(read_document(store, manifest, SIZING_DOCUMENT))
+            yield plan_id, json.loads(read_document(store, manifest, SIZING_DOCUMENT))
         except (MissingManifestError, StorageError):
             continue  # never finished, or of a time before plans looked ahead
-    return None

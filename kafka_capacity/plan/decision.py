@@ -22,6 +22,7 @@ from kafka_capacity.health.listing import ListedProblem, list_problems
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.decision_words import relation, subject, verdict
+from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS
 from kafka_capacity.questions.capacity.share import CAPACITY
@@ -183,6 +184,7 @@ def _problems(
 ) -> tuple[tuple[str, ListedProblem], ...]:
     found = [] if other is None else [(CAPACITY.name, other)]
     found += [(name, problem) for name, answer in answers.items() for problem in answer.problems]
+    found += [(CAPACITY.name, problem) for problem in drift_problems(results.sizing.get("scores"))]
     listed = [(question, ListedProblem(problem)) for question, problem in found]
     listed += [(CLUSTER, one) for one in _of_cluster(results, answers.get(FAILURES.name))]
     repeated = _repeated([one.problem for _, one in listed])

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.inventory.raw import RawInventory
@@ -20,23 +22,44 @@ from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.objects.dataset import Manifest, canonical_json, read_document, read_manifest, write_dataset
+from kafka_capacity.objects.dataset import (
+    Manifest,
+    canonical_json,
+    read_document,
+    read_manifest,
+    read_table,
+    write_dataset,
+)
 from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.coefficients import score_coefficients
+from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
+from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
+from kafka_capacity.plan.drift_effects import Effect, move_effect, sizing_effect
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
-from kafka_capacity.questions.accuracy.scores import Prediction, Score, score, summarise
-from kafka_capacity.questions.accuracy.stored_scores import DOCUMENT, KIND, SCHEMA_VERSION, SCORES, TABLE, read_scores
+from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, score, summarise
+from kafka_capacity.questions.accuracy.stored_scores import (
+    DOCUMENT,
+    KIND,
+    SCHEMA_VERSION,
+    SCORES,
+    TABLE,
+    read_score_document,
+    read_scores,
+)
+from kafka_capacity.questions.accuracy.watch import Drift, Held, find_drift, watch, weekly
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
+from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.tables import SIZING_TABLES
+from kafka_capacity.questions.change.share import REQUEST_DOCUMENT
 
-SHOWN_DAYS = 12
-"""So many scored days count, the last ones."""
+SHOWN_WEEKS = 12
+"""So many scored weeks count in the sums, the last ones."""
 
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
-    """Describe what a day brought, measured as the predictions were made."""
+    """Describe what a day brought, measured as the predictions were made: traffic of the last week that is known."""
     return {
-        TRAFFIC: peak_of_all(hourly_traffic(raw, snapshot, traffic).bytes_in),
+        TRAFFIC: peak_of_all(hourly_traffic(raw, snapshot, traffic).bytes_in[:, -WEEK_HOURS:]),
         STORED: float(snapshot.size_bytes.sum()),
     }
 
@@ -110,14 +133,64 @@ def _document(
     store: ObjectStore, ds: str, raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, scores: list[Score]
 ) -> dict[str, Any]:
     cluster = raw.cluster
-    earlier = [day for day in list_score_days(store, cluster) if day < ds][-(SHOWN_DAYS - 1) :]
-    everything = [one for day in earlier for one in read_scores(store, cluster, day)] + scores
+    earlier = weekly([*(day for day in list_score_days(store, cluster) if day < ds), ds])[:-1]
+    by_week = [*(read_scores(store, cluster, day) for day in earlier), scores]
+    watched = [one for week in by_week for one in week]
+    shown = [one for week in by_week[-SHOWN_WEEKS:] for one in week]
+    moves = score_moves(store, cluster, ds)
+    held_cpu = hold_cpu(store, cluster, ds, raw)
+    drifts = [watch(one.held for one in watched if one.figure == figure) for figure in (TRAFFIC, STORED)]
+    drifts.append(watch([*_earlier_cpu(store, cluster, earlier), *held_cpu]))
+    drifts.append(find_drift([one.held for one in sorted(moves, key=lambda one: one.done_by) if one.held is not None]))
     return {
         "ds": ds,
-        "summaries": [dataclasses.asdict(one) for one in summarise(everything)],
-        "scores": [dataclasses.asdict(one) for one in everything],
+        "summaries": [dataclasses.asdict(one) for one in summarise(shown, watched)],
+        "scores": [dataclasses.asdict(one) for one in shown],
         "coefficients": [
             dataclasses.asdict(one) for one in score_coefficients(store, cluster, ds, raw, snapshot, load)
         ],
-        "moves": [dataclasses.asdict(one) for one in score_moves(store, cluster, ds)],
+        "moves": [dataclasses.asdict(one) for one in moves],
+        CPU_HELD: [dataclasses.asdict(one) for one in held_cpu],
+        "drifts": [
+            {**dataclasses.asdict(one), **_effect(store, cluster, ds, one)} for one in drifts if one is not None
+        ],
     }
+
+
+CPU_HELD = "cpu"
+"""Where ``scores.json`` has what the day's processors were held against."""
+
+
+def _earlier_cpu(store: ObjectStore, cluster: str, days: Sequence[str]) -> Iterator[Held]:
+    for day in days:
+        manifest = read_manifest(store, scores_prefix(cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)
+        yield from (Held(**one) for one in read_score_document(store, manifest).get(CPU_HELD, ()))
+
+
+def _effect(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> dict[str, Any]:
+    """Return what a drift does to the plan that it has left; of moves, to the one that the last plan recommends."""
+    try:
+        if drift.figure == MOVES:
+            return dataclasses.asdict(_effect_on_moves(store, cluster, ds, drift))
+        manifest = read_manifest(store, plan_prefix(cluster, drift.made_on, drift.plan_id), kind="plan")
+        tables = {name: read_table(store, manifest, name) for name in SIZING_TABLES}
+        documents = {name: json.loads(read_document(store, manifest, name)) for name in PLAN_DOCUMENTS}
+    except (MissingManifestError, StorageError):
+        return dataclasses.asdict(Effect())  # taken away since, or of a time before plans looked ahead
+    view = read_sizing(tables, documents[SIZING_DOCUMENT], documents[REQUEST_DOCUMENT]["request"])
+    return dataclasses.asdict(Effect() if view is None else sizing_effect(drift, view))
+
+
+PLAN_DOCUMENTS = (SIZING_DOCUMENT, REQUEST_DOCUMENT)
+
+
+def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> Effect:
+    made_on, plan_id = max(one for one in list_plans(store, cluster) if one[0] < ds)
+    prefix = plan_prefix(cluster, made_on, plan_id)
+    decided = read_manifest(store, prefix + DECISION_FOLDER, kind=DECISION_DATASET_KIND)
+    wanted = json.loads(read_document(store, decided, DECISION))["recommended_scenario_id"]
+    scenarios = read_table(store, read_manifest(store, prefix, kind="plan"), "scenarios")
+    times = dict(
+        zip(*(scenarios.column(name).to_pylist() for name in ("scenario_id", "duration_seconds")), strict=True)
+    )
+    return move_effect(drift, str(wanted), times.get(wanted))

@@ -8,10 +8,12 @@ FAILURES = "failures"
 FINDINGS = "findings"
 GROUPS = "groups"
 GROWTH = "growth"
+SCOREBOARD = "scoreboard"
 WAVES = "waves"
 
 _OF_PROBLEMS = {
     "growth-assumed": GROWTH,
+    "prediction-drift": SCOREBOARD,
     "groups-at-risk": GROUPS,
     "waves-never-end": WAVES,
     "partitions-in-no-wave": WAVES,

@@ -16,6 +16,7 @@ from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import seal_plan
 from kafka_capacity.plan.publish import release_plan_files, withdraw_plan_files
 from kafka_capacity.plan.scoreboard import score_cluster
+from kafka_capacity.questions.accuracy.decide import score_sentences
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.params import plan_request
@@ -93,14 +94,12 @@ def score(inventory: Mapping[str, str]) -> list[str]:
     store = airflow_store()
     manifest = score_cluster(store, inventory["cluster"], inventory["ds"])
     document = read_score_document(store, manifest)
-    told = [*document["summaries"], *document["coefficients"]]
-    for one in told:
-        log.log(
-            logging.WARNING if one["has_drifted"] else logging.INFO, "%s: %s", inventory["cluster"], one["sentence"]
-        )
-    if not told:
+    sentences = score_sentences(document)
+    for is_warning, sentence in sentences:
+        log.log(logging.WARNING if is_warning else logging.INFO, "%s: %s", inventory["cluster"], sentence)
+    if not sentences:
         log.info("%s: there is no earlier prediction of this day to score", inventory["cluster"])
-    return [str(one["sentence"]) for one in told]
+    return [sentence for _, sentence in sentences]
 
 
 def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[dict[str, str]], list[str]]:

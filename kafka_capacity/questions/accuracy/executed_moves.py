@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingManifestError, StorageError
-from kafka_capacity.inventory.column_values import Ints, ints
+from kafka_capacity.inventory.column_values import Ints, floats, ints
 from kafka_capacity.inventory.replica_columns import PartitionIndex, ReplicaColumns
 from kafka_capacity.inventory.staging import KIND as INVENTORY
 from kafka_capacity.objects.dataset import has_manifest, read_manifest, read_table
@@ -23,6 +24,9 @@ LOOKED_BACK_DAYS = 90
 """Plans that are older are taken to be forgotten, or done long ago."""
 
 
+_MOVED = ["scenario_id", "topic", "partition", "replicas_after", "moved_bytes"]
+
+
 def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
     """Find the moves of earlier plans that are done on a day, and hold their times against the days in between.
 
@@ -32,8 +36,8 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
     held: dict[str, _Held] = {}
     found: dict[tuple[str, str], MoveScore] = {}
     for made_on, plan_id in list_plans(store, cluster):
-        later = [day for day in days if made_on < day][-LOOKED_BACK_DAYS:]
-        if not later or later[-1] != ds:
+        later = [day for day in days if made_on < day]
+        if not later or later[-1] != ds or days_between(made_on, ds) > LOOKED_BACK_DAYS:
             continue
         for scenario, moves in _planned(store, cluster, made_on, plan_id):
             wanted = _wanted(moves)
@@ -62,7 +66,7 @@ def _planned(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> li
     try:
         manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
         scenarios = read_table(store, manifest, "scenarios")
-        moves = read_table(store, manifest, "moves").select(["scenario_id", "topic", "partition", "replicas_after"])
+        moves = read_table(store, manifest, "moves").select(_MOVED)
     except (MissingManifestError, StorageError):
         return []
     found = []
@@ -105,11 +109,15 @@ def _ascending(row: Ints, broker: Ints, count: int) -> NDArray[np.int32]:
 
 
 def _share(moves: pa.Table, wanted: NDArray[np.int32], held: _Held) -> float:
-    """Return which share of the partitions that were to change are where they should be; the order does not count."""
+    """Return which share of the bytes that were to be copied is where it should be; the order does not count.
+
+    Of moves that copy nothing it is the share of the partitions.
+    """
     place = held.index.find(moves.column("topic"), moves.column("partition"))
     width = max(wanted.shape[1], held.brokers.shape[1])
-    there = _widened(held.brokers[place], width)
-    return float(((place >= 0) & (there == _widened(wanted, width)).all(axis=1)).mean())
+    is_there = (place >= 0) & (_widened(held.brokers[place], width) == _widened(wanted, width)).all(axis=1)
+    weight = floats(moves.column("moved_bytes"))
+    return float(np.average(is_there, weights=weight if weight.sum() > 0 else None))
 
 
 def _widened(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:

@@ -6,20 +6,22 @@ A prediction has a middle and a high estimate at a few dates; between two dates 
 from __future__ import annotations
 
 import bisect
-import datetime
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
+from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
+from kafka_capacity.questions.accuracy.watch import Held, watch
+from kafka_capacity.text import format_percent
 
-UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes"}
+CPU, MOVES = "cpu", "moves"
+"""Figures that are held against plans beside :data:`TRAFFIC` and :data:`STORED`: cores for traffic, times of moves."""
 
 _DAY_SECONDS = 86_400.0
 LEAST_AGE_DAYS = 7
 """A younger prediction says what is there already."""
-DRIFT_RATIO = 0.1
-LEAST_SCORES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,11 @@ class Score:
     is_below_high: bool
     high_quantile: float
 
+    @property
+    def held(self) -> Held:
+        """What was predicted and what came, without the rest."""
+        return Held(self.figure, self.plan_id, self.made_on, self.scored_on, self.middle, self.observed)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSummary:
@@ -88,10 +95,8 @@ class ScoreSummary:
         bias_ratio: median of the errors with their signs.
         below_high_ratio: how often the figure stayed below the high estimate.
         high_quantile: how often it should have.
-        has_drifted: whether predictions are off in one direction: at least :data:`LEAST_SCORES`, all of the same sign,
-            by :data:`DRIFT_RATIO` or more at the median.
-        correction: what predictions would have to be multiplied with to be right at the median; 1 where nothing has
-            drifted.
+        has_drifted: whether what comes has left what was predicted (:mod:`kafka_capacity.questions.accuracy.watch`).
+        correction: what came over what was predicted by the plan that shows it; 1 where nothing has drifted.
         sentence: all that in words.
     """
 
@@ -123,6 +128,8 @@ class MoveScore:
         shortest_seconds: it took at least that long.
         longest_seconds: and at most that.
         is_consistent: whether what was planned, from mean to peak, is within that.
+        took_seconds: how long it took by what was done from day to day, else the bound of these that what was planned
+            passes; ``None`` where inventories a day apart do not tell.
     """
 
     plan_id: str
@@ -135,6 +142,14 @@ class MoveScore:
     shortest_seconds: float
     longest_seconds: float
     is_consistent: bool
+    took_seconds: float | None = None
+
+    @property
+    def held(self) -> Held | None:
+        """What was planned and what it took; ``None`` where that is not known."""
+        if not self.took_seconds or self.seconds <= 0:
+            return None
+        return Held(MOVES, self.plan_id, self.made_on, self.done_by, self.seconds, self.took_seconds)
 
 
 NOT_BEGUN_RATIO, DONE_RATIO = 0.02, 0.98
@@ -160,7 +175,7 @@ def score_move(
         made_on: the day of its inventory.
         seconds: how long it should take; ``None`` for never.
         peak_seconds: the same at peak.
-        done: which share of its partitions was where it should be on each later day, ascending.
+        done: which share of its bytes was where it should be on each later day, ascending.
 
     Returns:
         ``None`` where it has not been carried out, or no time was promised.
@@ -171,9 +186,13 @@ def score_move(
     before = [(day, ratio) for day, ratio in done if day < first_done]
     begun_after = max([made_on, *(day for day, ratio in before if ratio <= NOT_BEGUN_RATIO)])
     going_on = [day for day, _ in before if day > begun_after]
-    shortest = _days(going_on[0], going_on[-1]) * _DAY_SECONDS if going_on else 0.0
-    longest = _days(begun_after, first_done) * _DAY_SECONDS
+    shortest = days_between(going_on[0], going_on[-1]) * _DAY_SECONDS if going_on else 0.0
+    longest = days_between(begun_after, first_done) * _DAY_SECONDS
     latest = seconds if peak_seconds is None else peak_seconds
+    is_consistent = seconds <= longest and max(seconds, latest) >= shortest
+    took = _took(going_on, dict(done))
+    if took is None and not is_consistent:
+        took = longest if seconds > longest else shortest
     return MoveScore(
         plan_id=plan_id,
         scenario_id=scenario_id,
@@ -184,8 +203,17 @@ def score_move(
         done_by=first_done,
         shortest_seconds=shortest,
         longest_seconds=longest,
-        is_consistent=seconds <= longest and max(seconds, latest) >= shortest,
+        is_consistent=is_consistent,
+        took_seconds=took,
     )
+
+
+def _took(going_on: Sequence[str], done: Mapping[str, float]) -> float | None:
+    """Return how long a move took that went on over several days, at the pace between the first and the last."""
+    if len(going_on) < 2:
+        return None
+    part = done[going_on[-1]] - done[going_on[0]]
+    return days_between(going_on[0], going_on[-1]) * _DAY_SECONDS / part if part > 0 else None
 
 
 def value_at(dates: Sequence[str], values: Sequence[float], day: str) -> float | None:
@@ -196,13 +224,25 @@ def value_at(dates: Sequence[str], values: Sequence[float], day: str) -> float |
     if dates[place] == day:
         return float(values[place])
     before, after = dates[place - 1], dates[place]
-    share = _days(before, day) / _days(before, after)
+    share = days_between(before, day) / days_between(before, after)
     return float(values[place - 1] + (values[place] - values[place - 1]) * share)
+
+
+def day_of(dates: Sequence[str], values: Sequence[float], level: float) -> str | None:
+    """Return the first day on which the value is at a level or above; ``None`` where it never is."""
+    for place, value in enumerate(values):
+        if value >= level:
+            if not place:
+                return dates[0]
+            before = values[place - 1]
+            share = (level - before) / (value - before)
+            return days_later(dates[place - 1], math.ceil(days_between(dates[place - 1], dates[place]) * share))
+    return None
 
 
 def score(prediction: Prediction, day: str, observed: float) -> Score | None:
     """Hold a prediction against what a later day brought; ``None`` where it says nothing of that day."""
-    age = _days(prediction.made_on, day)
+    age = days_between(prediction.made_on, day)
     middle = value_at(prediction.dates, prediction.middle, day)
     high = value_at(prediction.dates, prediction.high, day)
     if age < LEAST_AGE_DAYS or middle is None or high is None or observed <= 0:
@@ -222,74 +262,57 @@ def score(prediction: Prediction, day: str, observed: float) -> Score | None:
     )
 
 
-def summarise(scores: Sequence[Score]) -> tuple[ScoreSummary, ...]:
-    """Sum scores up by figure."""
+def summarise(scores: Sequence[Score], watched: Sequence[Score] | None = None) -> tuple[ScoreSummary, ...]:
+    """Sum scores up by figure.
+
+    Args:
+        scores: those that count in the sums.
+        watched: those that tell of drift, where these are more.
+    """
     figures = sorted({one.figure for one in scores})
-    return tuple(_summary(figure, [one for one in scores if one.figure == figure]) for figure in figures)
-
-
-def _summary(figure: str, scores: list[Score]) -> ScoreSummary:
-    errors = [one.error_ratio for one in scores]
-    bias = median(errors)
-    has_drifted = (
-        len(scores) >= LEAST_SCORES
-        and abs(bias) >= DRIFT_RATIO
-        and (all(error > 0 for error in errors) or all(error < 0 for error in errors))
+    longer = scores if watched is None else watched
+    return tuple(
+        _summary(figure, *([one for one in some if one.figure == figure] for some in (scores, longer)))
+        for figure in figures
     )
+
+
+def _summary(figure: str, scores: list[Score], watched: list[Score]) -> ScoreSummary:
+    errors = [one.error_ratio for one in scores]
+    drift = watch(one.held for one in watched)
     below = sum(one.is_below_high for one in scores) / len(scores)
     quantile = mean(one.high_quantile for one in scores)
-    correction = 1.0 / (1.0 + bias) if has_drifted else 1.0
     return ScoreSummary(
         figure=figure,
         count=len(scores),
         first=min(one.scored_on for one in scores),
         last=max(one.scored_on for one in scores),
         mean_error_ratio=mean(abs(error) for error in errors),
-        bias_ratio=bias,
+        bias_ratio=median(errors),
         below_high_ratio=below,
         high_quantile=quantile,
-        has_drifted=has_drifted,
-        correction=correction,
-        sentence=_sentence(figure, scores, errors, bias, below, quantile, correction, has_drifted=has_drifted),
+        has_drifted=drift is not None,
+        correction=1.0 if drift is None else drift.ratio,
+        sentence=_sentence(figure, scores, below, quantile),
     )
 
 
-_NAMES = {TRAFFIC: "traffic at peak", STORED: "stored bytes"}
+NAMES = {TRAFFIC: "traffic at peak", STORED: "stored bytes", CPU: "processors", MOVES: "moves"}
 
 
-def _sentence(
-    figure: str,
-    scores: list[Score],
-    errors: list[float],
-    bias: float,
-    below: float,
-    quantile: float,
-    correction: float,
-    *,
-    has_drifted: bool,
-) -> str:
+def _sentence(figure: str, scores: list[Score], below: float, quantile: float) -> str:
     count = len(scores)
-    off = mean(abs(error) for error in errors)
+    off = format_percent(mean(abs(one.error_ratio) for one in scores))
     ages = sorted({one.age_days for one in scores})
     ahead = f"{ages[0]}" if len(ages) == 1 else f"{ages[0]} to {ages[-1]}"
-    sentence = (
-        f"Our last {count} predictions of {_NAMES[figure]}, {ahead} days ahead, were off by {off:.1%} on average; "
-        if count > 1
-        else f"Our last prediction of {_NAMES[figure]}, {ahead} days ahead, was off by {off:.1%}; "
-    )
     if count == 1:
-        sentence += (
-            f"what came stayed below the high estimate, as it should in {quantile:.0%} of cases."
+        side = (
+            f"stayed below the high estimate, as it should in {format_percent(quantile)} of cases"
             if below
-            else f"what came passed the high estimate, as it may in {1 - quantile:.0%} of cases."
+            else f"passed the high estimate, as it may in {format_percent(1 - quantile)} of cases"
         )
-    else:
-        sentence += f"what came stayed below the high estimate in {below:.0%} of them, {quantile:.0%} should."
-    if has_drifted:
-        way = "too high" if bias > 0 else "too low"
-        sentence += f" All were {way}, by {abs(bias):.1%} at the median: take {correction:.2f} times what is expected."
-    return sentence
-
-
-def _days(first: str, last: str) -> int:
-    return (datetime.date.fromisoformat(last) - datetime.date.fromisoformat(first)).days
+        return f"The last prediction of {NAMES[figure]}, {ahead} days ahead, was off by {off}; what came {side}."
+    return (
+        f"The last {count:,} predictions of {NAMES[figure]}, {ahead} days ahead, were off by {off} on average; what "
+        f"came stayed below the high estimate in {format_percent(below)} of them, {format_percent(quantile)} should."
+    )

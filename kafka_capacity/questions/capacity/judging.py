@@ -73,7 +73,7 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     ratios = used_ratios(use, limits)
     decisive = ratios[:, :, estimate]
     tightest = _tightest(use, limits, decisive, estimate)
-    first = _passing_day(decisive.reshape(-1, *decisive.shape[2:]), use.dates)
+    first = passing_day(decisive.reshape(-1, *decisive.shape[2:]), use.dates)
     last = use.dates[-1] if first is None else day_before(first.date)
     return Judgement(
         excuses=_excuses(use, limits, decisive, estimate, shape),

@@ -2,19 +2,21 @@
 
 import datetime
 import json
+import re
 
 import numpy as np
 import pytest
 
 from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.dataset import read_document, read_table
-from kafka_capacity.objects.keys import list_plans
+from kafka_capacity.objects.dataset import read_document, read_manifest, read_table
+from kafka_capacity.objects.keys import list_plans, plan_prefix
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.scoreboard import find_predictions, score_cluster
+from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scores
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from tests.builders import cluster, topic
@@ -100,7 +102,9 @@ def test_the_next_plan_carries_the_scores_and_is_another_plan(scored):
     assert inputs.scores == read_score_document(store, manifest)
     told = json.loads(read_document(store, sealed, SIZING_DOCUMENT))["scores"]
     assert [one["figure"] for one in told["summaries"]] == ["stored", "traffic"]
-    assert "Our last prediction of traffic at peak, 30 days ahead, was off by 23.1%" in told["summaries"][1]["sentence"]
+    assert (
+        "The last prediction of traffic at peak, 30 days ahead, was off by 23.1 %" in told["summaries"][1]["sentence"]
+    )
     report = build_report(report_inputs(store, pinned, sealed))
     shown = next(one["data"] for one in report["sections"] if one["name"] == "scoreboard")
     assert shown["sentences"] == [one["sentence"] for one in told["summaries"]]
@@ -162,3 +166,72 @@ def test_what_a_plan_reckoned_with_is_held_against_later_days(tmp_path):
     shown = next(one["data"] for one in report["sections"] if one["name"] == "scoreboard")
     assert shown["has_drifted"]
     assert shown["coefficients"] == [{"sentence": one["sentence"], "has_drifted": True} for one in (cpu, disk)]
+
+
+def later(day, weeks):
+    return (datetime.date.fromisoformat(day) + datetime.timedelta(weeks=weeks)).isoformat()
+
+
+def drifts_of(store, ds):
+    return {one["figure"]: one for one in read_score_document(store, score_cluster(store, "payments", ds))["drifts"]}
+
+
+def test_a_step_is_flagged_although_each_weeks_plan_has_seen_it(tmp_path):
+    """90 % a year are expected, and 30 % more than that come from the third week on; a plan is made each week."""
+    store, first = LocalStore(tmp_path / "objects"), "2026-08-03"
+    asked = {"horizon_months": 12, "broker_counts": [6, 9], "growth_per_year_ratio": 0.9}
+    stage(inventory(first), store)
+    plan(store, first, **asked)
+    flagged = {}
+    for week in range(1, 6):
+        day, factor = later(first, week), 1.9 ** (week * 7 / 365) * (1.3 if week >= 3 else 1.0)
+        stage(inventory(day, 300_000 * factor, int(200 * GIB * factor)), store)
+        flagged[week] = drifts_of(store, day)
+        pinned, sealed = plan(store, day, **asked)
+    assert [sorted(flagged[week]) for week in (1, 2, 3, 4, 5)] == [
+        [],
+        [],
+        [],
+        ["stored", "traffic"],
+        ["stored", "traffic"],
+    ]
+    drift = flagged[5]["traffic"]
+    assert (drift["since"], drift["made_on"], drift["last"]) == (later(first, 3), first, later(first, 5))
+    assert drift["ratio"] == pytest.approx(1.3, abs=0.01)
+    # By the plan's own figures: 6 brokers are at 88 % of what disks may hold at its horizon, 9 at 59 %.
+    stored = flagged[5]["stored"]
+    path = json.loads(read_document(store, _plan_of(store, stored), SIZING_DOCUMENT))["stored"]["high"]
+    (day,) = re.findall(
+        r"With it 6 brokers last until (\S+) in place of beyond 2027-08-03, or 9 in place of 6", stored["effect"]
+    )
+    assert later(first, 30) < day < "2027-08-03"
+    assert path[0] * stored["ratio"] < path[-1]
+    # Page, mail and decision say the same, in the same words.
+    inputs = report_inputs(store, pinned, sealed)
+    report, rendered = build_report(inputs), render_all(inputs)
+    texts = [
+        one.text for one in drift_problems(read_score_document(store, newest_scores(store, "payments", not_after=day)))
+    ]
+    assert len(texts) == 2
+    assert [one["text"] for one in report["verdict"]["problems"] if one["code"] == "prediction-drift"] == texts
+    assert all(text in rendered.email_text for text in texts)
+    assert rendered.index_html.decode().count("<strong>Drifted:</strong>") == 2
+
+
+def _plan_of(store, drift):
+    return read_manifest(store, plan_prefix("payments", drift["made_on"], drift["plan_id"]), kind="plan")
+
+
+def test_processors_that_take_more_for_a_mib_are_flagged_although_each_plan_fits_them_again(tmp_path):
+    store, first = LocalStore(tmp_path / "objects"), "2026-08-03"
+    stage(inventory(first, broker_metrics=processors(first)), store)
+    plan(store, first)
+    for week in range(1, 5):
+        day = later(first, week)
+        stage(inventory(day, broker_metrics=processors(day, 1.3 if week >= 3 else 1.0)), store)
+        drifts = drifts_of(store, day)
+        assert ("cpu" in drifts) == (week == 4)
+        plan(store, day)
+    # What an idle broker takes is 0.5 cores for the plan and 0.65 now: it is told together with the traffic.
+    assert drifts["cpu"]["ratio"] == pytest.approx(1.3, abs=0.1)
+    assert drifts["cpu"]["made_on"] == first

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.demand.outlook import TRAFFIC
+from kafka_capacity.questions.accuracy.decide import drift_problems
+from kafka_capacity.questions.accuracy.scores import NAMES
+from kafka_capacity.questions.accuracy.watch import RULE
+from kafka_capacity.report.anchors import SCOREBOARD
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import cells, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_bytes, format_duration, format_percent, format_rate
 
 MAX_ROWS = 24
-
-_NAMES = {"traffic": "traffic at peak", "stored": "stored bytes"}
 
 
 def _amount(key: str) -> Callable[[Mapping[str, Any]], str]:
@@ -27,7 +29,7 @@ def _took(one: Mapping[str, Any]) -> str:
 
 _COLUMNS = (
     column("scored_on", "Day", "day"),
-    column("figure", "What", "text", lambda one: _NAMES.get(one["figure"], one["figure"])),
+    column("figure", "What", "text", lambda one: NAMES.get(one["figure"], one["figure"])),
     column("made_on", "Expected on", "day"),
     column("middle", "Expected", "text", _amount("middle")),
     column("high", "High estimate", "text", _amount("high")),
@@ -55,7 +57,7 @@ _MOVES = (
 )
 
 
-@section("scoreboard", title="How right earlier plans were", order=9, is_closed=True)
+@section(SCOREBOARD, title="How right earlier plans were", order=9, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the scores of earlier predictions; nothing where none has come due."""
     document = view.inputs.sizing.get("scores")
@@ -66,8 +68,10 @@ def build(view: ReportView) -> dict[str, Any] | None:
     scores = sorted(document["scores"], key=lambda one: (one["scored_on"], one["figure"], one["made_on"]))[::-1]
     newest = [cells(_COLUMNS, one) for one in scores[:MAX_ROWS]]
     return {
+        "drifts": [one.text for one in drift_problems(document)],
         "sentences": [str(one["sentence"]) for one in document["summaries"]],
         "has_drifted": any(one["has_drifted"] for one in [*document["summaries"], *coefficients]),
+        "rule": RULE,
         "coefficients": [
             {"sentence": str(one["sentence"]), "has_drifted": bool(one["has_drifted"])} for one in coefficients
         ],

@@ -1,0 +1,69 @@
+"""What a plan says of drift: that what comes has left what earlier plans predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka_capacity.demand.outlook import STORED, TRAFFIC
+from kafka_capacity.health.problem import Figure, Problem, Severity
+from kafka_capacity.questions.accuracy.scores import CPU, MOVES
+from kafka_capacity.text import format_bytes, format_duration, format_percent, format_rate
+
+PREDICTION_DRIFT = "prediction-drift"
+
+_SUBJECTS = {
+    TRAFFIC: "traffic at peak has been",
+    STORED: "stored bytes have been",
+    CPU: "processor time per MiB has been",
+    MOVES: "times of moves have been",
+}
+
+
+def _format_cores(amount: float) -> str:
+    return f"{amount:,.2f} cores a broker"
+
+
+_AMOUNTS: dict[str, Callable[[float], str]] = {
+    TRAFFIC: format_rate,
+    STORED: format_bytes,
+    CPU: _format_cores,
+    MOVES: format_duration,
+}
+_UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes", CPU: "cores", MOVES: "seconds"}
+
+
+def drift_problems(scores: Mapping[str, Any] | None) -> tuple[Problem, ...]:
+    """Return a problem each figure that has drifted.
+
+    Args:
+        scores: ``scores.json``; ``None`` where nothing was scored, and of earlier versions without drifts.
+    """
+    return tuple(_problem(drift) for drift in (scores or {}).get("drifts", ()))
+
+
+def score_sentences(scores: Mapping[str, Any]) -> list[tuple[bool, str]]:
+    """Return what there is to say of scores, what has drifted first, each with whether it is a warning."""
+    drifts = [(True, problem.text) for problem in drift_problems(scores)]
+    sums = [(False, str(one["sentence"])) for one in scores["summaries"]]
+    return drifts + sums + [(bool(one["has_drifted"]), str(one["sentence"])) for one in scores["coefficients"]]
+
+
+def _problem(drift: Mapping[str, Any]) -> Problem:
+    figure, ratio = drift["figure"], drift["ratio"]
+    side = f"{format_percent(abs(ratio - 1))} {'above' if ratio > 1 else 'below'}"
+    came, expected = (_AMOUNTS[figure](drift[name]) for name in ("observed", "expected"))
+    message = (
+        f"{_SUBJECTS[figure]} {side} what was predicted since {drift['since']}: {came} on {drift['last']}, where the "
+        f"plan of {drift['made_on']} expected {expected}"
+    )
+    if drift.get("effect"):
+        message += f". {drift['effect']}"
+    return Problem(
+        severity=Severity.SERIOUS if drift.get("is_beyond") else Severity.WARNING,
+        code=PREDICTION_DRIFT,
+        where=f"{drift['count']} {'moves' if figure == MOVES else 'weeks'}",
+        message=message,
+        remedy=f"order by a plan of {drift['last']} or later, which rests on what came, and look for what has changed",
+        figure=Figure(float(drift["observed"]), float(drift["expected"]), _UNITS[figure]),
+    )
