@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +13,7 @@ import pyarrow.compute as pc
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.plan.runbook_page import RUNBOOK, runbook_markdown
+from kafka_capacity.questions.change.move_view import read_schedule
 from kafka_capacity.questions.change.stored_waves import stored_wave_files
 
 RELEASED_TABLES = ("schedules", "waves", "wave_moves")
@@ -71,4 +71,4 @@ def runbook_document(
 def schedule_facts(schedules: pa.Table) -> dict[str, Any]:
     """Return the one row of ``schedules`` as plain data."""
     (row,) = schedules.to_pylist()
-    return {**row, "orders": json.loads(row["orders"]), "refusals": json.loads(row["refusals"])}
+    return dict(read_schedule(row))

@@ -55,6 +55,8 @@ class WaveSettings:
             ``None`` for any.
         max_wave_seconds: a wave takes at most this long at the expected rates; ``None`` for any. A partition that
             takes longer by itself gets a wave in which it is the longest.
+        tried_wave_seconds: longest waves to choose from where :attr:`max_wave_seconds` is ``None``; the first is taken
+            of about equals.
         max_traffic_ratio: the share of a throttle that what is produced to the moving partitions may take, since it
             is what the copies lose; ``None`` for all of it.
         pause_seconds: between a wave and the next, until the disk space of what has gone is free.
@@ -67,6 +69,7 @@ class WaveSettings:
 
     max_concurrent_moves_per_broker: int | None = None
     max_wave_seconds: float | None = None
+    tried_wave_seconds: tuple[float, ...] = ()
     max_traffic_ratio: float | None = 0.5
     pause_seconds: float = DELETE_DELAY_SECONDS
     fetchers: int = 1

@@ -152,6 +152,25 @@ class OrderOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LengthOutcome:
+    """What waves of a length would lead to; seconds are ``None`` for never.
+
+    Attributes:
+        max_wave_seconds: the longest that a wave may take, ``None`` for any.
+        wave_count: how many waves.
+        total_seconds: at the expected rates.
+        total_high_seconds: at the high rates.
+        relieved_seconds: until the worst broker has no more than in the end, ``None`` for never or nobody.
+    """
+
+    max_wave_seconds: float | None
+    wave_count: int
+    total_seconds: float | None
+    total_high_seconds: float | None
+    relieved_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeadershipOutcome:
     """What moving leaders off drained brokers first would lead to.
 
@@ -189,6 +208,7 @@ class Schedule:
         refusals: why some partitions are in no wave.
         detours: partitions that go by way of a third broker, positions in the problem.
         brokers: what each carries.
+        lengths: those of waves that were tried; none where there was no choice.
         log_dirs: the same for log directories.
     """
 
@@ -209,3 +229,4 @@ class Schedule:
     detours: tuple[int, ...]
     brokers: BrokerTimeline
     log_dirs: LogDirTimeline
+    lengths: tuple[LengthOutcome, ...] = ()

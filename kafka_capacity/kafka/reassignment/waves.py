@@ -47,21 +47,29 @@ Worked example, a partition of 100 MB that moves from broker 2 to broker 3 at 10
 
 from __future__ import annotations
 
+import dataclasses
+from math import inf
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.reassignment.draft import Draft, Groundwork, draft, groundwork, leadership_first
-from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
+from kafka_capacity.kafka.reassignment.problem import EXPECTED, HIGH, MoveProblem, Order
 from kafka_capacity.kafka.reassignment.schedule import (
+    COPIES,
     Band,
     BrokerTimeline,
     LeadershipOutcome,
+    LengthOutcome,
     LogDirTimeline,
     OrderOutcome,
     Schedule,
     Wave,
 )
 from kafka_capacity.kafka.reassignment.timing import Timing, timing_of
+
+ABOUT_EQUAL_RATIO = 0.05
+"""Shorter waves are more work: of lengths that cost so little more than the best the longest is taken."""
 
 
 def plan_waves(problem: MoveProblem) -> Schedule:
@@ -70,6 +78,57 @@ def plan_waves(problem: MoveProblem) -> Schedule:
     Returns:
         The schedule. Partitions that cannot move are in none of its waves, and in its refusals.
     """
+    lengths = problem.settings.tried_wave_seconds if problem.settings.max_wave_seconds is None else ()
+    return _best_of_lengths(problem, lengths) if lengths else _planned(problem)
+
+
+def _best_of_lengths(problem: MoveProblem, lengths: tuple[float, ...]) -> Schedule:
+    """Try how long waves may be, and say what each length, and no limit, would lead to.
+
+    Short waves are over sooner in all where much is produced to what moves: a copy has to keep up with that from the
+    start to the end of its wave, however early it is done itself.
+    """
+    first = _planned(_with_waves_of(problem, lengths[0]))
+    if sum(wave.kind in COPIES for wave in first.waves) < 2:
+        return first
+    by_length: dict[float | None, Schedule] = {lengths[0]: first}
+    for seconds in (*lengths[1:], None):
+        by_length[seconds] = _planned(_with_waves_of(problem, seconds, orders=(first.order,)))
+    least = min(_cost(by_length[seconds]) for seconds in lengths)
+    chosen = next(seconds for seconds in lengths if _is_about(_cost(by_length[seconds]), least))
+    best = first if chosen == lengths[0] else _planned(_with_waves_of(problem, chosen))
+    outcomes = tuple(
+        LengthOutcome(
+            max_wave_seconds=seconds,
+            wave_count=len(found.waves),
+            total_seconds=found.total_seconds[EXPECTED],
+            total_high_seconds=found.total_seconds[HIGH],
+            relieved_seconds=found.relieved_seconds,
+        )
+        for seconds, found in by_length.items()
+    )
+    return dataclasses.replace(best, lengths=outcomes)
+
+
+def _with_waves_of(problem: MoveProblem, seconds: float | None, orders: tuple[Order, ...] | None = None) -> MoveProblem:
+    settings = dataclasses.replace(
+        problem.settings, max_wave_seconds=seconds, tried_wave_seconds=(), orders=orders or problem.settings.orders
+    )
+    return dataclasses.replace(problem, settings=settings)
+
+
+def _cost(schedule: Schedule) -> tuple[int, float]:
+    """Return how many partitions stay put, and the time at peak with that until the worst broker is relieved."""
+    high, relieved = schedule.total_seconds[HIGH], schedule.relieved_seconds
+    stay = sum(len(refusal.rows) for refusal in schedule.refusals)
+    return stay, (inf if high is None else high) + (0.0 if relieved is None else relieved)
+
+
+def _is_about(cost: tuple[int, float], least: tuple[int, float]) -> bool:
+    return cost[0] == least[0] and cost[1] <= least[1] * (1 + ABOUT_EQUAL_RATIO)
+
+
+def _planned(problem: MoveProblem) -> Schedule:
     ground = groundwork(problem)
     drafts = _drafts(ground, problem.settings.orders)
     chosen = min(drafts, key=lambda order: (drafts[order].relieved_seconds, float(drafts[order].totals()[EXPECTED])))

@@ -11,6 +11,9 @@ from kafka_capacity.questions.form_section import FormSection
 MOVE_FORM = FormSection("The move")
 
 _WAVES, _MOVE = WaveSettings(), MoveSettings()
+_HOUR = 3600.0
+TRIED_WAVE_HOURS = (4.0, 2.0, 1.0)
+"""A wave is no longer than a shift can watch; shorter ones are taken where the move is over clearly sooner."""
 
 
 class MoveParameters(BaseModel):
@@ -42,7 +45,7 @@ class MoveParameters(BaseModel):
         _WAVES.max_concurrent_moves_per_broker, "Copies at once", "--moves-per-broker", ge=1, le=1_000_000
     )("How many replicas a broker may receive in one wave, and how many it may send. Empty: any.")
     max_wave_hours: float | None = MOVE_FORM.field(
-        None if _WAVES.max_wave_seconds is None else _WAVES.max_wave_seconds / 3600.0,
+        None if _WAVES.max_wave_seconds is None else _WAVES.max_wave_seconds / _HOUR,
         "Longest wave (hours)",
         "--wave-hours",
         gt=0.0,
@@ -51,7 +54,8 @@ class MoveParameters(BaseModel):
         is_usual=True,
     )(
         "A wave takes at most this long at mean traffic; a partition that takes longer by itself is the longest of "
-        "its wave. Empty: any."
+        f"its wave. Empty: {' or '.join(f'{hours:g}' for hours in TRIED_WAVE_HOURS)}, whichever is over soonest and "
+        "relieves the worst broker soonest."
     )
     max_traffic_ratio: float = MOVE_FORM.field(
         1.0 if _WAVES.max_traffic_ratio is None else _WAVES.max_traffic_ratio,
@@ -100,7 +104,8 @@ class MoveParameters(BaseModel):
             disk_bytes_per_second=self.disk_bytes_per_second,
             waves=WaveSettings(
                 max_concurrent_moves_per_broker=self.max_concurrent_moves_per_broker,
-                max_wave_seconds=None if hours is None else hours * 3600.0,
+                max_wave_seconds=None if hours is None else hours * _HOUR,
+                tried_wave_seconds=tuple(hours * _HOUR for hours in TRIED_WAVE_HOURS),
                 max_traffic_ratio=None if self.max_traffic_ratio == 1.0 else self.max_traffic_ratio,
                 pause_seconds=self.pause_seconds,
                 fetchers=self.fetchers,

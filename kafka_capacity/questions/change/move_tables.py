@@ -27,7 +27,9 @@ class ScheduleRow:
 
     ``orders`` is a JSON list of ``order``, ``wave_count``, ``total_seconds`` and ``relieved_seconds`` (at the expected
     rates, null for never); ``refusals`` one of ``constraint``, ``where``, ``needed``, ``available``, ``unit``,
-    ``reason`` and ``partitions``. The four columns about leaders are null where no drained broker leads what is copied.
+    ``reason`` and ``partitions``; ``lengths`` one of the fields of
+    :class:`~kafka_capacity.kafka.reassignment.schedule.LengthOutcome`, null in older plans. The four columns about
+    leaders are null where no drained broker leads what is copied.
     """
 
     scenario_id: str
@@ -57,6 +59,7 @@ class ScheduleRow:
     max_concurrent_moves_per_broker: Int32 | None
     max_wave_seconds: float | None
     pause_seconds: float
+    lengths: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +203,7 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         max_concurrent_moves_per_broker=settings.max_concurrent_moves_per_broker,
         max_wave_seconds=settings.max_wave_seconds,
         pause_seconds=settings.pause_seconds,
+        lengths=json.dumps([dataclasses.asdict(each) for each in schedule.lengths], sort_keys=True),
     )
     return table_of_rows(SCHEDULES, [row])
 

@@ -108,9 +108,12 @@ def read_schedules(tables: Mapping[str, pa.Table]) -> dict[str, Row]:
     """Return what is said of each schedule as a whole, by option; older plans have none."""
     schedules = tables.get("schedules")
     rows = [] if schedules is None else schedules.to_pylist()
-    return {
-        row["scenario_id"]: {**row, **{name: json.loads(row[name]) for name in ("orders", "refusals")}} for row in rows
-    }
+    return {row["scenario_id"]: read_schedule(row) for row in rows}
+
+
+def read_schedule(row: Row) -> Row:
+    """Return a row of ``schedules`` with its columns of JSON parsed; an older plan lacks the last of them."""
+    return {**row, **{name: json.loads(row.get(name) or "[]") for name in ("orders", "refusals", "lengths")}}
 
 
 def _rows_of(table: pa.Table, scenario_id: str) -> list[dict[str, Any]]:

@@ -75,6 +75,21 @@ def throttle_sentence(move: MoveView) -> str | None:
     )
 
 
+def length_sentence(move: MoveView) -> str | None:
+    """Compare the length of waves that was chosen with no limit; nothing where nothing was to choose."""
+    by_length = {one["max_wave_seconds"]: one for one in move.facts["lengths"]}
+    chosen, whole = by_length.get(move.facts["max_wave_seconds"]), by_length.get(None)
+    if chosen is None or whole is None:
+        return None
+    lead = f"Waves of {format_duration(chosen['max_wave_seconds'])} at most: without that limit"
+    count, seconds = plural(whole["wave_count"], "wave"), whole["total_seconds"]
+    if seconds is None:
+        return f"{lead} the move in {count} never ends."
+    peak = "never ends" if whole["total_high_seconds"] is None else format_duration(whole["total_high_seconds"])
+    verb = "takes" if whole["wave_count"] == 1 else "take"
+    return f"{lead} {count} {verb} {format_duration(seconds)}, at peak rates {peak}."
+
+
 def order_sentence(move: MoveView) -> str | None:
     """Describe in which order partitions move, and why; nothing where there was no choice."""
     chosen = next((one for one in move.orders if one["order"] == move.facts["order"]), None)

@@ -55,7 +55,16 @@ def view(network_end="2026-10-01", disk_end=None):
         use=SIZING_USE.empty_table(),
         document={"dates": DATES, TRAFFIC: {"high": [100, 150, 200]}, STORED: {"high": [1000, 1000, 1000]}},
         estimate="high",
-        steps=(Step(option=six, from_day=DATES[0], until=network_end, resource="network_in"),),
+        steps=(
+            Step(
+                option=six,
+                from_day=DATES[0],
+                until=network_end,
+                resource="network_in",
+                usd_per_month=None,
+                more_usd_per_month=None,
+            ),
+        ),
     )
 
 

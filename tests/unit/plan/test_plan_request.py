@@ -15,6 +15,7 @@ from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.proposal.pins import Pin, pins_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
+from kafka_capacity.questions.change.move_parameters import TRIED_WAVE_HOURS
 from kafka_capacity.questions.change.move_schedule import MoveSettings
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters
@@ -366,7 +367,9 @@ def test_every_parameter_of_the_move_changes_what_is_scheduled(field):
 
 
 def test_the_defaults_of_the_move_are_those_of_the_schedule():
-    assert parse_plan_request(MINIMAL).move_settings() == MoveSettings(waves=WaveSettings())
+    # But for the length of waves, of which a plan takes the best.
+    tried = tuple(hours * 3600.0 for hours in TRIED_WAVE_HOURS)
+    assert parse_plan_request(MINIMAL).move_settings() == MoveSettings(waves=WaveSettings(tried_wave_seconds=tried))
 
 
 def test_the_section_of_the_move_follows_the_rules():

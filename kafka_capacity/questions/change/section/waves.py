@@ -10,6 +10,7 @@ from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
     leadership_sentence,
+    length_sentence,
     line,
     order_sentence,
     refusal_texts,
@@ -96,7 +97,14 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
 
 def move_sentences(move: MoveView) -> list[str]:
     """Return what is said of the waves together."""
-    sentences = (throttle_sentence, order_sentence, leadership_sentence, detour_sentence, disk_sentence)
+    sentences = (
+        throttle_sentence,
+        length_sentence,
+        order_sentence,
+        leadership_sentence,
+        detour_sentence,
+        disk_sentence,
+    )
     return [sentence for write in sentences if move.waves and (sentence := write(move))]
 
 

@@ -1,5 +1,7 @@
 """Schedules: worked by hand, as measured on real brokers, and what they refuse."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,39 @@ def test_waves_are_as_long_as_allowed():
     schedule = plan_waves(move_problem_of(before, after, size=100, throttle=10, max_wave_seconds=25.0))
 
     assert [wave.end_seconds[1] - wave.start_seconds[1] for wave in schedule.waves] == [20.0, 20.0, 20.0]
+
+
+def test_of_lengths_the_longest_is_taken_that_is_about_as_good_and_all_are_told():
+    # 4,800 bytes at 10 a second. What is produced to the partitions of a wave counts against the throttle until the wave
+    # is over: 48 at once take nearly all of it, two at a time hardly any.
+    before, after = [[1, 2]] * 48, [[1, 3]] * 48
+    asked = {"size": 100, "rate": 0.1, "throttle": 10, "pause_seconds": 0.0, "max_traffic_ratio": None}
+    one = plan_waves(move_problem_of(before, after, **asked))
+    best = plan_waves(move_problem_of(before, after, **asked, tried_wave_seconds=(120.0, 24.0)))
+    found = {length.max_wave_seconds: length for length in best.lengths}
+
+    assert (one.lengths, len(one.waves)) == ((), 1)
+    assert set(found) == {120.0, 24.0, None}
+    assert found[None].total_high_seconds == one.total_seconds[2]
+    chosen = found[best.problem.settings.max_wave_seconds]
+    assert (chosen.wave_count, chosen.total_seconds) == (len(best.waves), best.total_seconds[1])
+    least = min(found[seconds].total_high_seconds + found[seconds].relieved_seconds for seconds in (120.0, 24.0))
+    assert chosen.total_high_seconds + chosen.relieved_seconds <= 1.05 * least
+    assert best.total_seconds[1] < one.total_seconds[1]
+
+
+def test_a_move_that_is_one_wave_of_the_first_length_is_not_cut_shorter():
+    schedule = plan_waves(
+        move_problem_of([[1, 2]] * 3, [[1, 3]] * 3, size=100, throttle=10, tried_wave_seconds=(60.0, 10.0))
+    )
+    assert (len(schedule.waves), schedule.lengths) == (1, ())
+
+
+def test_a_length_that_is_given_is_not_chosen():
+    asked = move_problem_of([[1, 2]] * 6, [[1, 3]] * 6, size=100, throttle=10, max_wave_seconds=25.0)
+    settings = dataclasses.replace(asked.settings, tried_wave_seconds=(60.0, 10.0))
+    schedule = plan_waves(dataclasses.replace(asked, settings=settings))
+    assert (schedule.problem.settings.max_wave_seconds, schedule.lengths) == (25.0, ())
 
 
 def test_a_pause_between_waves_and_none_after_the_last():
