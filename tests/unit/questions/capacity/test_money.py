@@ -21,7 +21,13 @@ from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
 from kafka_capacity.questions.capacity.sizing_view import outlook_costs, view_sizing
-from kafka_capacity.questions.capacity.sizing_words import badge, estimate_sentence, headline, pay_sentence
+from kafka_capacity.questions.capacity.sizing_words import (
+    badge,
+    estimate_sentence,
+    headline,
+    pay_sentence,
+    subject_words,
+)
 from kafka_capacity.questions.capacity.tables import (
     sizing_exhaustion_table,
     sizing_options_table,
@@ -79,6 +85,7 @@ def test_where_nothing_fits_within_the_budget_the_reason_has_the_numbers():
         "month."
     )
     assert badge(view) == ("bad", "✕ Beyond the budget")
+    assert subject_words(view) == "nothing within $2,000 a month lasts until December 2026"
 
 
 def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
