@@ -44,6 +44,7 @@ class SizingAdvice:
         front: the ids of the Pareto front, in the order of the options.
         by_date: for each date the option that would be recommended if it had to last until then only.
         budget_usd_per_month: what an option may cost; ``None`` for as much as it does.
+        longest_within_budget: the option that lasts longest where what fits costs more; ``None`` otherwise.
     """
 
     recommended: str | None
@@ -51,6 +52,7 @@ class SizingAdvice:
     front: tuple[str, ...]
     by_date: tuple[tuple[str, str | None], ...]
     budget_usd_per_month: float | None = None
+    longest_within_budget: str | None = None
 
 
 def advise_size(
@@ -60,13 +62,21 @@ def advise_size(
     within = [result for result in results if is_within(budget_usd_per_month, result.cost.total)]
     fitting = [result for result in within if result.fits]
     chosen = _best(fitting, results)
+    longest = None if chosen is not None or budget_usd_per_month is None else _longest(within)
     return SizingAdvice(
         recommended=None if chosen is None else chosen.option_id,
         reason=_budget_reason(budget_usd_per_month, within, results) or _reason(chosen, results, budget_usd_per_month),
         front=tuple(result.option_id for result in pareto_front(fitting)),
         by_date=tuple((date, _until(date, within, results)) for date in dates),
         budget_usd_per_month=budget_usd_per_month,
+        longest_within_budget=None if longest is None else longest.option_id,
     )
+
+
+def _longest(results: Sequence[CapacityResult]) -> CapacityResult | None:
+    """Return what lasts longest, of equals the best; ``None`` where nothing lasts today."""
+    last = max((result.fits_until or "" for result in results), default="")
+    return min((result for result in results if last and result.fits_until == last), key=_rank, default=None)
 
 
 def is_within(budget_usd_per_month: float | None, usd_per_month: float | None) -> bool:
@@ -191,9 +201,8 @@ def _budget_reason(
         f"the cheapest that fits, {cheapest.option_id}, costs {_month(cheapest)}, "
         f"{format_usd(cheapest.cost.total - budget)} more",
     ]
-    lasting = [result for result in within if result.fits_until is not None]
-    if lasting:
-        longest = min(lasting, key=lambda result: (-int(str(result.fits_until).replace("-", "")), *_rank(result)))
+    longest = _longest(within)
+    if longest is not None:
         first = _first_in_the_way(longest)
         parts.append(
             f"within it {longest.option_id} lasts longest, until {longest.fits_until} for {_month(longest)}: "

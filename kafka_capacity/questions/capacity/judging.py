@@ -87,9 +87,12 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
 
 def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int) -> tuple[Resource, ...]:
     """Return the resources of which some broker's capacity is not known, and which may be what binds."""
-    wanted = frozenset({Resource.CPU} if shape.disk_kind is DiskKind.MANAGED else _WANTED)
-    wanted -= {Resource.CPU} if shape.has_quotas else set()
-    unknown = {one: np.isnan(use.capacity[RESOURCES.index(one)]) for one in _WANTED if one in wanted}
+    wanted = {Resource.CPU} if shape.disk_kind is DiskKind.MANAGED else {*_WANTED}
+    if shape.has_quotas:
+        # They stand for processors; without networks and disks of its own, a broker is read from within them too.
+        read = {Resource.CLIENT_OUT} if shape.disk_kind is DiskKind.MANAGED else set()
+        wanted = (wanted | read | {Resource.CLIENT_IN}) - {Resource.CPU}
+    unknown = {one: np.isnan(use.capacity[RESOURCES.index(one)]) for one in RESOURCES if one in wanted}
     found = tuple(resource for resource, is_unknown in unknown.items() if is_unknown.any())
     if Resource.DISK_IO in found and _is_within_the_slowest_disk(use, limits, estimate, unknown[Resource.DISK_IO]):
         return tuple(resource for resource in found if resource is not Resource.DISK_IO)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import HIGH
 from kafka_capacity.hardware.limits import Limits
@@ -87,13 +88,21 @@ def scale_in_count(observed: Brokers, largest_factor: int) -> int | None:
     return fewer if fewer >= max(1, largest_factor) else None
 
 
-def capacity_options(snapshot: Snapshot, request: SizingRequest) -> tuple[CapacityOption, ...]:
-    """List the options of a request in a fixed order, doing nothing first."""
+def capacity_options(
+    snapshot: Snapshot, request: SizingRequest, sizes: NDArray[np.float64] | None = None
+) -> tuple[CapacityOption, ...]:
+    """List the options of a request in a fixed order, doing nothing first.
+
+    Args:
+        snapshot: the cluster as it is.
+        request: what is asked.
+        sizes: float64[P, 2, D], of one replica of each partition at every date; ``None`` for those of today.
+    """
     observed, now = snapshot.brokers, len(snapshot.brokers)
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     still = PlacementKey(broker_count=now, extra_racks=0, replication_factor=None, is_observed=True)
     options = [CapacityOption(option_id="do-nothing", kind=OptionKind.DO_NOTHING, placement=still, shape=request.today)]
-    if _has_spare_volumes(snapshot, request):
+    if request.today.volume is not None and _has_spare_space(snapshot, request, sizes):
         kind = OptionKind.SHRINK_VOLUMES
         options.append(CapacityOption(option_id=str(kind), kind=kind, placement=still, shape=request.today))
     counts = set(request.broker_counts or default_counts(observed, largest))
@@ -116,11 +125,12 @@ def capacity_options(snapshot: Snapshot, request: SizingRequest) -> tuple[Capaci
     return tuple(options)
 
 
-def _has_spare_volumes(snapshot: Snapshot, request: SizingRequest) -> bool:
-    """Return whether some broker's volume is larger than what it holds today asks for."""
-    held = bytes_per_broker(snapshot.brokers, snapshot.replicas, snapshot.partition_size_bytes())
-    spare = snapshot.brokers.disk_capacity_bytes > held / request.limits.disk_ratio
-    return request.today.volume is not None and bool(spare.any())
+def _has_spare_space(snapshot: Snapshot, request: SizingRequest, sizes: NDArray[np.float64] | None) -> bool:
+    """Return whether some broker's disk is larger than what it holds asks for, today or on a later date."""
+    size = snapshot.partition_size_bytes()
+    least = size if sizes is None else sizes[:, request.estimate].min(axis=1).astype(np.int64)
+    held = bytes_per_broker(snapshot.brokers, snapshot.replicas, least)
+    return bool((snapshot.brokers.disk_capacity_bytes > held / request.limits.disk_ratio).any())
 
 
 def _order(key: PlacementKey) -> tuple[int, int, int]:

@@ -64,12 +64,13 @@ class Sized:
 
 def sizing_inputs(snapshot: Snapshot, workload: Workload, request: SizingRequest) -> SizingInputs:
     """Put together what evaluating needs."""
+    sizes = partition_sizes(workload)
     return SizingInputs(
         snapshot=snapshot,
         workload=workload,
         request=request,
-        options=capacity_options(snapshot, request),
-        sizes=partition_sizes(workload),
+        options=capacity_options(snapshot, request, sizes),
+        sizes=sizes,
     )
 
 

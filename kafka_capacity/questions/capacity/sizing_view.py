@@ -195,7 +195,7 @@ def has_no_rates(document: Mapping[str, Any]) -> bool:
 
 def _steps(view: SizingView) -> tuple[Step, ...]:
     """Return for each date the fewest brokers of the recommended kind that last until then, equal ones in one step."""
-    goal = view.recommended or _last_by_date(view)
+    goal = view.recommended or _longest_lasting(view)
     if goal is None:
         return ()
     day = view.dates[0]
@@ -223,9 +223,11 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _last_by_date(view: SizingView) -> Row | None:
-    named = [option_id for _, option_id in view.document["advice"]["by_date"] if option_id is not None]
-    return view.by_id(named[-1]) if named else None
+def _longest_lasting(view: SizingView) -> Row | None:
+    """Return what lasts longest within the budget, else the best choice for the last date that anything lasts until."""
+    advice = view.document["advice"]
+    named = [option_id for _, option_id in advice["by_date"] if option_id is not None]
+    return view.by_id(advice.get("longest_within_budget") or (named[-1] if named else None))
 
 
 def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:

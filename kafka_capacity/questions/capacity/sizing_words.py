@@ -194,7 +194,9 @@ def subject_words(view: SizingView) -> str:
     """Describe the answer in the subject of an e-mail."""
     month = format_month(view.horizon)
     if view.recommended is None:
-        return f"nothing tried lasts until {month}"
+        budget = view.budget_usd_per_month
+        within = "tried" if budget is None else f"within {format_usd(budget)} a month"
+        return f"nothing {within} lasts until {month}"
     if view.today["fits"]:
         count = view.today["broker_count"]
         return f"{plural(count, 'broker')} {run_verb(count, 'last')} until {month}"

@@ -78,8 +78,8 @@ def test_waves_are_as_long_as_allowed():
 
 
 def test_of_lengths_the_longest_is_taken_that_is_about_as_good_and_all_are_told():
-    # 4,800 bytes at 10 a second. What is produced to the partitions of a wave counts against the throttle until the wave
-    # is over: 48 at once take nearly all of it, two at a time hardly any.
+    # 4,800 bytes at 10 a second. What is produced to the partitions of a wave counts against the throttle until it
+    # ends: 48 at once take nearly all of it, two at a time hardly any.
     before, after = [[1, 2]] * 48, [[1, 3]] * 48
     asked = {"size": 100, "rate": 0.1, "throttle": 10, "pause_seconds": 0.0, "max_traffic_ratio": None}
     one = plan_waves(move_problem_of(before, after, **asked))

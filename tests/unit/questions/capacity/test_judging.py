@@ -133,6 +133,15 @@ def test_what_is_not_known_is_named_and_not_judged():
     assert nothing.tightest is None
 
 
+def test_a_quota_that_is_not_known_is_not_judged_and_never_passed_over():
+    managed = {"has_quotas": True, "disk_kind": DiskKind.MANAGED, "replica_limit": 1_000.0}
+    assert judged(**managed).not_judged == (Resource.CLIENT_IN, Resource.CLIENT_OUT)
+    both = {"client_in_bytes_per_second": 1e9, "client_out_bytes_per_second": 1e9}
+    assert judged(**managed, **both).not_judged == ()
+    attached = judged(has_quotas=True, network_bytes_per_second=1e9, disk_bytes=10 * GIB, disk_bytes_per_second=1e9)
+    assert attached.not_judged == (Resource.CLIENT_IN,)
+
+
 def test_disk_throughput_that_is_not_known_is_judged_only_within_what_the_slowest_disk_takes():
     # 10 MiB/s in: 80 MB/s are allowed of the slowest disk's 100.
     allowed = 0.8 * SLOWEST_DISK_BYTES_PER_SECOND / (10 * MIB)

@@ -21,7 +21,13 @@ from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
 from kafka_capacity.questions.capacity.sizing_view import outlook_costs, view_sizing
-from kafka_capacity.questions.capacity.sizing_words import badge, estimate_sentence, headline, pay_sentence
+from kafka_capacity.questions.capacity.sizing_words import (
+    badge,
+    estimate_sentence,
+    headline,
+    pay_sentence,
+    subject_words,
+)
 from kafka_capacity.questions.capacity.tables import (
     sizing_exhaustion_table,
     sizing_options_table,
@@ -79,6 +85,7 @@ def test_where_nothing_fits_within_the_budget_the_reason_has_the_numbers():
         "month."
     )
     assert badge(view) == ("bad", "✕ Beyond the budget")
+    assert subject_words(view) == "nothing within $2,000 a month lasts until December 2026"
 
 
 def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
@@ -225,3 +232,13 @@ def test_smaller_volumes_are_an_option_where_todays_are_larger_than_they_must_be
     assert smaller.change.break_even_days is not None
     rebalanced = next(one for one in found.results if one.option.kind is OptionKind.REBALANCE)
     assert rebalanced.cost.disks == pytest.approx(today.cost.disks)  # it keeps the volumes
+
+
+def test_a_budget_that_is_too_small_is_no_reason_to_scale_in_for_a_few_days():
+    # Six brokers cost 4,380 and last longer than three; more would be needed.
+    small = {"bytes_in": 2 * MIB, "partitions": 24, "broker_counts": (3, 6, 12, 24)}
+    results, advice = sized(growth=(1.0, 8.0), today=OWN_PRICE, budget_usd_per_month=5_000.0, **small)
+    assert (advice.recommended, advice.longest_within_budget) == (None, "do-nothing")
+    (step,) = viewed(results, advice).steps
+    assert step.option["option_id"] == "do-nothing"
+    assert f"within it do-nothing lasts longest, until {step.until} for $4,380 a month" in advice.reason
