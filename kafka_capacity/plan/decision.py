@@ -98,7 +98,7 @@ class Decision:
             "because": list(self.because),
             "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
             "headline": self.change.headline,
-            "box": decision_box(self.view, self.sizing, self.change, capacity, self.status),
+            "box": decision_box(self.view, self.sizing, self.change, capacity, self.status, self.because),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
             "recommendation": _recommendation(self.view, self.sizing),

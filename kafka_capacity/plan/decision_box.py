@@ -6,9 +6,10 @@ they stand, in their order; a line more is one more entry of :func:`decision_box
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.questions.answer import Answer, Status
+from kafka_capacity.questions.answer import BADGES, Answer, Status
 from kafka_capacity.questions.capacity.approval import (
     LOAD_MARGIN_RATIO,
     NO_BROKERS,
@@ -23,7 +24,12 @@ from kafka_capacity.text import format_limit, format_usd, plural
 
 
 def decision_box(
-    view: ChangeView, sizing: SizingView | None, change: Answer, capacity: Answer | None, status: Status
+    view: ChangeView,
+    sizing: SizingView | None,
+    change: Answer,
+    capacity: Answer | None,
+    status: Status,
+    because: Sequence[str],
 ) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
@@ -33,6 +39,7 @@ def decision_box(
         change: the answer about the move.
         capacity: the answer about sizing; ``None`` where there is none.
         status: the verdict of the plan.
+        because: why it is not ``fits``.
     """
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:
@@ -43,7 +50,7 @@ def decision_box(
             ("confidence", "Confidence", confidence(sizing)),
             ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),
         ]
-    lines.append(("move", "The move", change.headline))
+    lines.append(("move", "The move", _move(change, status, because)))
     return {
         "approve": _approve(view, sizing, status),
         "lines": [{"name": name, "label": label, "text": text} for name, label, text in lines if text],
@@ -55,7 +62,7 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
         return "Approve nothing yet: the inventory is unsound."
     sentence = _approved_move(view) if sizing is None else approval(sizing)
     option = view.recommended
-    if option is not None and option.figures["changed_partitions"]:
+    if status is not Status.DOES_NOT_FIT and option is not None and option.figures["changed_partitions"]:
         sentence = sentence.replace(NO_BROKERS, "Approve the move, and no brokers now", 1)
     if status is Status.NOT_JUDGED:
         return f"As far as is known: {sentence[:1].lower()}{sentence[1:]}"
@@ -75,6 +82,14 @@ def _approved_move(view: ChangeView) -> str:
     if not option.figures["changed_partitions"]:
         return "Nothing to approve: nothing has to move."
     return f"Approve the move among {plural(option.broker_count, 'broker')}."
+
+
+def _move(change: Answer, status: Status, because: Sequence[str]) -> str:
+    """Return the answer about the move, after what sizing has against it."""
+    if status is change.status or not because:
+        return change.headline
+    verdict = BADGES[status][1].split(" ", 1)[-1]
+    return f"{verdict}: {'; '.join(because)}. At today’s sizes: {change.headline}"
 
 
 def _cost(capacity: Answer) -> str:

@@ -10,14 +10,18 @@ RENDER_TASK_ID = "plan.render_report"
 
 
 def report_summary(ti: Any) -> str:
-    """Return the verdict of a run's plan and the address of its report, for whoever must approve it.
+    """Return the decision box of a run's plan and the address of its report, for whoever must approve it.
 
     Args:
         ti: the task instance that asks, of the same mapped plan.
     """
     verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
     address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
-    return f"{verdict['headline']}\n\nReport: {address}"
+    box = verdict.get("box")  # a run that an earlier version began has none
+    lines = [verdict["headline"]]
+    if box is not None:
+        lines = [box["approve"], "", *(f"{line['label']}: {line['text']}" for line in box["lines"])]
+    return "\n".join([*lines, "", f"Report: {address}"])
 
 
 def report_url(ti: Any) -> str:

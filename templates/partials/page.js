@@ -128,6 +128,18 @@
     button("Copy", "Copy the commands", tools(pre), made => copy(pre.innerText, made));
   }
 
+  // A stop of the Tab key only where there is something to scroll.
+  const stop = () => {
+    for (const box of document.querySelectorAll(".scroll, pre")) {
+      if (!box.clientWidth) continue;
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  };
+  addEventListener("resize", stop);
+  document.addEventListener("toggle", stop, true);
+  stop();
+
   const reveal = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;

@@ -124,7 +124,8 @@ def confidence(view: SizingView) -> str:
     if not quantile:
         return "Not known: this plan does not say how likely its high estimate is."
     chance = Fraction(quantile).limit_denominator(100)
-    sentence = f"{chance.numerator} in {chance.denominator} that growth stays within the estimate of these dates"
+    odds = f"{chance.numerator} in {chance.denominator}"
+    sentence = f"{odds} that growth stays within the high estimate, on which the dates rest"
     if assumed:
         sentence += f", but for {format_percent(assumed)} of the partitions, whose growth is assumed"
     return f"{sentence}{_middle(view)}."
@@ -138,7 +139,7 @@ def _middle(view: SizingView) -> str:
     rows = view.exhaustion.get(option["option_id"], {}).values()
     day = min((row["middle"] for row in rows if row["middle"]), default=None)
     lasting = "beyond " + view.horizon if day is None else f"until {day}"
-    return f"; at the middle one {option['broker_count']:,} last {lasting}"
+    return f"; at the middle estimate {option['broker_count']:,} last {lasting}"
 
 
 def at_other_loads(view: SizingView) -> str | None:

@@ -101,8 +101,10 @@ def test_a_page_has_one_recommendation_and_one_date_for_it(both):
     assert move["verdict"] == "recommended_now"
     assert f"lasts until {now['until']}" in move["note"]
     sized = [row for row in table_of(report, "options_costs") if row["verdict"].startswith("needed")]
-    assert [row["verdict"] for row in sized if row["fits_until"] == now["until"]] == ["needed_now"]
-    assert len(sized) == 1 + len(later)
+    assert [row["verdict"] for row in sized] == ["needed_later"] * len(later)
+    # Today's brokers are enough now, so there is nothing to buy.
+    (keep,) = [row for row in table_of(report, "options_costs") if "do nothing" in row["label"]]
+    assert (keep["verdict"], keep["fits_until"]) == ("lasts", now["until"])
     steps = next(one["data"] for one in report["sections"] if one["name"] == "by_when")["steps"]["rows"]
     assert steps[0]["until"] == now["until"]
     assert "tried by default" in verdict["sizing"]["relation"]
@@ -143,6 +145,11 @@ def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
     assert (decision["status"], decision["fits"]) == ("does_not_fit", False)
     assert decision["because"] == ["by sizing 7 are not enough today: disk space of broker 1 is beyond its limit"]
     (problem,) = [one for one in decision["problems"] if one["code"] == "other-count"]
+    # The box says so as well, and does not ask for the move to be approved.
+    assert "and the move" not in decision["box"]["approve"]
+    assert decision["box"]["lines"][-1]["text"].startswith(
+        f"Does not fit: {decision['because'][0]}. At today’s sizes: "
+    )
     assert problem["severity"] == "serious"
     assert problem["remedy"] == "plan the move to 9 with broker_counts: [9]"
     assert "plan-again" in [action["code"] for action in decision["actions"]]

@@ -145,10 +145,10 @@ def build(view: ReportView) -> dict[str, Any] | None:
 
 
 def first_options(view: SizingView) -> list[Row]:
-    """Choose: the recommended or nearest, the steps to it, doing nothing, scaling in, and the cheapest of the front."""
+    """Choose: doing nothing, the steps to the recommended or nearest one, scaling in, and the cheapest of the front."""
     scale_in = [row for row in view.options if row["kind"] == "scale-in"]
     front = sorted((row for row in view.options if row["is_on_front"]), key=_rank)
-    wanted = [view.nearest, view.today, *(step.option for step in view.steps)]
+    wanted = [view.today, *(step.option for step in view.steps), view.nearest]
     wanted += [max(scale_in, key=lambda row: int(row["broker_count"]))] if scale_in else []
     chosen: list[Row] = []
     for row in [*wanted, *front[:MAX_FRONT]]:

@@ -26,8 +26,8 @@ KINDS = {
 
 
 def gantt_chart(move: MoveView) -> dict[str, Any] | None:
-    """Describe the chart of when each wave runs; ``None`` where there is one wave, or nothing takes time."""
-    if len(move.waves) < 2:
+    """Describe the chart of when each wave runs; ``None`` where one wave ends, or nothing takes time."""
+    if len(move.waves) < 2 and not move.never_ends:
         return None
     bars = [_bar(move.waves[part.start : part.stop]) for part in chunks(len(move.waves), MAX_BARS)]
     known = [bar[name] for bar in bars for name in ("end", "high") if bar[name] is not None]

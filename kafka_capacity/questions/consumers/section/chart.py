@@ -17,6 +17,10 @@ from kafka_capacity.text import axis_time_unit, format_duration, plural
 
 MAX_POINTS = 32
 """Of one curve: what is drawn, and what stands in the table under the chart."""
+MAX_TIMES_ALLOWED = 5
+"""How many times the allowed lag a curve is drawn to, where another one would be flat below it."""
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Times and lags."""
 FINE_ENOUGH = 0.005
 """A point closer than this part of the peak to the line that is drawn already adds nothing to see."""
 
@@ -26,7 +30,9 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
     event = _event(view, group)
     if event is None:
         return None
+    allowed = group.now["lag_slo_seconds"]
     curves = [(row, _curve(view, row, event)) for row in group.shown]
+    curves, is_cut = _cut(curves, MAX_TIMES_ALLOWED * allowed)
     values = [
         {"kind": group.name_of(row), "time_seconds": time, "lag_seconds": lag}
         for row, (times, lags) in reversed(curves)  # today's is drawn last: its dashes show on another line
@@ -34,7 +40,6 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
     ]
     if not any(value["lag_seconds"] for value in values):
         return None
-    allowed = group.now["lag_slo_seconds"]
     last, highest = (max(value[name] for value in values) for name in ("time_seconds", "lag_seconds"))
     (time_unit, time_scale), (lag_unit, lag_scale) = axis_time_unit(last), axis_time_unit(max(highest, allowed))
     title = f"Lag of {short(group.group_id)} {event_phrase(event)}"
@@ -64,7 +69,8 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
             values,
         ),
         is_half_wide=True,
-        note=f"{_peaks(group, event)} The straight dashed line is what is allowed.{_endless_note(group, event)}",
+        note=f"{_peaks(group, event)} The straight dashed line is what is allowed."
+        + (f" Curves are drawn up to {MAX_TIMES_ALLOWED} times that." if is_cut else _endless_note(group, event)),
     )
 
 
@@ -81,7 +87,7 @@ def _event(view: GroupsView, group: GroupChoice) -> str | None:
     return next((event for event in wanted if event in kept), None)
 
 
-def _curve(view: GroupsView, row: Row, event: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _curve(view: GroupsView, row: Row, event: str) -> Curve:
     found = view.rows_of("group_timeline", row)
     points = [] if found is None else [one for one in found.to_pylist() if one["event"] == event]
     known = [(one["time_seconds"], one["lag_seconds"]) for one in points if one["lag_seconds"] is not None]
@@ -90,6 +96,22 @@ def _curve(view: GroupsView, row: Row, event: str) -> tuple[NDArray[np.float64],
     times, lags = (np.array(values, dtype=np.float64) for values in zip(*known, strict=True))
     keep = thinned(times, lags)
     return times[keep], lags[keep]
+
+
+def _cut(curves: Sequence[tuple[Row, Curve]], ceiling: float) -> tuple[list[tuple[Row, Curve]], bool]:
+    """Return the curves up to a ceiling that one of them passes and another does not; as they are where all do."""
+    is_above = [bool((lags > ceiling).any()) for _, (_, lags) in curves]
+    if all(is_above) or not any(is_above):
+        return list(curves), False
+    found = []
+    for (row, (times, lags)), passes in zip(curves, is_above, strict=True):
+        if passes:
+            first = max(1, int(np.argmax(lags > ceiling)))
+            share = (ceiling - lags[first - 1]) / (lags[first] - lags[first - 1])
+            end = times[first - 1] + share * (times[first] - times[first - 1])
+            times, lags = np.append(times[:first], end), np.append(lags[:first], ceiling)
+        found.append((row, (times, lags)))
+    return found, True
 
 
 def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int = MAX_POINTS) -> NDArray[np.intp]:

@@ -25,7 +25,7 @@ from kafka_capacity.report.view import ReportView
 
 MAX_FULL = 6
 """Groups with a chart and every table: those at risk, then those with a change to recommend."""
-MAX_TABLES = 12
+MAX_TABLES = 10
 """Groups with tables of what was tried and of who reads what; of others the page says what to do and why."""
 MAX_DETAILED = 60
 """Groups with anything but a row of the overview; beyond, a page would be too heavy to open."""

@@ -94,7 +94,7 @@ def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(
     assert confidence(sizing) == "Not known: growth is assumed, not forecast."
     classes = [{**one, "basis": "forecast"} for one in sizing.document["classes"]]
     known = dataclasses.replace(sizing, document={**sizing.document, "classes": classes, "high_quantile": 0.9})
-    assert confidence(known).startswith("9 in 10 that growth stays within the estimate of these dates")
+    assert confidence(known).startswith("9 in 10 that growth stays within the high estimate, on which the dates rest")
     assert confidence(dataclasses.replace(known, document={**known.document, "high_quantile": None})).startswith("Not")
     assert "middle estimate" in confidence(dataclasses.replace(known, estimate="middle"))
 

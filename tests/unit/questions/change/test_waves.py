@@ -384,7 +384,7 @@ def test_the_charts_are_drawn():
         assert 'fill="#' not in drawn[name].wide
         assert 'stroke="#' not in drawn[name].wide
     assert drawn["gantt"].wide.count("copy</text>") >= 8
-    assert drawn["disk-on-the-way"].wide.count("stroke-dasharray") == 8
+    assert drawn["disk-on-the-way"].wide.count("stroke-dasharray") == 3
 
 
 def test_throttles_stand_side_by_side_and_name_the_options():
