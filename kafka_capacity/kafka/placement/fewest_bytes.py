@@ -12,6 +12,8 @@ Goals (ordered)
     6. By bytes, replica counts and traffic follow the bytes, since every topic gives alike. It costs none.
     7. The leaders are even by bytes produced (by count where no rates are known), within a tenth of what each can
        lead at most; this costs no bytes, since only the order of replica lists changes.
+    8. Followers are in an order that levels what is taken over when a broker or a rack dies, where a loss would bring
+       another near what its network can send; this costs no bytes likewise.
 
 Constraints (mandatory)
     1 and 2.
@@ -22,7 +24,7 @@ Algorithm
     brokers are lowest. Level what is left and relieve brokers above hard limits
     (:mod:`kafka_capacity.kafka.placement.levelling`). Refine small plans to the optimum
     (:mod:`kafka_capacity.kafka.placement.refining`). Take replicas off log directories that are too small for them
-    (:mod:`.overflow_relief`). Then level the leaders (:mod:`.leading`).
+    (:mod:`.overflow_relief`). Then level the leaders (:mod:`.leading`) and who takes over (:mod:`.takeover`).
     A replica that is made again takes the place in the list of the one it stands for. Nothing is drawn at random, and
     nothing depends on the clock.
     Each step is linear in the replicas but for sorting them.
@@ -45,6 +47,10 @@ from kafka_capacity.kafka.placement.refining import refine
 from kafka_capacity.kafka.placement.refusals import INVALID_REPLICATION_FACTOR
 from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.relaxing import with_attainable_limits
+from kafka_capacity.kafka.placement.takeover import level_takeovers
+
+TAKEOVER_LIMIT_RATIO = 0.8
+"""How much of what it may send a broker sends after a loss at most before followers are reordered for its sake."""
 
 
 @register("fewest-bytes")
@@ -77,6 +83,15 @@ class FewestBytesPlacer:
         refine(layout)
         relieve_log_dirs(layout)
         LeaderLevelling(layout).run()
+        if problem.broker_limits is not None:
+            layout.held = level_takeovers(
+                layout.held,
+                problem.written_bytes_per_second(),
+                problem.consumed_bytes_per_second(),
+                rack=layout.rack,
+                usable=layout.usable,
+                enough=TAKEOVER_LIMIT_RATIO * problem.broker_limits.network_out_bytes_per_second,
+            )
         return layout.broker_ids()
 
 

@@ -184,9 +184,13 @@ class PlacementProblem:
 
     def sent_bytes_per_second(self) -> NDArray[np.float64]:
         """Return float64[P], what the leader of a partition sends to consumers and followers."""
-        read = self.limit_out_bytes_per_second
         followers = np.maximum(self.replication_factor - 1, 0) * self.written_bytes_per_second()
-        return np.asarray(followers if read is None else followers + read, dtype=np.float64)
+        return np.asarray(followers + self.consumed_bytes_per_second(), dtype=np.float64)
+
+    def consumed_bytes_per_second(self) -> NDArray[np.float64]:
+        """Return float64[P], what consumers read of a partition, as the limits count it."""
+        read = self.limit_out_bytes_per_second
+        return np.zeros(len(self.replication_factor)) if read is None else np.asarray(read, dtype=np.float64)
 
     def limited_loads(self) -> tuple[LimitedLoad, ...]:
         """List what is limited on any broker."""

@@ -1,8 +1,9 @@
 """Which option to take, and which others are worth a look.
 
 Recommended is, of the options that fit up to the horizon, the one that costs least a month; of equals the one that
-moves least, then the one that is done soonest, then the one with the most headroom. So no other option that fits is
-better in one of these and as good in the rest.
+moves least, then the one that is done soonest, then doing nothing, then the one with the most headroom. So no other
+option that fits is better in one of these and as good in the rest, but that doing nothing is enough where it fits:
+another order of replicas, which costs nothing, is not worth a change for headroom alone.
 
 Where it is not known what today's hardware costs, of which its price may be a part only, or where that is an estimate,
 its options cannot be held against priced ones: then the fewest brokers of today's hardware that fit are recommended,
@@ -123,9 +124,10 @@ def _criteria(result: CapacityResult) -> tuple[float, float, float, float]:
     return _cost(result), change.moved_bytes, seconds, -(result.headroom_ratio or 0.0)
 
 
-def _rank(result: CapacityResult) -> tuple[float, float, float, float, bool, str]:
-    """Of equals, doing nothing is the least to do."""
-    return (*_criteria(result), result.option.kind is not OptionKind.DO_NOTHING, result.option_id)
+def _rank(result: CapacityResult) -> tuple[float, float, float, bool, float, str]:
+    """Of those that cost and move alike, doing nothing is the least to do."""
+    cost, moved, seconds, tightness = _criteria(result)
+    return cost, moved, seconds, result.option.kind is not OptionKind.DO_NOTHING, tightness, result.option_id
 
 
 def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...]:

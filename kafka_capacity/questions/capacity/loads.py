@@ -4,7 +4,8 @@ The part that hangs on the placement alone (:func:`placed_loads`) is computed on
 adds, reads beyond its page cache, is little (:func:`capacity_use`).
 
 Conditions, against the normal one:
-    broker-lost, rack-lost: the next live replica in each list leads; for each broker the loss that is worst for it.
+    broker-lost, rack-lost: the next live replica in each list leads, and groups that are behind read from its disk; for
+        each broker the loss that is worst for it.
     moving: the throttle in and out of every broker, written to and read from disk.
     broker-returns: the broker fetches at the throttle; those that lead its partitions send it, from disk, in the
         proportion of what they lead of them.
@@ -80,6 +81,42 @@ def cache_reads(
     dates = workload.outlook.dates
     out = sorted((lags.groups[g], dates[place]) for g, place in enumerate(first.tolist()) if place >= 0)
     return CacheReads(window_seconds=window, read_bytes_per_second=read, fallen_out=tuple(out))
+
+
+def reads_taken_over(
+    workload: Workload, replicas: NDArray[np.int32], unit_of: NDArray[np.int32], window: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return what groups that are behind read from the disk of who leads after a loss, beside what they read there now.
+
+    Args:
+        workload: with the lags.
+        replicas: int32[P, W], positions of brokers, the leader first.
+        unit_of: int32[B], what is lost together.
+        window: float64[2, D, B], how far back each page cache reaches.
+
+    Returns:
+        Of the loss that is worst for each broker, float64[2, D, B], and which that is, -1 for none.
+    """
+    brokers, lags = window.shape[2], workload.lags
+    found, cause = np.zeros(window.shape), np.full(window.shape, -1, dtype=np.int32)
+    units = np.append(unit_of, -1)[replicas]
+    survives = (replicas >= 0) & (units != units[:, :1])
+    is_moved = (lags.seconds > 0) & survives.any(axis=1)[lags.row] & (units[lags.row, 0] >= 0)
+    row, seconds = lags.row[is_moved], lags.seconds[is_moved]
+    if not len(row):
+        return found, cause
+    broker, lost = replicas[row, survives.argmax(axis=1)[row]], units[row, 0].astype(np.int64)
+    rate, of_class = workload.load.bytes_in_peak_bytes_per_second[row], workload.outlook.class_of[row]
+    ratios, count = workload.rate_ratios(), int(unit_of.max()) + 1
+    for estimate, place in np.ndindex(*window.shape[:2]):
+        is_out = seconds > window[estimate, place, broker]
+        weight = np.where(is_out, rate * ratios[of_class, estimate, place], 0.0)
+        by_loss = np.bincount(lost * brokers + broker, weights=weight, minlength=count * brokers).reshape(
+            count, brokers
+        )
+        found[estimate, place] = by_loss.max(axis=0)
+        cause[estimate, place] = np.where(found[estimate, place] > 0, by_loss.argmax(axis=0), -1)
+    return found, cause
 
 
 _AT = {condition: place for place, condition in enumerate(CONDITIONS)}
@@ -305,8 +342,13 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     cache = np.maximum(has.memory_bytes - settings.heap_bytes - settings.system_bytes, 0.0)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     reads = cache_reads(workload, leader, cache, placed.written)
-    load = placed.load.copy()
+    load, cause = placed.load.copy(), placed.cause.copy()
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
+    racks = placed.brokers.rack_indexes()
+    for condition, unit_of in ((Condition.BROKER_LOST, np.arange(len(racks))), (Condition.RACK_LOST, racks)):
+        more, why = reads_taken_over(workload, placed.replicas, unit_of.astype(np.int32), reads.window_seconds)
+        load[_AT[condition], _OF[Resource.DISK_IO]] += more
+        cause[_AT[condition], _OF[Resource.DISK_IO]] = why
     capacity = has.by_resource()
     is_limited = math.isfinite(settings.recovery_seconds) and shape.disk_kind is not DiskKind.MANAGED
     limit = settings.recovery_seconds if is_limited else math.nan
@@ -315,7 +357,7 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
         brokers=placed.brokers,
         dates=workload.outlook.dates,
         load=load,
-        cause=placed.cause,
+        cause=cause,
         capacity=np.stack([capacity[resource] for resource in RESOURCES]),
         leaders=placed.leaders,
         cache_window_seconds=reads.window_seconds,

@@ -19,6 +19,7 @@ from kafka_capacity.demand.workload import Workload
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
+from kafka_capacity.kafka.placement.takeover import level_takeovers
 from kafka_capacity.proposal.constraints.moves import THROTTLE
 from kafka_capacity.proposal.constraints.partitions import size_excuses
 from kafka_capacity.proposal.evaluate import evaluate_placement
@@ -104,6 +105,8 @@ def place_option(
         least_throttle = result.metrics.smallest_throttle_bytes_per_second
         moved = float(result.metrics.moved_bytes)
         between = _between_racks(snapshot, workload, brokers, after, result.diff.added)
+    if not key.is_observed and request.placer == TAKEOVER_PLACER:
+        after = _with_level_takeovers(brokers, after, workload)
     loads = placed_loads(
         workload, brokers, after, request.loads, replication_factor=key.replication_factor, sizes=sizes
     )
@@ -136,6 +139,27 @@ def place_option(
 def _provisioned_bytes(observed: Brokers, target: Brokers) -> NDArray[np.float64]:
     stays = observed.index_of(target.ids) >= 0
     return np.where(stays, np.nan_to_num(target.disk_capacity_bytes), 0.0)
+
+
+TAKEOVER_PLACER = "fewest-bytes"
+"""The placer whose lists may be put in another order; those of the others are Kafka's own."""
+
+
+def _with_level_takeovers(brokers: Brokers, after: NDArray[np.int32], workload: Workload) -> NDArray[np.int32]:
+    """Return the lists in the order that levels what is taken over after losses as far as it goes.
+
+    No list of a placement that nobody has made yet costs more for another order, and which shapes it must fit is not
+    known yet. A planned one has its lists reordered where networks ask for it.
+    """
+    held = brokers.index_of(after)
+    levelled = level_takeovers(
+        held,
+        workload.load.bytes_in_peak_bytes_per_second,
+        workload.load.bytes_out_peak_bytes_per_second,
+        rack=brokers.rack_indexes(),
+        usable=~np.asarray(brokers.is_fenced) & np.isin(np.arange(len(brokers)), held),
+    )
+    return np.where(levelled >= 0, brokers.ids[levelled], -1).astype(np.int32)
 
 
 def _without_log_dirs(snapshot: Snapshot) -> Snapshot:

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_capacity.demand.outlook import AddedTopic
+from kafka_capacity.demand.workload import Lags
 from kafka_capacity.hardware.cpu import CpuCosts
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Resource
-from kafka_capacity.questions.capacity.loads import LoadSettings, placed_loads
+from kafka_capacity.hardware.shapes import observed_shape
+from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
 
 COSTS = CpuCosts(
@@ -60,6 +62,21 @@ def test_after_the_loss_of_a_broker_its_successor_leads_and_nobody_replicates_to
         assert np.array_equal(
             load_of(loads, resource, Condition.BROKER_LOST), load_of(loads, resource, Condition.RACK_LOST)
         )
+
+
+def test_who_takes_over_reads_from_its_disk_for_groups_that_are_behind():
+    # A group is 12 h behind on P0 and served from disk. It reads 10 MiB/s from broker 1, and from 2 once 1 is lost.
+    lags = Lags(
+        groups=("billing",), group=np.zeros(1, np.int32), row=np.zeros(1, np.int64), seconds=np.array([43_200.0])
+    )
+    work, three_brokers, lists = three(lags=lags)
+    shape = dataclasses.replace(observed_shape(three_brokers), memory_bytes=8 * GIB)
+    use = capacity_use(work, placed_loads(work, three_brokers, lists, LoadSettings(cpu=COSTS)), shape)
+    assert load_of(use, Resource.DISK_IO).tolist() == [24 * MIB, 14 * MIB, 10 * MIB]
+    for condition in (Condition.BROKER_LOST, Condition.RACK_LOST):
+        assert load_of(use, Resource.DISK_IO, condition).tolist() == [24 * MIB, 24 * MIB, 10 * MIB]
+        why = use.cause[CONDITIONS.index(condition), RESOURCES.index(Resource.DISK_IO), 0, 0]
+        assert why.tolist() == [-1, 0, -1]
 
 
 def test_consumers_may_read_in_their_rack():

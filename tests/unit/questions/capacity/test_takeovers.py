@@ -1,0 +1,67 @@
+"""Who takes over after a loss, as sizing judges it: the order of followers that carries most, without a copy."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Resource
+from kafka_capacity.questions.capacity.loads import placed_loads
+from kafka_capacity.questions.capacity.placing import place_option
+from kafka_capacity.questions.capacity.results import PlacementKey
+from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from tests.asking import run_sizes
+from tests.unit.questions.capacity.test_idle import made_up
+from tests.unit.questions.capacity.workloads import MIB
+
+
+def test_six_brokers_are_enough_where_followers_take_turns():
+    """Each of six brokers leads two partitions of 1 MiB/s, read twice, and the next two brokers follow both alike.
+
+    It sends 2 x (2 + 2) = 8 MiB/s, of 0.7 x 14 = 9.8 allowed. When one dies the next one leads both of its partitions
+    too, with one follower left: 8 + 2 x (2 + 1) = 14 MiB/s, of 0.9 x 14 = 12.6 allowed. Where the next two take one
+    each they send 8 + 3 = 11 MiB/s.
+    """
+    inputs = made_up([MIB] * 12, brokers=6, racks=0, counts=(6, 7))
+    ring = [[broker, broker % 6 + 1, (broker + 1) % 6 + 1] for broker in range(1, 7) for _ in range(2)]
+    network = np.full(6, 14 * MIB)
+    snapshot = dataclasses.replace(
+        inputs.snapshot,
+        brokers=dataclasses.replace(
+            inputs.snapshot.brokers, network_in_bytes_per_second=network, network_out_bytes_per_second=network
+        ),
+        replicas=np.array(ring, dtype=np.int32),
+        leader=np.array([row[0] for row in ring], dtype=np.int32),
+    )
+    today = dataclasses.replace(inputs.request.today, network_bytes_per_second=14 * MIB)
+    request = dataclasses.replace(inputs.request, today=today)
+    sized = simulate_sizing(sizing_inputs(snapshot, inputs.workload, request), run_sizes)
+    found = {one.option_id: one for one in sized.results}
+    (excuse,) = found["do-nothing"].excuses
+    assert (excuse.constraint, excuse.needed, excuse.available) == ("network_out", 14 * MIB, pytest.approx(12.6 * MIB))
+    six = found["006-brokers.today"]
+    assert (six.fits, six.change.moved_bytes) == (True, 0)
+    assert six.tightest.needed == 11 * MIB
+    assert sized.advice.recommended == "006-brokers.today"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_other_order_of_followers_carries_more_by_the_judgement_of_sizing(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(4, 7))
+    inputs = made_up(rng.lognormal(0, 0.6, 8) * MIB, brokers=count, racks=0, counts=(count,))
+    key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
+    placed = place_option(inputs.snapshot, inputs.workload, key, inputs.request)
+    lists = placed.brokers.ids[placed.loads.replicas]
+
+    def worst(rows):
+        loads = placed_loads(inputs.workload, placed.brokers, rows, inputs.request.loads, sizes=inputs.sizes)
+        return loads.load[CONDITIONS.index(Condition.BROKER_LOST), RESOURCES.index(Resource.NETWORK_OUT), 1].max()
+
+    turned = lists[:, [0, 2, 1]]
+    every = (
+        np.where(np.array(turns)[:, None], turned, lists)
+        for turns in itertools.product((False, True), repeat=len(lists))
+    )
+    assert worst(lists) == pytest.approx(min(map(worst, every)), rel=1e-6)
