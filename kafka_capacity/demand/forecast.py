@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.day_gaps import WEEK_DAYS, CleanDays, clean_days
 from kafka_capacity.demand.growth import growth_ratio
 from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
+from kafka_capacity.demand.past_top import lifted_to_past_top
 from kafka_capacity.demand.settings import Growth
 from kafka_capacity.demand.spread import Z, level_spread
 from kafka_capacity.demand.week_model import HORIZONS, WeekModel, fit_weeks
-from kafka_capacity.demand.week_paths import ROLLING_DRAWS, noise, wandering
+from kafka_capacity.demand.week_paths import ROLLING_DRAWS, bursts, noise, wandering, with_bursts
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,9 @@ LEAST_DAYS = 14
 """Less has no growth to tell, and no noise: the prior alone."""
 LEAST_BELIEF = 0.01
 HALF_WEIGHT_DAYS = 60
-"""With so many days more, history and prior count the same; in variance, that is, its root in the spread."""
+"""With so many days more, growth of its own and the usual one count the same."""
+HALF_SPREAD_DAYS = 10
+"""With so many days more, the spread of paths and that of the usual growth count the same, as variances."""
 INTERVAL_RATIO = 0.8
 """What share of weeks the interval that is tested shall hold."""
 
@@ -132,17 +135,23 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     model = fit_weeks(own, weeks_ahead)
     young = max(0, known - LEAST_DAYS)
     weight = young / (young + HALF_WEIGHT_DAYS)
-    off, off_max = (np.minimum(noise(model.residuals, weeks_ahead, draws), model.top) for draws in (1, ROLLING_DRAWS))
-    wander = wandering(level_spread(model, weeks_ahead))
-    week = model.path[:, None] + wander + off
-    low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
-    spread_weight = float(np.sqrt(weight))
-    most = np.maximum.accumulate(weight * model.path[:, None] + spread_weight * wander + off_max)
+    spread_weight = float(np.sqrt(young / (young + HALF_SPREAD_DAYS)))
+    # Bursts before the shift would have been seen as well.
+    burst = bursts(model.noise_size, len(clean.values), weeks_ahead)
+    off, off_max = (
+        with_bursts(np.minimum(noise(model.residuals, weeks_ahead, draws), model.top), part * burst)
+        for draws, part in ((1, 1.0), (ROLLING_DRAWS, spread_weight))
+    )
+    wander = wandering(level_spread(model, weeks_ahead), len(own))
+    own_path = weight * model.path[:, None]
+    low, high = np.quantile(own_path + wander + off, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
+    most = np.maximum.accumulate(own_path + spread_weight * wander + off_max)
     days = WEEK_DAYS * np.arange(1, weeks_ahead + 1, dtype=np.float64)
     usual = growth_ratio(days, prior.middle)
     beyond = growth_ratio(days, prior.high) / usual
     expected = np.exp(most).mean(axis=1) * usual ** (1 - weight)
-    highest = np.exp(np.quantile(most, quantile, axis=1)) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
+    highs = lifted_to_past_top(np.quantile(most, quantile, axis=1), model.past_top, len(own))
+    highest = np.exp(highs) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
     start = float(np.exp(model.level))
     error, naive, coverage = _past(model)
     return Forecast(

@@ -25,6 +25,8 @@ LEAST_LOG = float(np.log(1.25))
 LASTING_FACTOR = 1.3
 """The median of eight weeks after must have three quarters of the change: what came back was none."""
 NOISE_FACTOR = 4.0
+MAX_CLARITY = 2.0
+"""What is clearer is believed no sooner, so that the answer takes weeks to go from one level to the other."""
 _QUARTILE = 1.1503
 """Three quarters of the normal distribution are as near as so many standard deviations."""
 FLOOR_RATIO = 1e-3
@@ -94,10 +96,10 @@ def _lasting(logs: Floats, day: int) -> float:
 def _certainty(clarity: float, days: int) -> float:
     """Return 0 to 1, where a shift is so many times what it takes, and so many days old.
 
-    It rises with both: one three times as clear as it takes is certain after a week, another after three.
+    It rises with both: one twice as clear as it takes is certain after two and a half weeks, another after five.
     """
     clear = min(max(clarity - 1.0, 0.0), 1.0)
-    lasted = min(max((days * min(clarity, 3.0) - WEEK_DAYS) / (2 * SPAN_DAYS), 0.0), 1.0)
+    lasted = min(max((days * min(clarity, MAX_CLARITY) - WEEK_DAYS) / (2 * SPAN_DAYS), 0.0), 1.0)
     return clear * lasted
 
 

@@ -2,8 +2,8 @@
 
 Own errors at a horizon of h weeks rest on (weeks of history) / h windows that do not overlap: many for a month ahead,
 one or none for a year. So what is blended is the *ratio* of own errors to the usual curve: that at a year is made from
-those at all horizons, the nearer ones counting more, and from 1, which counts as :data:`PRIOR_WINDOWS` windows. More
-history moves it smoothly from the one to the other.
+those at all horizons, the nearer ones counting more, and from what is usual of series whose weeks are as noisy as
+these, which counts as :data:`PRIOR_WINDOWS` windows. More history moves it smoothly from the one to the other.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ Floats = NDArray[np.float64]
 QUANTILE = 0.9
 Z = 1.2815515655446004
 """Of the normal distribution: :data:`QUANTILE` of what is off lies below so many standard deviations."""
-USUAL_PER_YEAR = 0.35
-USUAL_POWER = 0.4
-"""Levels of public series are off by 0.35 · years^0.4 in logarithms, one standard deviation."""
-PRIOR_WINDOWS = 1.0
-FEW_WINDOWS = 0.4
+USUAL_PER_YEAR = 0.45
+USUAL_POWER = 0.43
+"""Levels are off by 0.45 · years^0.43 in logarithms, one standard deviation."""
+USUAL_NOISE = 0.045
+NOISE_POWER = 0.6
+MAX_NOISE_RATIO = 1.8
+"""Where weeks are twice as noisy as usual levels are off by 2^0.6 times as much, and by 1.8 times at most."""
+PRIOR_WINDOWS = 1.3
+FEW_WINDOWS = 0.35
 """One window of a wandering level shows errors that are smaller by so much; found on series that were made."""
-NEARNESS = 1.75
+NEARNESS = 1.0
 LEAST_RATIO, MAX_RATIO = 0.1, 10.0
 MAX_REACH_PER_YEAR = float(np.log(3.0))
 REACH_WEEKS = 4
@@ -34,19 +38,19 @@ REACH_WEEKS = 4
 
 def level_spread(model: WeekModel, weeks_ahead: int) -> Floats:
     """Return float64[W], the standard deviation of the level of each week ahead, ascending."""
-    windows = model.days / WEEK_DAYS / HORIZONS
-    is_known = np.isfinite(model.errors).any(axis=0)
-    windows = np.where(is_known, windows, 0.0)
+    known = np.isfinite(model.errors).sum(axis=0)
+    windows = known / WEEK_DAYS / HORIZONS
     own = np.ones(len(HORIZONS))
-    for place in np.flatnonzero(is_known):
+    for place in np.flatnonzero(known):
         errors = np.abs(model.errors[:, place])
         own[place] = np.quantile(errors[np.isfinite(errors)], 2 * QUANTILE - 1) / Z
     # Few windows show less than there is: what they have in common is in the fit.
     own *= 1.0 + FEW_WINDOWS / np.maximum(windows, 1.0)
+    alike = np.log(np.clip((model.noise_size / USUAL_NOISE) ** NOISE_POWER, 1 / MAX_NOISE_RATIO, MAX_NOISE_RATIO))
     ratio = np.log(np.clip(own / usual_spread(HORIZONS), LEAST_RATIO, MAX_RATIO))
     ahead = np.arange(1, weeks_ahead + 1)
     near = np.exp(-NEARNESS * np.abs(np.log(ahead[:, None] / HORIZONS))) * windows
-    blended = (near @ ratio) / (near.sum(axis=1) + PRIOR_WINDOWS)
+    blended = (near @ ratio + PRIOR_WINDOWS * alike) / (near.sum(axis=1) + PRIOR_WINDOWS)
     spread = usual_spread(ahead) * np.exp(blended)
     return np.maximum.accumulate(np.minimum(spread, max_reach(ahead) / Z))
 
@@ -57,5 +61,5 @@ def max_reach(weeks: NDArray[np.int64]) -> Floats:
 
 
 def usual_spread(weeks: NDArray[np.int64]) -> Floats:
-    """Return float64[H], how far the levels of public series are off so many weeks ahead."""
+    """Return float64[H], how far levels are off so many weeks ahead, where weeks are as noisy as usual."""
     return np.asarray(USUAL_PER_YEAR * (weeks / YEAR_WEEKS) ** USUAL_POWER)

@@ -31,14 +31,16 @@ LEVEL_DAYS = 35
 """What a forecast of the level is held against is the median of the weeks that end on so many days around."""
 FLOOR_RATIO = 0.02
 """Weeks with less of the mean are all the same."""
+MAX_LAG_WEEKS = 8
+"""How far a level wanders is told by weeks up to so far apart."""
 SLOPE_DAYS = 2 * YEAR_DAYS
 PERSISTENT_GROWTH_PER_YEAR = 0.3
 """The typical logarithm of growth that goes on: slopes that come of chance are held against it."""
 MAX_GROWTH = float(np.log(3.0))
 """No growth of its own makes more than three times as much, or less than a third: launches rise so for a time."""
 TOP_SHARE = 0.1
-MAX_OVER_TOP = float(np.log(2.0))
-"""Single weeks are at most twice the largest of the history."""
+MAX_OVER_TOP = float(np.log(1.5))
+"""Single weeks are at most half as much again as the largest of the history."""
 GROWTH_LASTS_WEEKS = 104.0
 """Growth wears off: in so many weeks e-fold."""
 SEASON_PROOF_DAYS = 91.0
@@ -50,8 +52,8 @@ HORIZONS = np.array([1, 2, 4, 8, 13, 26, 39, 52, 78, 104])
 SMALL_SHAPE = 0.05
 """A year whose weeks stand off its level by so much, in logarithms, has half a shape: less is noise."""
 _SHAPE_YEARS = 3
-_NORMAL = 1.4826
-"""The standard deviation of a normal distribution over its median absolute deviation."""
+_QUARTILE = 0.3186
+"""A quarter of a normal distribution is as near to its middle as so many standard deviations."""
 _TINY = 1e-6
 
 Floats = NDArray[np.float64]
@@ -65,6 +67,7 @@ class WeekModel:
     Attributes:
         level: logarithm of the week to start from.
         top: logarithm of the largest week to think of over the level, but for what the level does.
+        past_top: logarithm of the largest week of the history over the level.
         path: float64[W], logarithm over the level that is expected of each week ahead.
         residuals: float64[R], logarithms of weeks over the level around them, ascending.
         errors: float64[O, H], of past forecasts of the level at :data:`HORIZONS`, NaN beyond the end.
@@ -76,6 +79,7 @@ class WeekModel:
 
     level: float
     top: float
+    past_top: float
     path: Floats
     residuals: Floats
     errors: Floats
@@ -83,6 +87,11 @@ class WeekModel:
     days: int
     growth_per_year: float
     season_share: float
+
+    @property
+    def noise_size(self) -> float:
+        """The standard deviation of weeks around the level, without the odd ones."""
+        return _usual_size(self.residuals)
 
 
 def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
@@ -112,6 +121,7 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     return WeekModel(
         level=float(start[-1]),
         top=max(0.0, _top(weeks) - float(start[-1])),
+        past_top=max(0.0, float(weeks.max()) - float(start[-1])),
         path=growth + share[-1] * np.resize(shape[-1], weeks_ahead),
         residuals=np.sort(weeks - target),
         errors=came - forecast,
@@ -122,10 +132,15 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     )
 
 
+def top_share(values: Floats, share: float) -> tuple[float, float]:
+    """Return where the largest share of some values begins, and by how much they are above that on average."""
+    least = float(np.quantile(values, 1 - share))
+    return least, float(np.maximum(values - least, 0.0).mean()) / share
+
+
 def _top(weeks: Floats) -> float:
     """Return the largest week to think of: as far above the largest as the largest tenth is above its least, twice."""
-    least = float(np.quantile(weeks, 1 - TOP_SHARE))
-    excess = float(np.maximum(weeks - least, 0.0).mean()) / TOP_SHARE
+    _, excess = top_share(weeks, TOP_SHARE)
     return float(weeks.max()) + min(2 * excess, MAX_OVER_TOP)
 
 
@@ -141,7 +156,7 @@ def _around(values: Floats, reach: int) -> Floats:
 def _levels(weeks: Floats) -> Floats:
     """Return float64[N], the smoothed level as it was known on each day."""
     lag = min(WEEK_DAYS, len(weeks) - 1)
-    usual = _NORMAL * float(np.median(np.abs(weeks[lag:] - weeks[:-lag]))) if lag else 0.0
+    usual = _usual_size(weeks[lag:] - weeks[:-lag]) if lag else 0.0
     clip = CLIP_FACTOR * max(usual, _TINY)
     smoothing = 1 - (1 - SMOOTHING) ** (1 / WEEK_DAYS)
     found = np.empty(len(weeks))
@@ -170,17 +185,26 @@ def _slopes(weeks: Floats, level: Floats) -> Floats:
     return np.asarray(slope * typical / (typical + by_chance))
 
 
+def _usual_size(values: Floats) -> float:
+    """Return the standard deviation of what is usual: of a batch each month half of all differences tell nothing."""
+    return float(np.quantile(np.abs(values), 0.25)) / _QUARTILE
+
+
 def _variances(weeks: Floats) -> tuple[float, float]:
     """Return the variance of where the level goes astray in a week, and that of a week around the level."""
 
     def spread(lag: int) -> float:
         difference = weeks[lag:] - weeks[:-lag]
-        return (_NORMAL * float(np.median(np.abs(difference - np.median(difference))))) ** 2
+        return _usual_size(difference - np.median(difference)) ** 2
 
-    far = min(8, len(weeks) // (2 * WEEK_DAYS))
+    far = min(MAX_LAG_WEEKS, len(weeks) / (2 * WEEK_DAYS))
     if far < 2:
         return 0.05**2, 0.05**2
-    short, long = spread(WEEK_DAYS), spread(far * WEEK_DAYS)
+    # Between two whole weeks, so that it does not turn on the day on which one more of them fits.
+    part = far - int(far)
+    short, long = spread(WEEK_DAYS), (1 - part) * spread(int(far) * WEEK_DAYS)
+    if part:
+        long += part * spread((int(far) + 1) * WEEK_DAYS)
     wander = max(0.0, (long - short) / (far - 1))
     return wander, max(0.0, (short - wander) / 2)
 

@@ -1,8 +1,13 @@
 """Paths of weeks ahead, drawn the same way every time, and the highest week of each path so far.
 
-A path is the expected one, a level that wanders off it, and the noise of single weeks: one drawn from the weeks of the
-history for each week ahead, so that a batch that comes every month is in every path. How far levels wander has heavier
-tails than the normal distribution: Student's t with :data:`FREEDOM` degrees of freedom.
+A path is the expected one and what may come on top:
+
+* a level that **wanders** off it, with heavier tails than the normal distribution: Student's t with :data:`FREEDOM`
+  degrees of freedom;
+* a **season of the year** that a history of less than a year has not shown, of any height and phase;
+* the **noise** of single weeks: one drawn from the weeks of the history for each week ahead, so that a batch that comes
+  every month is in every path;
+* **bursts** that were not seen yet: the longer the history the fewer, and the noisier the higher.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.spread import max_reach
+from kafka_capacity.demand.week_model import YEAR_DAYS, YEAR_WEEKS, top_share
 
 Floats = NDArray[np.float64]
 
@@ -21,11 +27,19 @@ FREEDOM = 5
 _SEED = 15
 MAX_WEEKS = 320
 TAIL_FROM = 0.9
-TAIL = 0.5
+TAIL = 0.35
 SELF_INCLUSION = 0.15
 """A week is part of the five whose median is its level, which is nearer to it for that."""
 ROLLING_DRAWS = 3
 """The highest of seven weeks that begin a day apart is about the highest of three that do not overlap."""
+SEASON = 0.18
+"""The usual height of a season of the year, in logarithms."""
+BURSTS, BURST_YEARS = 2.4, 2.0
+"""So many bursts are still to be seen in so many years, and half as many in the next ones as long."""
+BURST_NOISES, BURST_LEAST = 4.5, 0.07
+"""The mean height of a burst in logarithms: so many times the noise of weeks, and a little."""
+MAX_BURST = 1.0
+"""Bursts that nothing in the history tells of are at most e times the level."""
 
 
 @lru_cache(maxsize=1)
@@ -38,16 +52,51 @@ def _draws() -> tuple[Floats, Floats]:
     return steps * np.concatenate([wide, wide]), rng.random((MAX_WEEKS, PATHS))
 
 
-def wandering(spread: Floats) -> Floats:
+@lru_cache(maxsize=1)
+def _unseen_draws() -> tuple[Floats, Floats, Floats, Floats]:
+    """Return float64[paths] phases and heights of seasons, float64[weeks, paths] chances and heights of bursts."""
+    rng = np.random.default_rng([_SEED, 1])
+    phase, height = 2 * np.pi * rng.random(PATHS), np.abs(rng.standard_normal(PATHS))
+    return phase, height, rng.random((MAX_WEEKS, PATHS)), rng.exponential(1.0, (MAX_WEEKS, PATHS))
+
+
+def wandering(spread: Floats, days: int) -> Floats:
     """Return float64[W, paths], how far the level is off in each path.
 
     Args:
         spread: float64[W], its standard deviation at each week, ascending.
+        days: of history; of a year they have shown its season.
     """
     steps, _ = _draws()
+    phase, height, *_ = _unseen_draws()
+    weeks = np.arange(1, len(spread) + 1)
     widths = np.sqrt(np.diff(np.concatenate([[0.0], spread**2])))
-    most = max_reach(np.arange(1, len(spread) + 1))[:, None]
-    return np.clip(np.cumsum(widths[:, None] * steps[: len(spread)], axis=0), -most, most)
+    most = max_reach(weeks)[:, None]
+    level = np.clip(np.cumsum(widths[:, None] * steps[: len(spread)], axis=0), -most, most)
+    unseen = SEASON * max(0.0, 1.0 - days / YEAR_DAYS)
+    if unseen:
+        angle = 2 * np.pi * weeks[:, None] / YEAR_WEEKS + phase
+        level += unseen * height * (np.cos(angle) - np.cos(phase))
+    return np.asarray(level)
+
+
+def bursts(noise_size: float, days: int, weeks: int) -> Floats:
+    """Return float64[weeks, paths], how far bursts that the history has not shown lift each week, or 0.
+
+    Args:
+        noise_size: the standard deviation of weeks around the level.
+        days: of history.
+        weeks: how many.
+    """
+    *_, chance, size = _unseen_draws()
+    a_week = BURSTS / (BURST_YEARS * YEAR_WEEKS + days * YEAR_WEEKS / YEAR_DAYS)
+    height = np.minimum((BURST_LEAST + BURST_NOISES * noise_size) * size[:weeks], MAX_BURST)
+    return np.where(chance[:weeks] < a_week, height, 0.0)
+
+
+def with_bursts(noises: Floats, lifts: Floats) -> Floats:
+    """Return float64[weeks, paths], weeks over their level: a burst is not on top of what is high for its noise."""
+    return np.where(lifts > 0, np.maximum(noises, lifts), noises)
 
 
 def noise(residuals: Floats, weeks: int, draws: int = 1) -> Floats:
@@ -69,7 +118,6 @@ def noise(residuals: Floats, weeks: int, draws: int = 1) -> Floats:
     below = place.astype(np.int64)
     step = np.append(np.diff(ordered), 0.0)
     found = ordered[below] + (place - below) * step[below]
-    start = float(np.quantile(ordered, TAIL_FROM))
-    excess = float(np.maximum(ordered - start, 0.0).mean()) / (1.0 - TAIL_FROM)
+    start, excess = top_share(ordered, 1.0 - TAIL_FROM)
     tail = start - TAIL * excess * np.log(np.maximum(1.0 - chance, 1e-12) / (1.0 - TAIL_FROM))
     return np.where(chance > TAIL_FROM, tail, found)

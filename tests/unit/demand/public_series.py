@@ -1,4 +1,4 @@
-"""A public series, from the files beside this one."""
+"""Public series, from the files beside this one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,31 @@ import numpy as np
 DATA = Path(__file__).parent / "data"
 
 
+def daily_series(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a file beside ``day``: one value for each day, NaN where a day is missing or empty."""
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    day = np.array([datetime.date.fromisoformat(row["day"]).toordinal() for row in rows])
+    found = {}
+    for column in [name for name in rows[0] if name != "day"]:
+        found[column] = np.full(int(np.ptp(day)) + 1, np.nan)
+        found[column][day - day.min()] = [float(row[column] or "nan") for row in rows]
+    return found
+
+
+def _only(name: str) -> np.ndarray:
+    (values,) = daily_series(DATA / name).values()
+    return values
+
+
 def daily_page_views():
-    """Return the views of each day, NaN where a day is missing."""
-    rows = list(csv.DictReader((DATA / "daily_page_views.csv").read_text().splitlines()))
-    days = [datetime.date.fromisoformat(row["day"]).toordinal() for row in rows]
-    series = np.full(days[-1] - days[0] + 1, np.nan)
-    series[np.array(days) - days[0]] = [float(row["views"]) for row in rows]
-    return series
+    """Return the views of a sportsman's page."""
+    return _only("daily_page_views.csv")
+
+
+def public_series():
+    """Return all of them, by what they are of."""
+    return {
+        "page views": daily_page_views(),
+        "page views, R": _only("daily_page_views_r.csv"),
+        "bike rentals": _only("daily_bike_rentals.csv"),
+    }

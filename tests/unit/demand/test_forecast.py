@@ -42,16 +42,16 @@ def test_a_step_is_found_and_told_and_the_forecast_rests_on_the_days_since(ago, 
     level = 1e6 * ratio
     assert forecast.expected[0] == pytest.approx(level, rel=0.05)
     # Half a year on: some of the usual 30 % a year, and what a level that was just found may be off.
-    assert 0.97 * level < forecast.expected[HALF_A_YEAR] < 1.3 * level
-    assert forecast.high[HALF_A_YEAR] < 1.6 * level
-    assert forecast.high[52] < 2.0 * level
+    assert 0.97 * level < forecast.expected[HALF_A_YEAR] < 1.35 * level
+    assert forecast.high[HALF_A_YEAR] < 1.75 * level
+    assert forecast.high[52] < 2.2 * level
 
 
 def test_a_launch_from_nothing_starts_at_its_launch():
     values = np.concatenate([np.zeros(350), made(50)])
     forecast = found(values)
     assert forecast.fitted_days == 50
-    assert forecast.high[52] < 2.0e6
+    assert forecast.high[52] < 2.1e6
 
 
 def test_growth_wandering_and_seasons_are_no_shifts():
