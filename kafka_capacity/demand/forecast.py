@@ -2,7 +2,7 @@
 
 What goes into it, in this order: outages and gaps are bridged (:mod:`day_gaps`), only the days since the last shift of
 the level count (:mod:`level_shifts`), a model is fitted to their weeks and to its own errors (:mod:`week_model`,
-:mod:`spread`), and paths are drawn (:mod:`week_paths`). The growth that is usual elsewhere, the prior, counts with a
+:mod:`spread`), paths are drawn (:mod:`week_paths`), and what was there once may come again (:mod:`past_top`). The growth that is usual elsewhere, the prior, counts with a
 weight that falls smoothly with every day of history; there is no length at which the answer turns.
 """
 
@@ -40,7 +40,7 @@ class Forecast:
     """What comes after the end of a series, in its unit.
 
     Attributes:
-        expected: float64[W + 1], the mean of the highest week so far, by how many weeks ahead.
+        expected: float64[W + 1], the mean of the highest week so far by how many weeks ahead, without unseen bursts.
         high: float64[W + 1], its quantile that was asked for.
         week_low: float64[W], the lower end of the interval of :data:`INTERVAL_RATIO` of single weeks.
         week_high: float64[W], its upper end.
@@ -136,20 +136,20 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     young = max(0, known - LEAST_DAYS)
     weight = young / (young + HALF_WEIGHT_DAYS)
     spread_weight = float(np.sqrt(young / (young + HALF_SPREAD_DAYS)))
+    off, off_max = (np.minimum(noise(model.residuals, weeks_ahead, draws), model.top) for draws in (1, ROLLING_DRAWS))
     # Bursts before the shift would have been seen as well.
     burst = bursts(model.noise_size, len(clean.values), weeks_ahead)
-    off, off_max = (
-        with_bursts(np.minimum(noise(model.residuals, weeks_ahead, draws), model.top), part * burst)
-        for draws, part in ((1, 1.0), (ROLLING_DRAWS, spread_weight))
-    )
     wander = wandering(level_spread(model, weeks_ahead), len(own))
     own_path = weight * model.path[:, None]
-    low, high = np.quantile(own_path + wander + off, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
+    week = own_path + wander + with_bursts(off, burst)
+    low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
+    seen = np.exp(np.maximum.accumulate(own_path + spread_weight * wander + off_max))
+    off_max = with_bursts(off_max, spread_weight * burst)
     most = np.maximum.accumulate(own_path + spread_weight * wander + off_max)
     days = WEEK_DAYS * np.arange(1, weeks_ahead + 1, dtype=np.float64)
     usual = growth_ratio(days, prior.middle)
     beyond = growth_ratio(days, prior.high) / usual
-    expected = np.exp(most).mean(axis=1) * usual ** (1 - weight)
+    expected = seen.mean(axis=1) * usual ** (1 - weight)
     highs = lifted_to_past_top(np.quantile(most, quantile, axis=1), model.past_top, len(own))
     highest = np.exp(highs) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
     start = float(np.exp(model.level))

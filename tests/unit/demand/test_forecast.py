@@ -108,6 +108,25 @@ def test_139_and_150_days_of_the_same_series_give_nearly_the_same():
         assert found(values[:139]).high[52] == pytest.approx(found(values).high[52], rel=0.25)
 
 
+def test_what_was_there_once_counts_the_more_the_longer_ahead():
+    calm = made(400)
+    values = calm.copy()
+    values[150:154] *= 6.0
+    before, after = found(calm), found(values)
+    lifts = (after.high / before.high)[[4, 13, 26, 52]]
+    assert (np.diff(lifts) > 0).all()
+    assert lifts[0] < 1.35 < 1.7 < lifts[-1]
+    top = np.convolve(values, np.full(7, 1 / 7), mode="valid").max()
+    # Of 400 days behind and 364 ahead the highest is ahead with a chance of 0.48.
+    assert before.high[52] * (top / before.high[52]) ** 0.45 < after.high[52] < top
+
+
+def test_noisy_weeks_have_wider_estimates_from_the_first_weeks_on():
+    calm, noisy = (found(made(60, noise=noise)) for noise in (0.03, 0.4))
+    assert calm.high[52] / calm.expected[0] < 2.1 < 2.6 < noisy.high[52] / noisy.expected[0]
+    assert noisy.week_high[25] / noisy.week_low[25] > 1.5 * calm.week_high[25] / calm.week_low[25]
+
+
 def turns(values, first=30, last=400):
     """Return by how much the high estimate half a year ahead changes with each day, where no shift is suspected."""
     ends = [end for end in range(first, last + 1) if np.isfinite(values[end - 1])]
