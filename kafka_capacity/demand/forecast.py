@@ -2,9 +2,9 @@
 
 What goes into it, in this order: outages and gaps are bridged (:mod:`day_gaps`), only the days since the last shift of
 the level count (:mod:`level_shifts`), a model is fitted to their weeks and to its own errors (:mod:`week_model`,
-:mod:`spread`), paths are drawn (:mod:`week_paths`), and what was there once may come again (:mod:`past_top`). The growth
-that is usual elsewhere, the prior, counts with a weight that falls smoothly with every day of history; there is no
-length at which the answer turns.
+:mod:`spread`), paths are drawn (:mod:`week_paths`), and what was there once may come again (:mod:`past_top`). The
+growth that is usual elsewhere, the prior, counts with a weight that falls smoothly with every day of history; there is
+no length at which the answer turns.
 """
 
 from __future__ import annotations

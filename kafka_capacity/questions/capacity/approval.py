@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.judging import passing_day
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step
 from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
 from kafka_capacity.text import format_limit, format_percent, format_usd, plural
 
@@ -38,7 +38,7 @@ def _now(view: SizingView) -> str:
     lasting = f"{run_verb(count, 'last')} {f'until {until}' if until is not None else f'beyond {view.horizon}'}"
     if now is today:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
-    dollars = _dollars(today, now)
+    dollars = _dollars(view.steps[0])
     if any(now[name] != today[name] for name in ("shape", "extra_racks", "replication_factor")):
         return f"Approve {option_name(now)} now, instead of today’s {before:,}{dollars}"
     if count > before:
@@ -52,12 +52,13 @@ def _more(count: int) -> str:
     return f"+{count:,}" if count > 0 else f"{count:,}".replace("-", "−")
 
 
-def _dollars(before: Row, after: Row) -> str:
-    """Return what a step adds to a month, in brackets; nothing where one of the prices is not known."""
-    old, new = before["total_usd_per_month"], after["total_usd_per_month"]
-    if old is None or new is None:
+def _dollars(step: Step) -> str:
+    """Return what a step adds to a month, in brackets; nothing where that is not known."""
+    more = step.more_usd_per_month
+    if more is None:
         return ""
-    return f" ({'+' if new >= old else ''}{format_usd(new - old)} a month)"
+    estimated = ", estimated" if step.option.get("priced_as") else ""
+    return f" ({'+' if more >= 0 else ''}{format_usd(more)} a month{estimated})"
 
 
 def otherwise(view: SizingView) -> str:

@@ -26,14 +26,19 @@ def sizing():
     return view_plan(sized_inputs()).of(sizing_of)
 
 
-def stepped(view, *counts, prices=()):
-    """Return the view with steps of so many brokers, a month apart, at these prices."""
+def stepped(view, *counts, more_usd_per_month=None, priced_as=None):
+    """Return the view with steps of so many brokers, a month apart, each so much dearer than the one before."""
     options = [
-        {**view.today, "broker_count": count, "option_id": f"{count}", "total_usd_per_month": price}
-        for count, price in zip(counts, prices or [None] * len(counts), strict=True)
+        {**view.today, "broker_count": count, "option_id": f"{count}", "priced_as": priced_as} for count in counts
     ]
     steps = tuple(
-        dataclasses.replace(view.steps[0], option=option, from_day=view.dates[place], until=view.dates[place + 1])
+        dataclasses.replace(
+            view.steps[0],
+            option=option,
+            from_day=view.dates[place],
+            until=view.dates[place + 1],
+            more_usd_per_month=more_usd_per_month,
+        )
         for place, option in enumerate(options)
     )
     return dataclasses.replace(view, steps=steps)
@@ -49,11 +54,13 @@ def test_brokers_to_buy_now_and_later(sizing):
 
 
 def test_dollars_are_those_that_the_brokers_due_now_add(sizing):
-    today = {**sizing.today, "total_usd_per_month": 1_000.0}
-    priced = dataclasses.replace(
-        stepped(sizing, 9, 12, prices=(4_285.0, 9_000.0)), options=(today, *sizing.options[1:])
-    )
+    priced = stepped(sizing, 9, 12, more_usd_per_month=3_285.0)
     assert approval(priced).startswith("Approve 3 brokers now (+$3,285 a month); +3 by ")
+    estimated = stepped(sizing, 9, more_usd_per_month=3_285.0, priced_as="m7g.4xlarge")
+    assert approval(estimated) == "Approve 3 brokers now (+$3,285 a month, estimated)."
+    assert approval(stepped(sizing, 5, more_usd_per_month=-950.0)).startswith(
+        "Approve the removal of 1 broker (−$950 a month): 5 last until "
+    )
 
 
 def test_fewer_brokers_and_none(sizing):
