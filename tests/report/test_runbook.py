@@ -40,7 +40,7 @@ def in_markdown(text):
 @pytest.fixture(scope="module")
 def told():
     """A drain in several waves, leaders first: as the page has it, and as the document."""
-    inputs = make_inputs(broker_counts=(4,), waves=WaveSettings(max_concurrent_moves_per_broker=4))
+    inputs = make_inputs(broker_counts=(4,), waves=WaveSettings(max_concurrent_moves_per_broker=20))
     tables = {name: inputs.tables[name] for name in ("schedules", "waves")}
     (scenario,) = set(tables["schedules"]["scenario_id"].to_pylist())
     own = {name: table.filter(pc.field("scenario_id") == scenario) for name, table in tables.items()}
@@ -63,4 +63,4 @@ def test_both_say_why_in_the_same_words(told):
 def test_there_is_something_to_compare(told):
     kinds = {does for does, _, _ in told[0]}
     assert {"Check.", "Execute.", "Watch.", "Verify.", "Wait.", "Cancel.", "Roll back."} <= kinds
-    assert sum(len(lines) for _, _, lines in told[0]) > 50
+    assert sum(len(lines) for _, _, lines in told[0]) > 35

@@ -22,10 +22,8 @@ from kafka_capacity.text import (
 
 FOLDER = "reassignment/"
 """Where commands are run, beside the report; the files are in ``waves`` there."""
-MAX_PAGES = 40
+MAX_PAGES = 3
 """Waves with their commands on the page; more would make it too heavy to open."""
-OPEN_PAGES = 2
-"""Waves whose commands are not folded away."""
 
 _DOES = {
     "leadership": ("get", " another preferred leader, so that drained brokers send less; nothing is copied"),
@@ -49,10 +47,7 @@ UNSIZED_TIME = "How long it takes is not known: no size is known of what is copi
 
 def pages(move: MoveView) -> list[dict[str, Any]]:
     """Return the pages of the first waves, for the report."""
-    return [
-        {"number": wave["wave"], "gist": _gist(wave), "is_open": at < OPEN_PAGES, **wave_page(wave)}
-        for at, wave in enumerate(move.waves[:MAX_PAGES])
-    ]
+    return [{"number": wave["wave"], "gist": _gist(wave), **wave_page(wave)} for wave in move.waves[:MAX_PAGES]]
 
 
 def wave_page(wave: Row) -> dict[str, Any]:
