@@ -41,7 +41,7 @@ def key_figures(view: SizingView) -> list[KeyFigure]:
         if dollars is None
         else _figure(
             "usd_per_month",
-            f"US dollars a month now{', estimated' if now.get('priced_as') else ''}",
+            f"US dollars a month{', estimated' if now.get('priced_as') else ''}",
             dollars,
             "usd",
             _price_note(view, now),
@@ -72,7 +72,9 @@ def _price_note(view: SizingView, option: Row) -> str:
     parts_text = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
     if (like := option.get("priced_as")) is not None:
         parts_text += f"; at the prices of {like}"
-    return parts_text if option is view.today or now is None else f"{format_usd(now)} as today; {parts_text}"
+    mean = f"mean until {format_month(view.horizon)}"
+    as_today = "" if option is view.today or now is None else f"; {format_usd(now)} as today"
+    return f"{mean}{as_today}; {parts_text}"
 
 
 def _run_out_figure(view: SizingView) -> KeyFigure:
