@@ -36,7 +36,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import inventory_prefix
 from kafka_capacity.objects.manifest import OWN_HASH, with_own_hash
-from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
+from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.text.files import read_text_file
 from tests.builders import DS, cluster, topic
@@ -235,20 +235,22 @@ def _take_manifest(name: str, data: bytes, _: Path) -> None:
 
 
 @functools.cache
-def _pinned() -> tuple[str, Mapping[str, bytes]]:
+def _pinned() -> tuple[PinnedPlan, Mapping[str, bytes]]:
     objects = Objects(_staged())
     request = parse_plan_request({"cluster": "payments", "broker_counts": [4]})
-    return pin_plan(objects, request, run_date=datetime.date.fromisoformat(DS)).request_key, dict(objects)
+    return pin_plan(objects, request, run_date=datetime.date.fromisoformat(DS)), dict(objects)
 
 
 def _take_pinned_request(name: str, data: bytes, _: Path) -> None:
-    key, objects = _pinned()
+    plan, objects = _pinned()
+    # The names of both change with the model: what is kept has a word in their place.
+    data = data.replace(b"THE-PLAN", plan.plan_id.encode()).replace(b"THE-INVENTORY", plan.inventory_sha256.encode())
     document = _json(data)
     if isinstance(document, dict):  # what is altered is refused by its hash: give it the right one
         document.pop(OWN_HASH, None)
         with contextlib.suppress(ValueError):
             data = with_own_hash(document)
-    inputs = read_plan_inputs(Objects({**objects, key: data}), key)
+    inputs = read_plan_inputs(Objects({**objects, plan.request_key: data}), plan.request_key)
     canonical_json(inputs.pinned.as_dict())
 
 

@@ -117,17 +117,17 @@ def _cost(result: CapacityResult) -> float:
     return float(result.option.placement.broker_count) if math.isnan(total) else total
 
 
-def _criteria(result: CapacityResult) -> tuple[float, float, float, float]:
-    """Return what is better when it is smaller: cost, bytes moved, time, lack of headroom."""
+def _criteria(result: CapacityResult) -> tuple[float, float, float, bool, float]:
+    """Return what is better when it is smaller: cost, bytes moved, time, anything to do at all, lack of headroom."""
     change = result.change
     seconds = math.inf if change.seconds is None else change.seconds
-    return _cost(result), change.moved_bytes, seconds, -(result.headroom_ratio or 0.0)
+    is_change = result.option.kind is not OptionKind.DO_NOTHING
+    return _cost(result), change.moved_bytes, seconds, is_change, -(result.headroom_ratio or 0.0)
 
 
 def _rank(result: CapacityResult) -> tuple[float, float, float, bool, float, str]:
-    """Of those that cost and move alike, doing nothing is the least to do."""
-    cost, moved, seconds, tightness = _criteria(result)
-    return cost, moved, seconds, result.option.kind is not OptionKind.DO_NOTHING, tightness, result.option_id
+    """Return the criteria, the first ones first."""
+    return *_criteria(result), result.option_id
 
 
 def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...]:

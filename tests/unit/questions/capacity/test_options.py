@@ -289,6 +289,7 @@ def _dominates(other, one):
             result.option.placement.broker_count if math.isnan(total) else total,
             result.change.moved_bytes,
             math.inf if result.change.seconds is None else result.change.seconds,
+            result.option.kind is not OptionKind.DO_NOTHING,
             -result.headroom_ratio,
         )
 
