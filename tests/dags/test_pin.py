@@ -11,7 +11,6 @@ from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects import attempts
 from kafka_capacity.objects.keys import inventory_prefix
 from kafka_capacity.objects.store import open_store
-from kafka_capacity_airflow import steps
 from tests.builders import DS, cluster
 
 AT = datetime.datetime.fromisoformat(f"{DS}T06:00:00+00:00")
@@ -30,7 +29,15 @@ def _flip(store, folder):
 
 
 @pytest.fixture
-def store(services, monkeypatch, tmp_path):
+def steps(services):
+    """The steps of the DAGs, which import Airflow: only once it is set up."""
+    from kafka_capacity_airflow import steps
+
+    return steps
+
+
+@pytest.fixture
+def store(steps, monkeypatch, tmp_path):
     found = open_store(str(tmp_path))
     monkeypatch.setattr(steps, "airflow_store", lambda: found)
     monkeypatch.setattr(steps, "clusters", list)
@@ -42,7 +49,7 @@ def store(services, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(store, damage):
+def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(steps, store, damage):
     DAMAGES[damage](store, inventory_prefix("broken", DS) + "manifest.json")
     pinned, unplanned = steps.pin({"broker_counts": [7]}, AT)
 
@@ -53,7 +60,7 @@ def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(store, damage)
         steps.fail_if_unplanned(unplanned)
 
 
-def test_where_it_is_the_only_one_that_is_asked_for_its_error_is_that_of_the_run(store):
+def test_where_it_is_the_only_one_that_is_asked_for_its_error_is_that_of_the_run(steps, store):
     DAMAGES["a table with a flipped bit"](store, inventory_prefix("broken", DS) + "manifest.json")
     with pytest.raises(DamagedObjectError, match="is damaged"):
         steps.pin({"cluster": "broken", "broker_counts": [7]}, AT)

@@ -88,7 +88,7 @@ def test_a_snapshot_of_files_with_a_hostile_name_is_planned_and_shown_as_typed(d
     assert "/" not in folder.removeprefix("cluster=")
     html = (services.state / "s3/kafka-capacity/capacity/reports" / folder).rglob("index.html")
     text = next(iter(html)).read_text()
-    assert "<script>" not in text
+    assert "<script>{{" not in text
     assert "&lt;script&gt;{{7*7}}&lt;/script&gt;" in text
     message = email.message_from_bytes(services.mail.messages()[before].read_bytes(), policy=email.policy.default)
     assert "<script>{{7*7}}</script>" in message["Subject"]

@@ -86,10 +86,10 @@ def drawn_once() -> mock._patch[object]:
     """Draw a report once for all runs with the same decision: no call of the store is in it."""
     draw, drawn = report.render_all, {}
 
-    def render(inputs: object, decision: object) -> object:
+    def render(inputs: object, decision: object, **more: object) -> object:
         key = canonical_json(decision)
         if key not in drawn:
-            drawn[key] = draw(inputs, decision)
+            drawn[key] = draw(inputs, decision, **more)
         return drawn[key]
 
     return mock.patch.object(report, "render_all", render)

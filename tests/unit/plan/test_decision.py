@@ -101,10 +101,13 @@ def test_a_page_has_one_recommendation_and_one_date_for_it(both):
     assert move["verdict"] == "recommended_now"
     assert f"lasts until {now['until']}" in move["note"]
     sized = [row for row in table_of(report, "options_costs") if row["verdict"].startswith("needed")]
-    assert [row["verdict"] for row in sized] == ["needed_later"] * len(later)
-    # Today's brokers are enough now, so there is nothing to buy.
     (keep,) = [row for row in table_of(report, "options_costs") if "do nothing" in row["label"]]
-    assert (keep["verdict"], keep["fits_until"]) == ("lasts", now["until"])
+    if "do-nothing" in now["option_id"]:  # today's brokers are enough now, so there is nothing to buy
+        assert [row["verdict"] for row in sized] == ["needed_later"] * len(later)
+        assert (keep["verdict"], keep["fits_until"]) == ("lasts", now["until"])
+    else:
+        assert [row["verdict"] for row in sized] == ["needed_now"] + ["needed_later"] * len(later)
+        assert sized[0]["fits_until"] == now["until"]
     steps = next(one["data"] for one in report["sections"] if one["name"] == "by_when")["steps"]["rows"]
     assert steps[0]["until"] == now["until"]
     assert "tried by default" in verdict["sizing"]["relation"]
