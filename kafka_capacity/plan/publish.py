@@ -7,6 +7,7 @@ import datetime
 import hashlib
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from email.message import EmailMessage
 from typing import Any
@@ -31,6 +32,7 @@ from kafka_capacity.objects.dataset import (
     write_dataset,
 )
 from kafka_capacity.objects.keys import list_reports, report_prefix, request_key, untold_prefix
+from kafka_capacity.objects.manifest import read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
@@ -89,14 +91,23 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     return dict(rendered.verdict)
 
 
+def read_untold(store: ObjectStore, key: str) -> dict[str, Any]:
+    """Read a note of who could not be told about a report: ``plan``, ``untold`` and what its writer needs besides."""
+    return dict(json.loads(store.read_bytes(key)))
+
+
+def untold_text(untold: Mapping[str, str]) -> str:
+    """Name who could not be told, each with why."""
+    return ", ".join(f"{address} ({why})" for address, why in untold.items())
+
+
 def _undelivered(store: ObjectStore, cluster: str) -> str:
     """Name the cluster's reports that could not be mailed to all so far, with whom and why."""
     told = []
     for key in store.list_keys(untold_prefix(cluster)):
         with contextlib.suppress(MissingObjectError):  # who mails it meanwhile takes the note away
-            note = json.loads(store.read_bytes(key))
-            whom = ", ".join(f"{address} ({why})" for address, why in sorted(note["untold"].items()))
-            told.append(f"report of {note['plan']['ds']} to {whom}")
+            note = read_untold(store, key)
+            told.append(f"report of {note['plan']['ds']} to {untold_text(note['untold'])}")
     return "; ".join(sorted(told))
 
 
@@ -131,8 +142,8 @@ def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
 def _request(store: ObjectStore, key: str) -> Any:
     """Return what a plan was asked; ``None`` where that is not kept."""
     try:
-        return json.loads(store.read_bytes(key))["request"]
-    except (StorageError, ValueError, KeyError):
+        return read_with_own_hash(store, key, json.loads)["request"]
+    except (StorageError, KeyError):
         return None
 
 

@@ -7,10 +7,8 @@ sends to these alone; the next run of the cluster, after its own report, sends w
 from __future__ import annotations
 
 import datetime
-import json
 import logging
 from dataclasses import dataclass
-from typing import Any
 
 from airflow.sdk.exceptions import AirflowException
 
@@ -19,7 +17,7 @@ from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import untold_key
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.publish import mail_report
+from kafka_capacity.plan.publish import mail_report, read_untold, untold_text
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.settings import browser_url, sender
 
@@ -64,20 +62,20 @@ class ReportMail:
         Raises:
             UntoldError: nobody has been told, or some may be told soon.
         """
-        left = _read_note(store, self.note)["untold"] if store.exists(self.note) else self.recipients
+        left = read_untold(store, self.note)["untold"] if store.exists(self.note) else self.recipients
         try:
             untold = self._send(store, tuple(left))
         except (OSError, AirflowException) as error:
             untold = dict.fromkeys(left, str(error) or type(error).__name__)
             self._keep(store, untold)
-            msg = f"{_listed(untold)}; the next try sends to these, else the next run of the cluster does"
+            msg = f"{untold_text(untold)}; the next try sends to these, else the next run of the cluster does"
             raise UntoldError(msg) from error
         self._keep(store, untold)
         if untold:
-            log.warning("not told: %s; the next run of the cluster tries again", _listed(untold))
+            log.warning("not told: %s; the next run of the cluster tries again", untold_text(untold))
         may_pass = any(why.startswith("4") for why in untold.values())
         if set(untold) == set(self.recipients) or (may_pass and not is_last_try):
-            raise UntoldError(f"not told: {_listed(untold)}")
+            raise UntoldError(f"not told: {untold_text(untold)}")
         return untold
 
     def _send(self, store: ObjectStore, recipients: tuple[str, ...]) -> dict[str, str]:
@@ -120,7 +118,7 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
     """
     for key in notes:
         try:
-            note = _read_note(store, key)
+            note = read_untold(store, key)
             mail = ReportMail(
                 plan=PinnedPlan(**note["plan"]),
                 run_id=note["run_id"],
@@ -135,13 +133,5 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
             return
         else:
             if refused:
-                log.warning("refused again, and not tried any more: %s", _listed(refused))
+                log.warning("refused again, and not tried any more: %s", untold_text(refused))
         store.delete(key)
-
-
-def _read_note(store: ObjectStore, key: str) -> dict[str, Any]:
-    return dict(json.loads(store.read_bytes(key)))
-
-
-def _listed(untold: dict[str, str]) -> str:
-    return ", ".join(f"{address} ({why})" for address, why in untold.items())

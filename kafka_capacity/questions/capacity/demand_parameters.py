@@ -13,8 +13,6 @@ from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
 from kafka_capacity.questions.form_section import FormSection
 
-DEMAND_SECTION = "Demand"
-
 _DEFAULT = DemandSettings()
 
 Pattern = Annotated[str, Field(min_length=1, max_length=249, description="of topic names; * stands for any letters")]
@@ -24,7 +22,7 @@ _GROWTH = TypeAdapter[float](Growth)
 Retention = Annotated[float, Field(ge=1.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
 
 
-_FORM = FormSection(DEMAND_SECTION)
+_FORM = FormSection("Demand")
 
 
 class _Event(BaseModel):
