@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from kafka_capacity.errors import KafkaCapacityError, SimulationError
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.handing import HANDED_TABLES, handed_over
+from kafka_capacity.plan.handing import HANDED_TABLES, handed_over, placements_to_try
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import SHARES, find_share, read_share, write_share
 from kafka_capacity.plan.request import parse_plan_request
@@ -42,7 +42,8 @@ def simulate_plan(
         store: where the inventory is, and where the plan goes.
         inputs: of the plan.
         run: does the pieces of work.
-        shares: of the plan that are wanted; that of failures alone needs that of the placements to be there.
+        shares: of the plan that are wanted. What they follow from is among them or there already: for failures the
+            placements, for these the sizes where the broker count is left open.
         side_by_side: whether questions run at once, which pays where pieces are done elsewhere.
 
     Returns:
@@ -108,9 +109,19 @@ def simulate_questions(
     """
     running: dict[str, Future[Share]] = {}
 
+    def found(question: Question) -> Share | None:
+        future = running.get(question.share)
+        if future is None:
+            return stored(question)
+        # What failed is reported as its own.
+        return None if future.exception() is not None else future.result()
+
     def simulate(question: Question) -> Share:
-        handed = _handed(asked, running, stored) if question.is_handed else Handed()
-        return keep(question, question.simulate(asked, handed, run))
+        if not question.is_handed:
+            return keep(question, question.simulate(asked, Handed(), run))
+        whole = _with_scenarios(asked, found)
+        handed = Handed() if question.share == CHANGE.share else _handed(whole, found)
+        return keep(question, question.simulate(whole, handed, run))
 
     with ThreadPoolExecutor(max_workers=len(questions) if side_by_side else 1) as pool:
         for question in sorted(questions, key=lambda one: one.is_handed):
@@ -118,16 +129,22 @@ def simulate_questions(
     return running
 
 
-def _handed(asked: Asked, running: Mapping[str, Future[Share]], stored: Callable[[Question], Share | None]) -> Handed:
-    change, sizing = running.get(CHANGE.share), running.get(CAPACITY.share)
-    if change is not None and change.exception() is not None:
-        raise SimulationError("not simulated, since the placements that brokers are lost of failed")
-    placed = stored(CHANGE) if change is None else change.result()
-    # Sizing that failed leaves the answer to the placements alone; that it failed is reported as its own.
-    sized = stored(CAPACITY) if sizing is None else None if sizing.exception() is not None else sizing.result()
+def _with_scenarios(asked: Asked, found: Callable[[Question], Share | None]) -> Asked:
+    """Fill in which placements to try, where their broker count follows from sizing."""
+    if asked.scenarios:
+        return asked
+    sizing = found(CAPACITY)
+    if sizing is None:
+        raise SimulationError("not simulated, since there are no sizes that the broker counts to try follow from")
+    return dataclasses.replace(asked, scenarios=placements_to_try(asked, sizing))
+
+
+def _handed(asked: Asked, found: Callable[[Question], Share | None]) -> Handed:
+    placed = found(CHANGE)
     if placed is None:
         raise SimulationError("not simulated, since there are no placements that brokers are lost of")
-    return handed_over(asked, placed, sized)
+    # Without sizes the answer is that of the placements alone.
+    return handed_over(asked, placed, found(CAPACITY))
 
 
 def _fail_for(done: Mapping[str, Future[Share]]) -> None:

@@ -127,7 +127,8 @@ def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[d
             unplanned.append(f"{name}: {error}")
             continue
         count = len(read_plan_inputs(store, plan.request_key).scenarios)
-        log.info("cluster %s, inventory of %s, plan %s: %d placements", plan.cluster, plan.ds, plan.plan_id, count)
+        what = f"{count:,} placements" if count else "placements of as many brokers as sizing says"
+        log.info("cluster %s, inventory of %s, plan %s: %s", plan.cluster, plan.ds, plan.plan_id, what)
         pinned.append(plan.as_dict())
     if not pinned:
         raise InventoryError("\n".join(unplanned))
