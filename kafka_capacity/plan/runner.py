@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from kafka_capacity.errors import KafkaCapacityError, SimulationError
+from kafka_capacity.errors import InventoryError, KafkaCapacityError, RequestError, SimulationError
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.handing import HANDED_TABLES, handed_over, placements_to_try
@@ -51,7 +51,8 @@ def simulate_plan(
 
     Raises:
         InventoryError: the inventory is not the one that was pinned.
-        SimulationError: a question failed, named in the message; the others are done and stored.
+        SimulationError: a question failed, named in the message; the others are done and stored. It is a
+            :class:`RequestError` or :class:`InventoryError` where nothing but those failed.
     """
     found = {share: find_share(store, inputs, share) for share in shares}
     manifests = {share: manifest for share, manifest in found.items() if manifest is not None}
@@ -156,4 +157,12 @@ def _fail_for(done: Mapping[str, Future[Share]]) -> None:
             f"{share}: {error}" if isinstance(error, KafkaCapacityError) else f"{share}: {error!r}"
             for share, error in failed.items()
         )
-        raise SimulationError("\n".join(reported)) from next(iter(failed.values()))
+        raise _class_of(failed.values())("\n".join(reported)) from next(iter(failed.values()))
+
+
+def _class_of(failed: Iterable[BaseException]) -> type[KafkaCapacityError]:
+    """Return what all of it is: bad input where nothing else failed, so that nobody tries that again."""
+    # What stands on a question that failed failed with it.
+    causes = [type(error) for error in failed if not isinstance(error, SimulationError)]
+    is_input = causes and all(issubclass(cause, (RequestError, InventoryError)) for cause in causes)
+    return causes[0] if is_input and issubclass(causes[0], KafkaCapacityError) else SimulationError

@@ -9,6 +9,17 @@ from kafka_capacity_airflow.links import REPORT_URL_KEY
 RENDER_TASK_ID = "plan.render_report"
 
 
+def approval_subject(ti: Any) -> str:
+    """Return what whoever must approve is asked: the cluster, and what the plan says.
+
+    Args:
+        ti: the task instance that asks, of the same mapped plan.
+    """
+    verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
+    about = verdict["subject"].removeprefix("[kafka-capacity] ") if "subject" in verdict else verdict["headline"]
+    return f"{about}. Release the reassignment files?"
+
+
 def report_summary(ti: Any) -> str:
     """Return the decision box of a run's plan and the address of its report, for whoever must approve it.
 
