@@ -15,9 +15,15 @@ of your own.
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import os
+import sys
+from pathlib import Path
 
 from airflow.sdk import DAG, Asset, CronTriggerTimetable, task, task_group
+
+if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
+    sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
 from kafka_capacity_airflow.approval import OptionalApprovalOperator
 from kafka_capacity_airflow.params import plan_params
@@ -96,14 +102,9 @@ with DAG(
     @task_group
     def plan(pinned: dict) -> None:
         """One cluster's plan."""
-        simulate = KafkaCapacitySparkOperator(
-            task_id="simulate",
-            job="simulate",
-            pinned=pinned,
-            pool=spark_pool(),
-            map_index_template=_CLUSTER_OF_OPERATOR,
-        )
-        render = RenderReportOperator(task_id="render_report", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR)
+        named = {"pinned": pinned, "map_index_template": _CLUSTER_OF_OPERATOR}
+        simulate = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pool=spark_pool(), **named)
+        render = RenderReportOperator(task_id="render_report", **named)
         approve = OptionalApprovalOperator(task_id="approve", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR)
         simulate >> seal_plan(pinned=pinned) >> render >> approve >> release_plan_files(pinned=pinned)
         render >> email_report(pinned=pinned)

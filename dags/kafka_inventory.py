@@ -14,9 +14,15 @@ only that.
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import os
+import sys
+from pathlib import Path
 
 from airflow.sdk import DAG, Asset, CronTriggerTimetable, Param, task, task_group
+
+if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
+    sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
 from kafka_capacity_airflow.pool import spark_pool
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 
+from kafka_capacity_airflow.links import REPORT_URL_KEY
 from kafka_capacity_airflow.notices import approval_mail
 from kafka_capacity_airflow.settings import are_approvals_demanded
 from kafka_capacity_airflow.task_defaults import approval_deadline
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 APPROVAL_TASK_ID = "plan.approve"
+RENDER_TASK_ID = "plan.render_report"
 
 
 class OptionalApprovalOperator(ApprovalOperator):
@@ -28,8 +31,7 @@ class OptionalApprovalOperator(ApprovalOperator):
 
     def __init__(self, *, pinned: Any, **kwargs: Any) -> None:
         asking = {
-            "subject": "{{ macros.kafka_capacity.approval_subject(ti) }}",
-            "body": "{{ macros.kafka_capacity.report_summary(ti) }}",
+            "subject": "Release the reassignment files?",  # and of which plan, as soon as there is one
             "response_timeout": approval_deadline(),
             "notifiers": approval_mail(),
             "execution_timeout": None,  # that of tasks is not for people
@@ -45,7 +47,21 @@ class OptionalApprovalOperator(ApprovalOperator):
         from kafka_capacity_airflow import steps
 
         steps.withdraw(self.pinned)
+        ti = context["ti"]
+        verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
+        address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
+        about = verdict["subject"].removeprefix("[kafka-capacity] ")
+        self.subject = f"{about}. {self.subject}"
+        self.body = "\n".join([*_told(verdict), "", f"Report: {address}"])
         return super().execute(context)
+
+
+def _told(verdict: Mapping[str, Any]) -> list[str]:
+    """Return the decision box as lines; the report of a run that an earlier version began has none."""
+    box = verdict.get("box")
+    if box is None:
+        return [verdict["headline"]]
+    return [box["approve"], "", *(f"{line['label']}: {line['text']}" for line in box["lines"])]
 
 
 def is_approval_required(params: Any) -> bool:
