@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import email
+import email.policy
 import json
 
 import pytest
@@ -157,3 +159,62 @@ def test_a_real_driver_tells_what_it_refuses(services):
     operator = KafkaCapacitySparkOperator(task_id="load_profile", job="load_profile", arguments=asked)
     with pytest.raises(InventoryError, match=r"^cluster 'nobody' has no complete inventory of 2026-11-15"):
         operator.execute({"ti": SimpleNamespace(id="a-real-one")})
+
+
+def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_mail(services, monkeypatch):
+    from types import SimpleNamespace
+
+    from airflow.providers.standard.operators.hitl import ApprovalOperator
+
+    from kafka_capacity_airflow import approval, steps
+
+    verdict = {
+        "subject": "[kafka-capacity] north: 9 brokers now, 12 by May 2027 (2026-11-15)",
+        "headline": "9 brokers fit",
+        "box": {"approve": "Approve 3 brokers now", "lines": [{"label": "Otherwise", "text": "disk <of> broker 8"}]},
+    }
+    found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
+    ti = SimpleNamespace(
+        xcom_pull=lambda *, task_ids, map_indexes, key="return_value": found[key],
+        map_index=0,
+        dag_id="kafka_capacity_plan",
+        run_id="weekly",
+        task_id="plan.approve",
+    )
+    asked = []
+    monkeypatch.setattr(ApprovalOperator, "execute", lambda self, context: asked.append((self.subject, self.body)))
+    monkeypatch.setattr(steps, "withdraw", lambda pinned: None)
+    operator = approval.OptionalApprovalOperator(task_id="approve", pinned={"cluster": "north"})
+    context = {"ti": ti, "params": {"is_approval_required": False}, "task": operator, "var": {"value": {}}}
+
+    assert operator.execute(context) is None
+    assert asked == []
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_APPROVAL", "always")
+    operator.execute(context)
+    ((subject, body),) = asked
+    assert subject == "north: 9 brokers now, 12 by May 2027 (2026-11-15). Release the reassignment files?"
+    assert body.splitlines() == [
+        "Approve 3 brokers now",
+        "",
+        "Otherwise: disk <of> broker 8",
+        "",
+        "Report: https://reports.example.com/north",
+    ]
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example")
+    mails = len(services.mail.messages())
+    operator.notifiers[0](context)
+    (mail,) = services.mail.messages()[mails:]
+    message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
+    assert message["To"] == "root@localhost"
+    assert message["Subject"].startswith("[kafka-capacity] to approve: north: 9 brokers now")
+    text = message.get_body(("html",)).get_content()
+    assert "disk &lt;of&gt; broker 8" in text
+    assert "https://airflow.example/dags/kafka_capacity_plan/runs/weekly/tasks/plan.approve/required_actions" in text
+
+
+def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
+    from kafka_capacity_airflow.settings import are_approvals_demanded
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_APPROVAL", "sometimes")
+    with pytest.raises(RequestError, match="kafka_capacity_approval is 'sometimes'; write 'always' or 'as asked'"):
+        are_approvals_demanded()
