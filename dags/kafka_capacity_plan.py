@@ -14,7 +14,6 @@ of your own.
 
 from __future__ import annotations
 
-import datetime
 import importlib.util
 import os
 import sys
@@ -43,8 +42,7 @@ with DAG(
     # "inventory" plans each cluster after its inventory, instead of all of them by the clock.
     schedule=[Asset(name="kafka_inventory", uri="x-kafka-capacity://inventory")]
     if _SCHEDULE == "inventory"
-    else CronTriggerTimetable(_SCHEDULE, timezone="UTC"),
-    start_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+    else CronTriggerTimetable(_SCHEDULE, timezone="UTC", run_immediately=False),
     catchup=False,
     max_active_runs=max_runs(),
     tags=["kafka-capacity"],

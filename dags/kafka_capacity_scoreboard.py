@@ -7,7 +7,6 @@ times of moves, and the next plan says so. Runs weekly, before the plans.
 
 from __future__ import annotations
 
-import datetime
 import importlib.util
 import os
 import sys
@@ -22,8 +21,9 @@ from kafka_capacity_airflow.task_defaults import task_defaults
 
 with DAG(
     dag_id="kafka_capacity_scoreboard",
-    schedule=CronTriggerTimetable(os.environ.get("KAFKA_CAPACITY_SCOREBOARD_SCHEDULE", "0 5 * * 1"), timezone="UTC"),
-    start_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+    schedule=CronTriggerTimetable(
+        os.environ.get("KAFKA_CAPACITY_SCOREBOARD_SCHEDULE", "0 5 * * 1"), timezone="UTC", run_immediately=False
+    ),
     catchup=False,
     max_active_runs=1,
     tags=["kafka-capacity"],

@@ -34,8 +34,9 @@ INVENTORY = Asset(name="kafka_inventory", uri="x-kafka-capacity://inventory")
 
 with DAG(
     dag_id="kafka_inventory",
-    schedule=CronTriggerTimetable(os.environ.get("KAFKA_CAPACITY_INVENTORY_SCHEDULE", "0 3 * * *"), timezone="UTC"),
-    start_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+    schedule=CronTriggerTimetable(
+        os.environ.get("KAFKA_CAPACITY_INVENTORY_SCHEDULE", "0 3 * * *"), timezone="UTC", run_immediately=False
+    ),
     catchup=False,
     max_active_runs=1,
     tags=["kafka-capacity"],

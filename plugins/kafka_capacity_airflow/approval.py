@@ -9,6 +9,7 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 
 from kafka_capacity_airflow.links import REPORT_URL_KEY
 from kafka_capacity_airflow.notices import approval_mail
+from kafka_capacity_airflow.params import asked
 from kafka_capacity_airflow.settings import are_approvals_demanded
 from kafka_capacity_airflow.task_defaults import approval_deadline
 
@@ -66,7 +67,7 @@ def _told(verdict: Mapping[str, Any]) -> list[str]:
 
 def is_approval_required(params: Any) -> bool:
     """Return whether the parameters of a run, or the deployment, ask for an approval."""
-    return bool(params["is_approval_required"]) or are_approvals_demanded()
+    return bool(asked(params).get("is_approval_required")) or are_approvals_demanded()
 
 
 def is_released(ti: Any, params: Any) -> bool:

@@ -1,47 +1,120 @@
-"""The trigger form, made from the model that parses what it sends."""
+"""The trigger form: what most runs set, and one field for everything else, from the model that parses both."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, get_origin
 
 from airflow.sdk import Param
 
+from kafka_capacity.errors import KafkaCapacityError, RequestError
 from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
+from kafka_capacity.text.quantities import unit_of
+from kafka_capacity_airflow.settings import clusters
 
+FORM_FIELDS = (
+    "cluster",
+    "ds",
+    "broker_counts",
+    "removed_brokers",
+    "replaced_brokers",
+    "throttle_bytes_per_second",
+    "horizon_months",
+    "growth_per_year_ratio",
+    "failure_tolerance",
+    "lag_slo_seconds",
+    "recipients",
+    "is_approval_required",
+)
+"""Parameters with a field of their own. The others are given by their names: in the last field, or by the API."""
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value.value if isinstance(value, Enum) else value
+OTHERS = "other_parameters"
+_EVERY_CLUSTER = " Empty: every cluster of the deployment, one by one."
+_OTHERS_TEXT = (
+    'JSON of any other parameter by its name, such as {"placers": ["fewest-bytes"], "replication_factor": 3}; '
+    "docs/parameters.md lists them with their meaning and defaults."
+)
 
 
 def plan_params() -> dict[str, Param]:
-    """Return the form's fields: schema, section and default of each parameter of :class:`PlanRequest`.
-
-    The cluster may be left empty here: then every cluster of the deployment is planned.
-    """
+    """Return the form's fields, with the schema and default of each parameter of :class:`PlanRequest`."""
     schemas = parameter_schemas()
     schemas["cluster"] |= {
         "type": ["string", "null"],
-        "description": schemas["cluster"]["description"] + " Empty: every cluster of the deployment, one by one.",
+        "description": schemas["cluster"]["description"] + _EVERY_CLUSTER,
     }
-    for schema in schemas.values():
-        if "enum" in schema.get("items", {}):
-            # The form draws a list with examples as a choice of these, several at once.
-            schema["examples"] = schema["items"]["enum"]
-    params = {}
-    for name, schema in schemas.items():
-        field = PlanRequest.model_fields[name]
-        default = None if field.is_required() else _plain(field.get_default())
-        if default in ([], {}):
-            # What may be empty may be left out; without this the form marks it as required.
-            schema["type"] = [schema["type"], "null"]
-        title = schema.pop("title", name.replace("_", " ").capitalize())
-        description = schema.pop("description", None)
-        params[name] = Param(default, title=title, description_md=description, **schema)
+    if names := _cluster_names():
+        schemas["cluster"]["examples"] = names
+    params = {name: _param(name, schemas[name]) for name in FORM_FIELDS}
+    params[OTHERS] = Param(
+        None, title="Everything else", description_md=_OTHERS_TEXT, type=["object", "null"], section="Advanced"
+    )
     return params
+
+
+def _cluster_names() -> list[str]:
+    """Return the names to choose from; what is wrong with the setting is told by the task that needs it."""
+    try:
+        return [cluster.name for cluster in clusters()]
+    except KafkaCapacityError:
+        return []
+
+
+def _param(name: str, schema: dict[str, Any]) -> Param:
+    default = _default(name)
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    if kinds[0] in {"array", "object"} or unit_of(name) is not None:
+        # Typed as text: lists and pairs with commas between them, amounts with their units.
+        kinds = ["string", *kinds]
+    if default in ((), {}):
+        # What may be empty may be left out; without this the form marks it as required.
+        default, kinds = None, [*kinds, "null"]
+    schema = {**schema, "type": list(dict.fromkeys(kinds))}
+    title = schema.pop("title", name.replace("_", " ").capitalize())
+    text = schema.pop("description", None)
+    return Param(default, title=title, description_md=text, **schema)
+
+
+def asked(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run asks for by name: fields of the form, the one of all others, and what the API was given.
+
+    Raises:
+        RequestError: a parameter is given twice, with different values.
+    """
+    others = dict(params.get(OTHERS) or {})
+    given = {name: _typed(name, value) for name, value in params.items() if value is not None and name != OTHERS}
+    for name in others.keys() & given.keys():
+        # What the form left as it was says nothing.
+        if given[name] not in (others[name], _default(name)):
+            msg = f"{name}: {given[name]!r} and {others[name]!r} (in {OTHERS}) are both given; keep one of them"
+            raise RequestError(msg)
+    return {**given, **others}
+
+
+def _default(name: str) -> Any:
+    field = PlanRequest.model_fields.get(name)
+    default = None if field is None or field.is_required() else field.get_default()
+    return default.value if isinstance(default, Enum) else default
+
+
+def _typed(name: str, value: Any) -> Any:
+    """Read ``12, 15`` as a list and ``3=13, 4=14`` as pairs, where a parameter is one."""
+    field = PlanRequest.model_fields.get(name)
+    if field is None or not isinstance(value, str):
+        return value
+    parts = [part for part in re.split(r"[,;\s]+", value.strip()) if part]
+    kind = get_origin(field.annotation)
+    if kind is tuple:
+        return parts
+    if kind is dict:
+        wrong = [part for part in parts if part.count("=") != 1]
+        if wrong:
+            msg = f"{name}: {wrong[0]!r} is refused: write old=new, several with commas between them"
+            raise RequestError(msg)
+        return dict(part.split("=") for part in parts)
+    return value
 
 
 def plan_request(params: Mapping[str, Any], cluster: str) -> PlanRequest:
@@ -50,5 +123,4 @@ def plan_request(params: Mapping[str, Any], cluster: str) -> PlanRequest:
     Raises:
         RequestError: a value is wrong.
     """
-    given = {name: value for name, value in params.items() if value is not None}
-    return parse_plan_request({**given, "cluster": cluster})
+    return parse_plan_request({**asked(params), "cluster": cluster})

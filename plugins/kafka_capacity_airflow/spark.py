@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
 from kafka_capacity_airflow.child_process import end_with_parent
+from kafka_capacity_airflow.params import asked
 from kafka_capacity_airflow.settings import spark_conf, store_uri
 
 if TYPE_CHECKING:
@@ -134,8 +135,7 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
 
         if self.pinned is not None:
             own = ["--request-key", PinnedPlan(**self.pinned).request_key]
-            is_split = context["params"]["is_split_by_question"]
-            if not is_split:
+            if not asked(context["params"]).get("is_split_by_question"):
                 return [own]
             # What is answered in one go is not worth an application of its own.
             in_order = sorted(QUESTIONS, key=lambda question: question.is_handed)

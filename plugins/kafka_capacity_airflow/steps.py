@@ -19,7 +19,7 @@ from kafka_capacity.plan.scoreboard import score_cluster
 from kafka_capacity.questions.accuracy.decide import score_sentences
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from kafka_capacity_airflow.inventory import read_inventory
-from kafka_capacity_airflow.params import plan_request
+from kafka_capacity_airflow.params import asked, plan_request
 from kafka_capacity_airflow.report_mail import ReportMail, tell_earlier
 from kafka_capacity_airflow.settings import ClusterSetting, clusters, own_shapes, recipients
 from kafka_capacity_airflow.store import airflow_store
@@ -128,8 +128,9 @@ def pin(
         The plans, and which could not be pinned and why.
     """
     store = airflow_store()
-    asked = params.get("cluster")
-    names = [asked] if asked else sorted(landed) or [one.name for one in clusters()] or list_inventory_clusters(store)
+    given = asked(params)
+    only = given.get("cluster")
+    names = [only] if only else sorted(landed) or [one.name for one in clusters()] or list_inventory_clusters(store)
     if not names:
         msg = "cluster: none is given, configured or staged; give one, or run kafka_inventory first"
         raise RequestError(msg)
@@ -138,7 +139,7 @@ def pin(
         try:
             plan = pin_plan(
                 store,
-                plan_request(params if asked or params.get("ds") else {**params, "ds": landed.get(name)}, name),
+                plan_request({"ds": None if only else landed.get(name), **given}, name),
                 run_date=run_after.astimezone(datetime.UTC).date(),
                 own_shapes=own_shapes(),
             )
@@ -178,7 +179,7 @@ def email_report(
 ) -> dict[str, str]:
     """Mail the report of a plan, and what earlier runs could not; returns who was not told, each with why."""
     plan = PinnedPlan(**pinned)
-    to = tuple(params.get("recipients") or ()) or recipients()
+    to = tuple(asked(params).get("recipients") or ()) or recipients()
     if not to:
         log.warning("nobody is mailed: no recipients are given, and kafka_capacity_recipients is not set")
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from itertools import pairwise
@@ -88,26 +89,36 @@ def test_mapped_tasks_are_called_by_their_cluster(bag):
                 assert task.map_index_template, f"{dag.dag_id}.{task.task_id}: its runs would be called 0, 1, 2"
 
 
-def test_the_form_has_every_parameter_of_the_request_with_its_default(bag):
+def test_the_form_is_short_and_says_what_the_parser_says(bag):
     from kafka_capacity.plan.request import PlanRequest
+    from kafka_capacity_airflow.params import FORM_FIELDS, OTHERS
 
     params = bag.dags["kafka_capacity_plan"].params
-    assert set(params) == set(PlanRequest.model_fields)
-    for name, field in PlanRequest.model_fields.items():
+    assert list(params) == [*FORM_FIELDS, OTHERS]
+    assert len(params) <= 13
+    for name in FORM_FIELDS:
+        field = PlanRequest.model_fields[name]
         default = None if field.is_required() else field.get_default()
-        shown = params[name]
-        assert shown == (list(default) if isinstance(default, tuple) else default), name
+        assert params[name] == (None if default in ((), {}) else default), name
         assert params.get_param(name).schema["section"], f"{name}: belongs into a section of the form"
+    assert params.get_param("cluster").schema["examples"] == ["shop-eu", "metrics-uneven"]
+
+
+def test_a_stored_dag_is_small(bag):
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    for dag in bag.dags.values():
+        assert len(json.dumps(DagSerialization.to_dict(dag))) < 100_000, dag.dag_id
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"throttle_bytes_per_second": -1}, "minimum"),
+        ({"throttle_bytes_per_second": -1}, "valid under any|-1"),
         ({"broker_counts": [0]}, "minimum"),
-        ({"placers": ["best"]}, "best"),
-        ({"replication_factor": 0}, "minimum"),
+        ({"failure_tolerance": "all"}, "all"),
         ({"ds": 20261115}, "20261115"),
+        ({"other_parameters": [1]}, "1"),
     ],
 )
 def test_the_form_refuses_bad_values_before_anything_runs(bag, values, words):
@@ -117,6 +128,55 @@ def test_the_form_refuses_bad_values_before_anything_runs(bag, values, words):
     for name, value in values.items():
         with pytest.raises(ParamValidationError, match=words):
             params.get_param(name).resolve(value)
+
+
+def test_what_is_typed_is_what_a_list_in_json_says(services):
+    from kafka_capacity_airflow.params import plan_request
+
+    typed = {
+        "broker_counts": "12, 15",
+        "removed_brokers": " 3 ",
+        "replaced_brokers": "4=14, 5=15",
+        "throttle_bytes_per_second": "50MB/s",
+        "recipients": "sre@example.com\nvp@example.com",
+        "other_parameters": {"placers": ["fewest-bytes"], "replication_factor": 3},
+    }
+    listed = {
+        "broker_counts": [12, 15],
+        "removed_brokers": [3],
+        "replaced_brokers": {"4": 14, "5": 15},
+        "throttle_bytes_per_second": 50_000_000,
+        "recipients": ["sre@example.com", "vp@example.com"],
+        "placers": ["fewest-bytes"],
+        "replication_factor": 3,
+    }
+    assert plan_request(typed, "shop-eu") == plan_request(listed, "shop-eu")
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"broker_counts": "12, many"}, r"broker_counts\.1: 'many' is refused: write a whole number"),
+        ({"replaced_brokers": "3:13"}, "replaced_brokers: '3:13' is refused: write old=new"),
+        ({"other_parameters": {"placer": "x"}}, "placer: there is no such parameter"),
+        (
+            {"horizon_months": 6, "other_parameters": {"horizon_months": 9}},
+            r"horizon_months: 6 and 9 \(in other_parameters\) are both given; keep one of them",
+        ),
+    ],
+)
+def test_a_refusal_names_the_field_and_the_remedy(services, params, words):
+    from kafka_capacity.errors import RequestError
+    from kafka_capacity_airflow.params import plan_request
+
+    with pytest.raises(RequestError, match=words):
+        plan_request(params, "shop-eu")
+
+
+def test_a_dag_that_is_unpaused_does_not_run_what_is_past(bag):
+    for dag in bag.dags.values():
+        assert dag.start_date is None
+        assert dag.timetable.run_immediately is False
 
 
 def test_plugins_are_loaded_without_shadowing_anything(services):
