@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from enum import Enum
@@ -11,7 +12,7 @@ from airflow.sdk import Param
 
 from kafka_capacity.errors import KafkaCapacityError, RequestError
 from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
-from kafka_capacity.text.quantities import unit_of
+from kafka_capacity.text.quantities import parse_quantity, shown_quantity, unit_of
 from kafka_capacity_airflow.settings import clusters
 
 FORM_FIELDS = (
@@ -64,17 +65,16 @@ def _cluster_names() -> list[str]:
 
 def _param(name: str, schema: dict[str, Any]) -> Param:
     default = _default(name)
-    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    if kinds[0] in {"array", "object"} or unit_of(name) is not None:
-        # Typed as text: lists and pairs with commas between them, amounts with their units.
-        kinds = ["string", *kinds]
-    if default in ((), {}):
-        # What may be empty may be left out; without this the form marks it as required.
-        default, kinds = None, [*kinds, "null"]
-    schema = {**schema, "type": list(dict.fromkeys(kinds))}
-    title = schema.pop("title", name.replace("_", " ").capitalize())
-    text = schema.pop("description", None)
-    return Param(default, title=title, description_md=text, **schema)
+    title = schema.get("title", name.replace("_", " ").capitalize())
+    text = schema.get("description")
+    # What has no section stands in the one that is open.
+    bounds = {key: value for key, value in schema.items() if key not in {"title", "description", "section"}}
+    if schema["type"] in ("array", "object") or unit_of(name) is not None:
+        # Typed as text: lists and pairs with commas between them, amounts with their units. The form draws a line of
+        # text for what has no one type.
+        bounds = {"anyOf": [bounds, {"type": ["string", "null"]}]}
+        default = None if default in ((), {}, None) else shown_quantity(name, default)
+    return Param(default, title=title, description_md=text, **bounds)
 
 
 def asked(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def asked(params: Mapping[str, Any]) -> dict[str, Any]:
         RequestError: a parameter is given twice, with different values.
     """
     others = dict(params.get(OTHERS) or {})
-    given = {name: _typed(name, value) for name, value in params.items() if value is not None and name != OTHERS}
+    given = {name: _typed(name, value) for name, value in params.items() if value not in (None, "") and name != OTHERS}
     for name in others.keys() & given.keys():
         # What the form left as it was says nothing.
         if given[name] not in (others[name], _default(name)):
@@ -100,9 +100,13 @@ def _default(name: str) -> Any:
 
 
 def _typed(name: str, value: Any) -> Any:
-    """Read ``12, 15`` as a list and ``3=13, 4=14`` as pairs, where a parameter is one."""
+    """Read ``12, 15`` as a list, ``3=13, 4=14`` as pairs and ``50MB/s`` as a number, where a parameter is one."""
     field = PlanRequest.model_fields.get(name)
     if field is None or not isinstance(value, str):
+        return value
+    if unit_of(name) is not None:
+        with contextlib.suppress(ValueError):  # the parser refuses it in words of its own
+            return parse_quantity(name, value)
         return value
     parts = [part for part in re.split(r"[,;\s]+", value.strip()) if part]
     kind = get_origin(field.annotation)

@@ -57,7 +57,7 @@ class PlacementParameters(BaseModel):
     broker_counts: tuple[BrokerCount, ...] = _TRY.field((), "Broker counts to try", max_length=50, is_usual=True)(
         "Empty: today's count, and the one that sizing finds is needed now, else next; one more broker in every rack "
         "where there is no sizing. Brokers that do not exist yet are planned with the median hardware of the others. "
-        "For example [12, 15, 18]."
+        "For example 12, 15, 18."
     )
     new_broker_racks: tuple[RackName, ...] = _TRY.field((), "Racks of new brokers", max_length=1000)(
         "One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers."
@@ -67,7 +67,10 @@ class PlacementParameters(BaseModel):
     )("Ids of brokers that go: they are drained. Counts are of what is left, new brokers included.")
     replaced_brokers: dict[BrokerId, BrokerId] = _TRY.field(
         {}, "Brokers to replace", "--replace-broker", max_length=2_000, is_usual=True
-    )('Old id and new id, {"3": 13}: the new one has the rack and the hardware of the old one, which is drained.')
+    )(
+        'Old id and new id, 3=13 (in JSON {"3": 13}): the new one has the rack and the hardware of the old one, which is '
+        "drained."
+    )
     rack_names: dict[RackName, RackName] = _TRY.field({}, "Racks to rename", "--rename-rack", max_length=1_000)(
         'Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new name become '
         "one."
