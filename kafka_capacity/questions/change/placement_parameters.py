@@ -68,7 +68,7 @@ class PlacementParameters(BaseModel):
     replaced_brokers: dict[BrokerId, BrokerId] = _TRY.field(
         {}, "Brokers to replace", "--replace-broker", max_length=2_000, is_usual=True
     )(
-        'Old id and new id, 3=13 (in JSON {"3": 13}): the new one has the rack and the hardware of the old one, which is '
+        'Old id and new id, 3=13 (in JSON {"3": 13}): the new one has the rack and hardware of the old one, which is '
         "drained."
     )
     rack_names: dict[RackName, RackName] = _TRY.field({}, "Racks to rename", "--rename-rack", max_length=1_000)(
