@@ -15,19 +15,12 @@ from kafka_capacity.errors import InventoryError, RequestError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCase:
-    """One call of a function of Kafka's and what came of it.
+    """One call of a function of Kafka's and what came of it."""
 
-    Attributes:
-        function: the function's name in the recording.
-        where: file and line, for messages.
-        given: the arguments.
-        expected: what it returned, or ``{"error": {"type": ..., "message": ...}}``.
-    """
-
-    function: str
-    where: str
-    given: dict[str, Any]
-    expected: dict[str, Any]
+    function: str  # the function's name in the recording
+    where: str  # file and line, for messages
+    given: dict[str, Any]  # the arguments
+    expected: dict[str, Any]  # what it returned, or `{"error": {"type": ..., "message": ...}}`
 
 
 def case_files(directory: Path) -> list[Path]:

@@ -21,21 +21,13 @@ class Mismatch:
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """How the cases of one function came out.
+    """How the cases of one function came out."""
 
-    Attributes:
-        function: its name.
-        is_implemented: whether we answer it at all.
-        matched: cases that came out as Kafka's.
-        total: all cases.
-        first_mismatch: the first that did not.
-    """
-
-    function: str
-    is_implemented: bool
-    matched: int = 0
-    total: int = 0
-    first_mismatch: Mismatch | None = None
+    function: str  # its name
+    is_implemented: bool  # whether we answer it at all
+    matched: int = 0  # cases that came out as Kafka's
+    total: int = 0  # all cases
+    first_mismatch: Mismatch | None = None  # the first that did not
 
     @property
     def is_complete(self) -> bool:

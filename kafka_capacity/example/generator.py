@@ -25,11 +25,9 @@ from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.registry import placer
 
-EXAMPLES = {name: shape.about for name, shape in SHAPES.items()}
-"""The examples there are: cluster name to what it is."""
+EXAMPLES = {name: shape.about for name, shape in SHAPES.items()}  # the examples there are: cluster name to what it is
 
-EXAMPLE_DS = "2026-11-15"
-"""The day the examples stand for, unless another is asked for."""
+EXAMPLE_DS = "2026-11-15"  # the day the examples stand for, unless another is asked for
 
 HISTORY_HOURS = 28 * 24
 GROWTH_PER_WEEK_RATIO = 0.012

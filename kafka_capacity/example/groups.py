@@ -33,44 +33,26 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Logs:
-    """What there is to read.
+    """What there is to read."""
 
-    Attributes:
-        names: of the topics.
-        partitions: theirs.
-        mean_in: float64[P], bytes per second produced.
-        size_bytes: int64[P], on the leader.
-        is_compacted: bool[P].
-    """
-
-    names: tuple[str, ...]
-    partitions: Partitions
-    mean_in: NDArray[np.float64]
-    size_bytes: NDArray[np.int64]
-    is_compacted: NDArray[np.bool_]
+    names: tuple[str, ...]  # of the topics
+    partitions: Partitions  # theirs
+    mean_in: NDArray[np.float64]  # float64[P], bytes per second produced
+    size_bytes: NDArray[np.int64]  # int64[P], on the leader
+    is_compacted: NDArray[np.bool_]  # bool[P]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Plan:
-    """One group to be made.
+    """One group to be made."""
 
-    Attributes:
-        number: from 0.
-        group_id: its name.
-        purpose: the last part of it.
-        topics: what it reads, places in the names, ascending.
-        rows: int64[N], their partitions.
-        count: how many members it has.
-        behind_seconds: float64[N], the lag of each partition.
-    """
-
-    number: int
-    group_id: str
-    purpose: str
-    topics: tuple[int, ...]
-    rows: NDArray[np.int64]
-    count: int
-    behind_seconds: NDArray[np.float64]
+    number: int  # from 0
+    group_id: str  # its name
+    purpose: str  # the last part of it
+    topics: tuple[int, ...]  # what it reads, places in the names, ascending
+    rows: NDArray[np.int64]  # int64[N], their partitions
+    count: int  # how many members it has
+    behind_seconds: NDArray[np.float64]  # float64[N], the lag of each partition
 
     @property
     def protocol(self) -> GroupProtocol:

@@ -14,10 +14,8 @@ from kafka_capacity.inventory.tables import TABLES
 
 WEEKDAY_FACTOR, WEEKEND_FACTOR = 1.04, 0.9
 
-_SWING_RATIO = 0.012
-"""How far the traffic of alike topics wanders off in a week."""
-_SWING_WEEKS = 26.0
-"""After so many weeks little is left of where it was."""
+_SWING_RATIO = 0.012  # how far the traffic of alike topics wanders off in a week
+_SWING_WEEKS = 26.0  # after so many weeks little is left of where it was
 _NOISE_RATIO = 0.05
 
 

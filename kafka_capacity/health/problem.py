@@ -13,14 +13,11 @@ from kafka_capacity.errors import InventoryError
 class Severity(StrEnum):
     """How much a problem matters, the worst first."""
 
-    FATAL = "fatal"
-    """Nothing right can be computed from this inventory."""
-    SERIOUS = "serious"
-    """Something is down, over its limit or may be lost already, or one failure does that."""
+    FATAL = "fatal"  # nothing right can be computed from this inventory
+    SERIOUS = "serious"  # something is down, over its limit or may be lost already, or one failure does that
     WARNING = "warning"
     """The figures stand, but something was assumed, or one failure more than necessary stops something."""
-    INFO = "info"
-    """Good to know."""
+    INFO = "info"  # good to know
 
     @property
     def rank(self) -> int:
@@ -34,43 +31,27 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What is needed where the problem is worst, and what there is.
+    """What is needed where the problem is worst, and what there is."""
 
-    Attributes:
-        needed: in the unit.
-        available: likewise.
-        unit: what both count, such as ``bytes``, ``bytes_per_second``, ``cores``, ``seconds`` or ``replicas``.
-    """
-
-    needed: float
-    available: float
-    unit: str
+    needed: float  # in the unit
+    available: float  # likewise
+    unit: str  # what both count, such as `bytes`, `bytes_per_second`, `cores`, `seconds` or `replicas`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong.
+    """One thing that is wrong."""
 
-    Attributes:
-        severity: how much it matters.
-        code: its kind; stable, for machines.
-        where: the brokers, topics, groups or racks, a few of them by name, or the column such as
-            ``replicas.broker_id`` that an inventory is wrong in.
-        message: a sentence with the figure that makes it matter, without a period.
-        remedy: what to do, ``""`` where the message says it.
-        figure: the worst of it in numbers, ``None`` where there are none.
-        partitions: how many partitions it is about, 0 where it is about none.
-        bytes_per_second: what is produced to them on average.
-    """
-
-    severity: Severity
-    code: str
+    severity: Severity  # how much it matters
+    code: str  # its kind; stable, for machines
+    # the brokers, topics, groups or racks, a few of them by name, or the column such as `replicas.broker_id` that an
+    # inventory is wrong in
     where: str
-    message: str
-    remedy: str = ""
-    figure: Figure | None = None
-    partitions: int = 0
-    bytes_per_second: float = 0.0
+    message: str  # a sentence with the figure that makes it matter, without a period
+    remedy: str = ""  # what to do, `""` where the message says it
+    figure: Figure | None = None  # the worst of it in numbers, `None` where there are none
+    partitions: int = 0  # how many partitions it is about, 0 where it is about none
+    bytes_per_second: float = 0.0  # what is produced to them on average
 
     @property
     def sentence(self) -> str:

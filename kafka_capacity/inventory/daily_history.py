@@ -16,8 +16,7 @@ from kafka_capacity.inventory.raw import RawInventory
 
 LEAST_HOURS = 20
 """A day of metrics counts where so many of its hours are known: the first and the last are often cut short."""
-MAX_DAYS = 3_660
-"""Older days are left out; ten years say nothing more about the next one."""
+MAX_DAYS = 3_660  # older days are left out; ten years say nothing more about the next one
 
 _DAY_SECONDS = 86_400
 _EPOCH = datetime.date(1970, 1, 1).toordinal()

@@ -23,8 +23,7 @@ from kafka_capacity.errors import DamagedInputError, RequestError
 from kafka_capacity.text.amounts import format_bytes
 from kafka_capacity.text.quantities import parse_quantity
 
-MAX_FILE_BYTES = 4 << 30
-"""Of one file, decoded: two weeks of hours of 200,000 partitions are below it."""
+MAX_FILE_BYTES = 4 << 30  # of one file, decoded: two weeks of hours of 200,000 partitions are below it
 LIMIT_VARIABLE = "KAFKA_CAPACITY_MAX_FILE_BYTES"
 
 _GZIP_RATIO = 1032  # deflate makes at most so many bytes of one

@@ -42,8 +42,7 @@ __all__ = [
     "group_facts",
 ]
 
-UNKNOWN_RECORD_BYTES = 1000.0
-"""A usual size; only lags in bytes and duplicates in records rest on it."""
+UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates in records rest on it
 
 DEFAULT_ASSIGNORS = {GroupProtocol.CLASSIC: "range", GroupProtocol.CONSUMER: "uniform"}
 """The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``."""
@@ -150,19 +149,12 @@ class _Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Offsets:
-    """The table of lags, sorted by group, without rows of partitions that do not exist.
+    """The table of lags, sorted by group, without rows of partitions that do not exist."""
 
-    Attributes:
-        bounds: the rows of each group.
-        place: int64[L], the partition's row in the snapshot.
-        lag_records: float64[L], NaN where it is not known.
-        kept_records: float64[L], from the start of the log to its end, NaN where it is not known.
-    """
-
-    bounds: dict[str, slice]
-    place: Ints
-    lag_records: NDArray[np.float64]
-    kept_records: NDArray[np.float64]
+    bounds: dict[str, slice]  # the rows of each group
+    place: Ints  # int64[L], the partition's row in the snapshot
+    lag_records: NDArray[np.float64]  # float64[L], NaN where it is not known
+    kept_records: NDArray[np.float64]  # float64[L], from the start of the log to its end, NaN where it is not known
 
     @classmethod
     def of(cls, raw: RawInventory, snapshot: Snapshot) -> _Offsets:

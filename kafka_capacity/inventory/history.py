@@ -35,8 +35,7 @@ TABLE = "hours"
 SCHEMA_VERSION = 1
 HOURS = 24
 MERGES_REMEMBERED = 100
-MERGE_ATTEMPTS = 60
-"""Each that fails means that another merge of the same day was done, of which there are few."""
+MERGE_ATTEMPTS = 60  # each that fails means that another merge of the same day was done, of which there are few
 
 _HOURLY = pa.list_(pa.float32())
 HISTORY = pa.schema(

@@ -15,17 +15,11 @@ from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HourlyRates:
-    """The history of some partitions of a snapshot.
+    """The history of some partitions of a snapshot."""
 
-    Attributes:
-        row: int64[P], the row of each partition of the snapshot in :attr:`rates`, -1 where it has none.
-        rates: float32[R, H], bytes per second, hours ascending, NaN where it is not known.
-        seconds: int64[H], when each hour begins, since 1970.
-    """
-
-    row: Ints
-    rates: NDArray[np.float32]
-    seconds: Ints
+    row: Ints  # int64[P], the row of each partition of the snapshot in `rates`, -1 where it has none
+    rates: NDArray[np.float32]  # float32[R, H], bytes per second, hours ascending, NaN where it is not known
+    seconds: Ints  # int64[H], when each hour begins, since 1970
 
     @property
     def hours(self) -> int:

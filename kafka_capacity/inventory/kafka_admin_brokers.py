@@ -15,8 +15,7 @@ from kafka_capacity.inventory.findings import info, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES
 
-UNKNOWN_PATH = "(unknown)"
-"""Stands in ``log_dirs`` for the directories of a broker that did not say which it has."""
+UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
 
 _BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each
 

@@ -40,21 +40,13 @@ OF_TOPICS = frozenset({Quantity.TOPIC_BYTES_IN, Quantity.TOPIC_BYTES_OUT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One way to ask for a quantity.
+    """One way to ask for a quantity."""
 
-    Attributes:
-        names: that it may have; series of several of them are copies of each other.
-        attribute: the value of the label ``name`` where the exporter puts the attribute there.
-        topic: the label of the topic.
-        partition: the label of the partition.
-        group: the label of the group.
-    """
-
-    names: tuple[str, ...]
-    attribute: str | None = None
-    topic: str = "topic"
-    partition: str = "partition"
-    group: str = "group_id"
+    names: tuple[str, ...]  # that it may have; series of several of them are copies of each other
+    attribute: str | None = None  # the value of the label `name` where the exporter puts the attribute there
+    topic: str = "topic"  # the label of the topic
+    partition: str = "partition"  # the label of the partition
+    group: str = "group_id"  # the label of the group
 
 
 def _kafka_counter(attribute: str) -> tuple[Metric, ...]:

@@ -23,17 +23,12 @@ BROKER_LABELS = ("broker_id", "broker", "node_id", "kafka_broker_id", "pod", "ku
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counted(Generic[Key]):
-    """Samples of several things.
+    """Samples of several things."""
 
-    Attributes:
-        keys: what is counted, sorted.
-        values: float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample.
-        span: the moments.
-    """
-
-    keys: tuple[Key, ...]
+    keys: tuple[Key, ...]  # what is counted, sorted
+    # float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample
     values: NDArray[np.float64]
-    span: Span
+    span: Span  # the moments
 
     def rates(self, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> NDArray[np.float64]:
         """Return float64[G, H], the rate of each in each whole hour of the span."""

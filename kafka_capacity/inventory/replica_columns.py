@@ -29,29 +29,17 @@ def pairs_of_keys(keys: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReplicaColumns:
-    """The replicas sorted by topic, partition, position; N rows of P partitions.
+    """The replicas sorted by topic, partition, position; N rows of P partitions."""
 
-    Attributes:
-        topics: the names that occur, sorted.
-        topic: int64[N], place in :attr:`topics`.
-        partition: int64[N].
-        position: int64[N].
-        broker: int64[N].
-        starts: int64[P], the first row of each partition.
-        partition_of_row: int64[N], 0 to P - 1.
-        order: int64[N], the rows of the table in this order; ``None`` where the table is sorted already.
-        table: the table itself, in its own order.
-    """
-
-    topics: list[str]
-    topic: Ints
-    partition: Ints
-    position: Ints
-    broker: Ints
-    starts: Ints
-    partition_of_row: Ints
-    order: Ints | None
-    table: pa.Table
+    topics: list[str]  # the names that occur, sorted
+    topic: Ints  # int64[N], place in `topics`
+    partition: Ints  # int64[N]
+    position: Ints  # int64[N]
+    broker: Ints  # int64[N]
+    starts: Ints  # int64[P], the first row of each partition
+    partition_of_row: Ints  # int64[N], 0 to P - 1
+    order: Ints | None  # int64[N], the rows of the table in this order; `None` where the table is sorted already
+    table: pa.Table  # the table itself, in its own order
 
     @classmethod
     def of(cls, table: pa.Table) -> ReplicaColumns:

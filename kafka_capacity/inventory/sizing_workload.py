@@ -24,8 +24,7 @@ from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
-LEAST_HOURS = 24
-"""A day: with less, the hours say nothing of which partitions peak together."""
+LEAST_HOURS = 24  # a day: with less, the hours say nothing of which partitions peak together
 
 
 def sizing_workload(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook) -> Workload:

@@ -21,8 +21,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
-FOR_EVER = 2.0**63
-"""What Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does."""
+FOR_EVER = 2.0**63  # what Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does
 NO_OFFSET = -1  # a group that has committed nothing on a partition, as on Kafka's wire
 _COMPACT = "compact"
 

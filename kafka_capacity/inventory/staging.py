@@ -39,19 +39,12 @@ FINDINGS_DOCUMENT = "findings.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InventoryRef:
-    """One version of one staged inventory; small enough to hand from task to task.
+    """One version of one staged inventory; small enough to hand from task to task."""
 
-    Attributes:
-        cluster: the name that the user gave it.
-        ds: the day it stands for.
-        prefix: where it is below the root of the store.
-        manifest_sha256: which version of it: staging other content for the same day gives another one.
-    """
-
-    cluster: str
-    ds: str
-    prefix: str
-    manifest_sha256: str
+    cluster: str  # the name that the user gave it
+    ds: str  # the day it stands for
+    prefix: str  # where it is below the root of the store
+    manifest_sha256: str  # which version of it: staging other content for the same day gives another one
 
 
 def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:

@@ -14,8 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
-"""Of the native snapshot and of the staged inventory; readers of version N read N-1 too."""
+SCHEMA_VERSION = 1  # of the native snapshot and of the staged inventory; readers of version N read N-1 too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,44 +29,26 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TopicFlows:
-    """What is known of some hours; N topics, P partitions sorted by topic, H hours; NaN where it is not known.
+    """What is known of some hours; N topics, P partitions sorted by topic, H hours; NaN where it is not known."""
 
-    Attributes:
-        topic: int64[P], the topic of each partition.
-        starts: int64[N], the first partition of each topic; each has one.
-        topic_in: float64[N, H], bytes per second produced.
-        topic_out: float64[N, H], bytes per second sent to consumers.
-        produced: float64[P, H], records per second.
-        consumed: float64[P, H], records per second, of all groups together.
-        stored_record_bytes: float64[N], what a record takes on disk.
-    """
-
-    topic: Ints
-    starts: Ints
-    topic_in: Matrix
-    topic_out: Matrix
-    produced: Matrix
-    consumed: Matrix
-    stored_record_bytes: NDArray[np.float64]
+    topic: Ints  # int64[P], the topic of each partition
+    starts: Ints  # int64[N], the first partition of each topic; each has one
+    topic_in: Matrix  # float64[N, H], bytes per second produced
+    topic_out: Matrix  # float64[N, H], bytes per second sent to consumers
+    produced: Matrix  # float64[P, H], records per second
+    consumed: Matrix  # float64[P, H], records per second, of all groups together
+    stored_record_bytes: NDArray[np.float64]  # float64[N], what a record takes on disk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionRates:
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        bytes_in: float64[P, H], bytes per second.
-        bytes_out: float64[P, H], likewise.
-        is_even: bool[N], topics of several partitions that were shared evenly in some hour with traffic.
-        is_from_records: bool[N], topics some hours of which are records times bytes a record.
-        is_known: bool[N], topics of which some hour is known.
-    """
-
-    bytes_in: Matrix
-    bytes_out: Matrix
-    is_even: Flags
-    is_from_records: Flags
-    is_known: Flags
+    bytes_in: Matrix  # float64[P, H], bytes per second
+    bytes_out: Matrix  # float64[P, H], likewise
+    is_even: Flags  # bool[N], topics of several partitions that were shared evenly in some hour with traffic
+    is_from_records: Flags  # bool[N], topics some hours of which are records times bytes a record
+    is_known: Flags  # bool[N], topics of which some hour is known
 
 
 def partition_rates(flows: TopicFlows) -> PartitionRates:

@@ -25,8 +25,7 @@ from kafka_capacity.objects.attempts import attempts
 from kafka_capacity.objects.object_store import ObjectStore
 
 MANIFEST = "manifest.json"
-KEPT_FOLDER = "kept/"
-"""Below a dataset: the manifests of versions that somebody still reads, by their hash."""
+KEPT_FOLDER = "kept/"  # below a dataset: the manifests of versions that somebody still reads, by their hash
 OWN_HASH = "own_sha256"
 _EARLIER_FIELDS = {"kind", "schema_version", "code_version", "tables", "documents", "facts"}
 """Of manifests that were written before they held a hash of their own."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-PROFILE_SCHEMA_VERSION = 1
-"""Of the tables of a profile; readers of version N read N-1 too."""
+PROFILE_SCHEMA_VERSION = 1  # of the tables of a profile; readers of version N read N-1 too
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 

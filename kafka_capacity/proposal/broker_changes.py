@@ -23,16 +23,12 @@ _MAX_NAMES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerChanges:
-    """Changes of the brokers that there are.
+    """Changes of the brokers that there are."""
 
-    Attributes:
-        removed: ids of brokers that go.
-        replaced: pairs of ids, sorted: a broker that goes, and the new one in its rack and with its hardware.
-        rack_names: pairs, sorted: a rack and its new name. Two racks with one new name become one.
-    """
-
-    removed: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()  # ids of brokers that go
+    # pairs of ids, sorted: a broker that goes, and the new one in its rack and with its hardware
     replaced: tuple[tuple[int, int], ...] = ()
+    # pairs, sorted: a rack and its new name. Two racks with one new name become one.
     rack_names: tuple[tuple[str, str], ...] = ()
 
     @classmethod

@@ -33,19 +33,12 @@ DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridRequest:
-    """What spans the grid; the meaning of each field is that of :class:`PlacementScenario`.
+    """What spans the grid; the meaning of each field is that of :class:`PlacementScenario`."""
 
-    Attributes:
-        broker_counts: target counts; empty means today's, and today's plus one broker in every rack.
-        new_broker_racks: the racks of new brokers, in turn; empty means the racks with the fewest brokers.
-        placers: names of placers.
-        throttles_bytes_per_second: several to compare, in place of the one; empty for just that one.
-        broker_changes: named brokers that go or are replaced, and racks with new names.
-    """
-
-    broker_counts: tuple[int, ...]
+    broker_counts: tuple[int, ...]  # target counts; empty means today's, and today's plus one broker in every rack
+    # the racks of new brokers, in turn; empty means the racks with the fewest brokers
     new_broker_racks: tuple[str, ...]
-    placers: tuple[str, ...]
+    placers: tuple[str, ...]  # names of placers
     replication_factor: int | None
     throttle_bytes_per_second: float
     rack_rule: RackRule
@@ -55,8 +48,10 @@ class GridRequest:
     seed: int
     pins: tuple[Pin, ...] = ()
     broker_maxima: tuple[tuple[str, int], ...] = ()
+    # several to compare, in place of the one; empty for just that one
     throttles_bytes_per_second: tuple[float, ...] = ()
     partition_counts: tuple[tuple[str, int], ...] = ()
+    # named brokers that go or are replaced, and racks with new names
     broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
 
 

@@ -94,25 +94,15 @@ def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FullLogDir:
-    """A directory of the target that would hold more than it may.
+    """A directory of the target that would hold more than it may."""
 
-    Attributes:
-        broker_id: whose it is.
-        rack: of that broker.
-        path: its name.
-        held_bytes: what it would hold.
-        limit_bytes: what it may hold.
-        held_before_bytes: what it, or that of the broker which is replaced, holds today.
-        is_elsewhere_room: whether the other directories of the broker could take what is too much.
-    """
-
-    broker_id: int
-    rack: str | None
-    path: str
-    held_bytes: float
-    limit_bytes: float
-    held_before_bytes: float
-    is_elsewhere_room: bool
+    broker_id: int  # whose it is
+    rack: str | None  # of that broker
+    path: str  # its name
+    held_bytes: float  # what it would hold
+    limit_bytes: float  # what it may hold
+    held_before_bytes: float  # what it, or that of the broker which is replaced, holds today
+    is_elsewhere_room: bool  # whether the other directories of the broker could take what is too much
 
 
 def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -> NDArray[np.float64]:

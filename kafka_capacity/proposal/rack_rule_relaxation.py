@@ -10,8 +10,7 @@ from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 
-LOOKS_AT_RULES = "fewest-bytes"
-"""The placer that knows rack rules and balances; those of Kafka spread in their own way."""
+LOOKS_AT_RULES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
 
 
 def with_relaxed_rack_rule(

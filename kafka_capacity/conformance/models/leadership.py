@@ -19,21 +19,13 @@ class RecoveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderAndIsr:
-    """Who leads a partition and who is in sync (``kafka.api.LeaderAndIsr``, 3.9.2).
+    """Who leads a partition and who is in sync (``kafka.api.LeaderAndIsr``, 3.9.2)."""
 
-    Attributes:
-        leader: a broker id, or :data:`NO_LEADER`.
-        leader_epoch: grows with each election, also with one that confirms the leader.
-        isr: broker ids, in Kafka's order.
-        recovery: whether the leader is recovering from an unclean election.
-        partition_epoch: grows with each write; in ZooKeeper's time the version of the znode.
-    """
-
-    leader: int
-    leader_epoch: int = 0
-    isr: tuple[int, ...]
-    recovery: RecoveryState = RecoveryState.RECOVERED
-    partition_epoch: int = 0
+    leader: int  # a broker id, or `NO_LEADER`
+    leader_epoch: int = 0  # grows with each election, also with one that confirms the leader
+    isr: tuple[int, ...]  # broker ids, in Kafka's order
+    recovery: RecoveryState = RecoveryState.RECOVERED  # whether the leader is recovering from an unclean election
+    partition_epoch: int = 0  # grows with each write; in ZooKeeper's time the version of the znode
 
     def led_by(
         self, leader: int, isr: Sequence[int] | None = None, recovery: RecoveryState | None = None
@@ -50,17 +42,11 @@ class LeaderAndIsr:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaAssignment:
-    """The replicas of a partition, with those that a reassignment adds and removes (``ReplicaAssignment``, 3.9.2).
+    """The replicas of a partition, with those that a reassignment adds and removes (``ReplicaAssignment``, 3.9.2)."""
 
-    Attributes:
-        replicas: all of them, the preferred leader first.
-        adding: those among them that are being added.
-        removing: those among them that are being removed.
-    """
-
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...] = ()
-    removing: tuple[int, ...] = ()
+    replicas: tuple[int, ...]  # all of them, the preferred leader first
+    adding: tuple[int, ...] = ()  # those among them that are being added
+    removing: tuple[int, ...] = ()  # those among them that are being removed
 
     @property
     def origin(self) -> tuple[int, ...]:

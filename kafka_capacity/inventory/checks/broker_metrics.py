@@ -11,8 +11,7 @@ from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.column_values import floats, ints
 from kafka_capacity.inventory.findings import counted, fatal, some, warning
 
-ABSURD_CORES = 4096.0
-"""No broker has so many cores."""
+ABSURD_CORES = 4096.0  # no broker has so many cores
 
 
 def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Problem]:

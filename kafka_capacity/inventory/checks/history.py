@@ -14,8 +14,7 @@ from kafka_capacity.inventory.column_values import encode, floats, ints
 from kafka_capacity.inventory.findings import counted, fatal, some, warning
 from kafka_capacity.inventory.raw import is_day
 
-ABSURD_RATE = 1e13
-"""Bytes per second of one topic: no cluster is known to take in 80 Tbit/s."""
+ABSURD_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
 
 _DAY = 86_400
 

@@ -34,21 +34,13 @@ from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hazards:
-    """How brokers, by position, and their racks lose data.
+    """How brokers, by position, and their racks lose data."""
 
-    Attributes:
-        rack: int64[B], which rack each broker is in.
-        broker_rate: float64[B], failures a second.
-        broker_gone: float64[B], the share of the time that a broker is without its data by itself.
-        rack_rate: float64[K], failures of racks a second.
-        rack_gone: float64[K].
-    """
-
-    rack: NDArray[np.int64]
-    broker_rate: NDArray[np.float64]
-    broker_gone: NDArray[np.float64]
-    rack_rate: NDArray[np.float64]
-    rack_gone: NDArray[np.float64]
+    rack: NDArray[np.int64]  # int64[B], which rack each broker is in
+    broker_rate: NDArray[np.float64]  # float64[B], failures a second
+    broker_gone: NDArray[np.float64]  # float64[B], the share of the time that a broker is without its data by itself
+    rack_rate: NDArray[np.float64]  # float64[K], failures of racks a second
+    rack_gone: NDArray[np.float64]  # float64[K]
 
     @classmethod
     def of(
@@ -95,23 +87,14 @@ def _renewal(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AnnualLosses:
-    """What T topics lose in a year, in the mean.
+    """What T topics lose in a year, in the mean."""
 
-    Attributes:
-        copysets: int64[T], distinct ones.
-        events: float64[T], failures that cost the topic at least one partition; an upper bound.
-        lost_partitions: float64[T].
-        lost_bytes: float64[T].
-        all_copysets: of all topics together.
-        all_events: failures that cost any topic a partition; an upper bound.
-    """
-
-    copysets: NDArray[np.int64]
-    events: NDArray[np.float64]
-    lost_partitions: NDArray[np.float64]
-    lost_bytes: NDArray[np.float64]
-    all_copysets: int
-    all_events: float
+    copysets: NDArray[np.int64]  # int64[T], distinct ones
+    events: NDArray[np.float64]  # float64[T], failures that cost the topic at least one partition; an upper bound
+    lost_partitions: NDArray[np.float64]  # float64[T]
+    lost_bytes: NDArray[np.float64]  # float64[T]
+    all_copysets: int  # of all topics together
+    all_events: float  # failures that cost any topic a partition; an upper bound
 
     def probability(self) -> NDArray[np.float64]:
         """Return float64[T], the chance of at least one event in a year."""

@@ -15,25 +15,17 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.controller.annual_losses import Hazards
 
 _SPANS = 40
-_CELLS = 1_000_000
-"""Times and brokers that are looked at together."""
+_CELLS = 1_000_000  # times and brokers that are looked at together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedLosses:
-    """What was counted, a second.
+    """What was counted, a second."""
 
-    Attributes:
-        events: failures that completed at least one copyset.
-        events_error: the standard error of that.
-        copysets: copysets completed.
-        copysets_error: the standard error of that.
-    """
-
-    events: float
-    events_error: float
-    copysets: float
-    copysets_error: float
+    events: float  # failures that completed at least one copyset
+    events_error: float  # the standard error of that
+    copysets: float  # copysets completed
+    copysets_error: float  # the standard error of that
 
 
 def simulate_losses(copysets: NDArray[np.integer], hazards: Hazards, *, seconds: float, seed: int) -> SimulatedLosses:

@@ -35,17 +35,11 @@ _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB866
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reached:
-    """All states of configurations that were explored at once, in the order in which they were found.
+    """All states of configurations that were explored at once, in the order in which they were found."""
 
-    Attributes:
-        rules: of them.
-        states: N of them, sorted words; ``number`` is the state that each follows from, -1 for the first.
-        step: int64[N], by which it was reached: 16 times the
-            :class:`~kafka_capacity.kafka.durability.steps.Step`, and of which replica or record. -1 for the first.
-    """
-
-    rules: Rules
-    states: States
+    rules: Rules  # of them
+    states: States  # N of them, sorted words; `number` is the state that each follows from, -1 for the first
+    # int64[N], by which it was reached: 16 times the `Step`, and of which replica or record. -1 for the first
     step: NDArray[np.int64]
 
     def way_to(self, number: int) -> list[int]:
@@ -58,23 +52,14 @@ class Reached:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Explored:
-    """What can come of a configuration within bounds.
+    """What can come of a configuration within bounds."""
 
-    Attributes:
-        configuration: what was explored.
-        bounds: how far.
-        fewest_failures: of each outcome that is possible, with how many failures at least.
-        states: how many states were reached.
-        reached: all of them, for traces.
-        shortest: of each outcome, the first state with it and the fewest failures.
-    """
-
-    configuration: Configuration
-    bounds: Bounds
-    fewest_failures: dict[Outcome, int]
-    states: int
-    reached: Reached
-    shortest: dict[Outcome, int]
+    configuration: Configuration  # what was explored
+    bounds: Bounds  # how far
+    fewest_failures: dict[Outcome, int]  # of each outcome that is possible, with how many failures at least
+    states: int  # how many states were reached
+    reached: Reached  # all of them, for traces
+    shortest: dict[Outcome, int]  # of each outcome, the first state with it and the fewest failures
 
 
 def explore(configurations: Sequence[Configuration], bounds: Bounds) -> list[Explored]:

@@ -40,27 +40,19 @@ from kafka_capacity.kafka.durability.words import (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rules:
-    """The configurations that are explored at once, as arrays; a state says which is its own.
+    """The configurations that are explored at once, as arrays; a state says which is its own."""
 
-    Attributes:
-        bounds: of all.
-        replicas: of each partition.
-        has_no_acks, has_leader_acks, has_all_acks: bool[C].
-        min_isr: int64[C], the effective one.
-        is_unclean_allowed, is_idempotent, cuts_by_epoch, has_eligible, is_flushed: bool[C].
-    """
-
-    bounds: Bounds
-    replicas: int
-    has_no_acks: NDArray[np.bool_]
-    has_leader_acks: NDArray[np.bool_]
-    has_all_acks: NDArray[np.bool_]
-    min_isr: NDArray[np.int64]
-    is_unclean_allowed: NDArray[np.bool_]
-    is_idempotent: NDArray[np.bool_]
-    cuts_by_epoch: NDArray[np.bool_]
-    has_eligible: NDArray[np.bool_]
-    is_flushed: NDArray[np.bool_]
+    bounds: Bounds  # of all
+    replicas: int  # of each partition
+    has_no_acks: NDArray[np.bool_]  # bool[C]
+    has_leader_acks: NDArray[np.bool_]  # bool[C]
+    has_all_acks: NDArray[np.bool_]  # bool[C]
+    min_isr: NDArray[np.int64]  # int64[C], the effective one
+    is_unclean_allowed: NDArray[np.bool_]  # bool[C]
+    is_idempotent: NDArray[np.bool_]  # bool[C]
+    cuts_by_epoch: NDArray[np.bool_]  # bool[C]
+    has_eligible: NDArray[np.bool_]  # bool[C]
+    is_flushed: NDArray[np.bool_]  # bool[C]
 
     @classmethod
     def of(cls, configurations: Sequence[Configuration], bounds: Bounds) -> Rules:

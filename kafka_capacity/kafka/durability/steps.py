@@ -70,12 +70,10 @@ class Step(IntEnum):
     DISCONNECT = 10
     PRODUCER_RESTART = 11
     CLEAN_STOP = 12
-    ASK = 13
-    """A fetch that is not answered: the leader has learnt how far the follower is."""
+    ASK = 13  # a fetch that is not answered: the leader has learnt how far the follower is
 
 
-Following = tuple[Step, int, States]
-"""The kind of step, which replica or record, and the states that follow."""
+Following = tuple[Step, int, States]  # the kind of step, which replica or record, and the states that follow
 
 
 def ordinary_steps(rules: Rules, states: States) -> Iterator[Following]:

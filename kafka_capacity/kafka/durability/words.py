@@ -53,8 +53,7 @@ FAILURES = Field(8, 3)
 EPOCH = Field(11, 2)
 LIFE = Field(13, 1)
 EPOCH_START = Field(14, 4)
-READ = Field(18, 3)
-"""Which records consumers could read, a bit each."""
+READ = Field(18, 3)  # which records consumers could read, a bit each
 POWER_LOSSES = Field(51, 2)
 
 
@@ -145,17 +144,11 @@ def canonical(replicas: Words) -> Words:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class States:
-    """S states.
+    """S states."""
 
-    Attributes:
-        replicas: int64[S, R], each row sorted from the highest.
-        rest: int64[S].
-        number: int64[S], which state each is, or which it follows from.
-    """
-
-    replicas: Words
-    rest: Words
-    number: Words
+    replicas: Words  # int64[S, R], each row sorted from the highest
+    rest: Words  # int64[S]
+    number: Words  # int64[S], which state each is, or which it follows from
 
     def __len__(self) -> int:
         return len(self.rest)

@@ -17,14 +17,6 @@ from kafka_capacity.kafka.groups.sorting import stable_order
 class Assignment:
     """Who reads what, in the order of Kafka's lists.
 
-    Attributes:
-        member_ids: all members of the group, as it lists them.
-        topics: the table that :attr:`topic` points into.
-        start: int64[M + 1]; the list of member i is ``start[i]:start[i + 1]`` of the arrays below.
-        topic: int32[N], position in :attr:`topics`.
-        partition: int32[N].
-        thread: int32[N], the thread of the member that reads it; old Scala consumer only.
-
     >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
     >>> group = Group(
     ...     topics=(Topic(name="orders", partitions=2),),
@@ -34,12 +26,12 @@ class Assignment:
     {'b': [], 'a': [('orders', 1), ('orders', 0)]}
     """
 
-    member_ids: tuple[str, ...]
-    topics: tuple[str, ...]
-    start: NDArray[np.int64]
-    topic: NDArray[np.int32]
-    partition: NDArray[np.int32]
-    thread: NDArray[np.int32] | None = None
+    member_ids: tuple[str, ...]  # all members of the group, as it lists them
+    topics: tuple[str, ...]  # the table that `topic` points into
+    start: NDArray[np.int64]  # int64[M + 1]; the list of member i is `start[i]:start[i + 1]` of the arrays below
+    topic: NDArray[np.int32]  # int32[N], position in `topics`
+    partition: NDArray[np.int32]  # int32[N]
+    thread: NDArray[np.int32] | None = None  # int32[N], the thread of the member that reads it; old Scala consumer only
 
     @classmethod
     def of(cls, group: Group, lists: Mapping[str, Sequence[TopicPartition]]) -> Assignment:

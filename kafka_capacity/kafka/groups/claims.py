@@ -24,32 +24,21 @@ from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 
 
 class Memory(NamedTuple):
-    """What one member says.
+    """What one member says."""
 
-    Attributes:
-        partitions: what it had.
-        generation: when; ``None`` if it does not say.
-    """
-
-    partitions: TopicPartitions
-    generation: int | None
+    partitions: TopicPartitions  # what it had
+    generation: int | None  # when; `None` if it does not say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Claims:
-    """Who is believed to have had what.
+    """Who is believed to have had what."""
 
-    Attributes:
-        member: int64[N], position of the member in the group; members follow in the order of the leader's map.
-        code: int64[N], number of the partition, in the order of the member's list.
-        disputed: numbers of the partitions that two claimed in one generation.
-        latest_generation: the latest that any member names, -1 if none does.
-    """
-
+    # int64[N], position of the member in the group; members follow in the order of the leader's map
     member: NDArray[np.int64]
-    code: NDArray[np.int64]
-    disputed: frozenset[int]
-    latest_generation: int
+    code: NDArray[np.int64]  # int64[N], number of the partition, in the order of the member's list
+    disputed: frozenset[int]  # numbers of the partitions that two claimed in one generation
+    latest_generation: int  # the latest that any member names, -1 if none does
 
 
 def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes) -> Claims:

@@ -16,8 +16,7 @@ from kafka_capacity.kafka.java.hashing import integer_hash, string_hashes, uuid_
 
 KAFKA_TYPE = "org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException"
 
-Held = dict[str, list[int]]
-"""Partitions by topic id; both in Java's order of iteration."""
+Held = dict[str, list[int]]  # partitions by topic id; both in Java's order of iteration
 
 
 def map_order(group: Group) -> list[int]:

@@ -26,19 +26,12 @@ from kafka_capacity.kafka.java.hashing import uuid_hashes
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Walk:
-    """The partitions of some members, each once.
+    """The partitions of some members, each once."""
 
-    Attributes:
-        topics: the table that :attr:`topic` points into.
-        member: int64[N], which of the lists; rises.
-        topic: int64[N], the topics of a member in the order of its map.
-        partition: int64[N], the partitions of a topic in the order of its set.
-    """
-
-    topics: tuple[str, ...]
-    member: NDArray[np.int64]
-    topic: NDArray[np.int64]
-    partition: NDArray[np.int64]
+    topics: tuple[str, ...]  # the table that `topic` points into
+    member: NDArray[np.int64]  # int64[N], which of the lists; rises
+    topic: NDArray[np.int64]  # int64[N], the topics of a member in the order of its map
+    partition: NDArray[np.int64]  # int64[N], the partitions of a topic in the order of its set
 
 
 def walk(lists: Sequence[TopicPartitions]) -> Walk:

@@ -30,21 +30,15 @@ from kafka_capacity.kafka.groups.model import (
 )
 from kafka_capacity.kafka.groups.registry import Assignor
 
-MAX_ROUNDS = 10
-"""Rounds after which a cooperative group that does not settle is left alone."""
+MAX_ROUNDS = 10  # rounds after which a cooperative group that does not settle is left alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Round:
-    """One generation of a classic group.
+    """One generation of a classic group."""
 
-    Attributes:
-        generation: its number, from 1.
-        assignment: who got what.
-    """
-
-    generation: int
-    assignment: Assignment
+    generation: int  # its number, from 1
+    assignment: Assignment  # who got what
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -37,8 +37,7 @@ def fill_from_below(count: int, sizes: NDArray[np.int64], places: NDArray[np.int
     return np.concatenate((to[order_by(at, places[to])], np.argsort(places)[:over]))
 
 
-ASIDE = 1 << 40
-"""What a member that is set aside weighs: more than any number of partitions."""
+ASIDE = 1 << 40  # what a member that is set aside weighs: more than any number of partitions
 
 
 class Loads:

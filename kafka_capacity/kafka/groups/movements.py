@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from kafka_capacity.kafka.java.hash_map import JavaHashSet
 
-Pair = tuple[int, int]
-"""The member that had a partition before all moves, and the one that has it now."""
+Pair = tuple[int, int]  # the member that had a partition before all moves, and the one that has it now
 
 
 class Movements:

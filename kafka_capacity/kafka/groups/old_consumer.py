@@ -33,8 +33,7 @@ from kafka_capacity.kafka.groups.range_ import range_owners
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.java.hashing import string_hash, utf16_key
 
-Thread = tuple[int, int]
-"""Position of the consumer in the group, number of its thread."""
+Thread = tuple[int, int]  # position of the consumer in the group, number of its thread
 
 
 @register("range", GroupProtocol.OLD)

@@ -19,17 +19,11 @@ _FIRST_LOOK = 16  # partitions looked at in one go, four times as many after eac
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wishes:
-    """Who subscribes to what. A topic that a member names twice counts twice, as in Kafka.
+    """Who subscribes to what. A topic that a member names twice counts twice, as in Kafka."""
 
-    Attributes:
-        subscribers: members of each topic.
-        topics: int64 arrays, topics of each member, in its own order.
-        most: how many partitions each member can get at most.
-    """
-
-    subscribers: Subscribers
-    topics: list[NDArray[np.int64]]
-    most: list[int]
+    subscribers: Subscribers  # members of each topic
+    topics: list[NDArray[np.int64]]  # int64 arrays, topics of each member, in its own order
+    most: list[int]  # how many partitions each member can get at most
 
     @classmethod
     def of(cls, found: Subscriptions) -> Wishes:

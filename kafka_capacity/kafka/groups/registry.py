@@ -21,26 +21,18 @@ from kafka_capacity.kafka.groups.own import load_own, own_names
 class GroupProtocol(StrEnum):
     """How the members of a group agree on who reads what."""
 
-    CLASSIC = "classic"
-    """A member, the leader, assigns (``group.protocol=classic``)."""
-    CONSUMER = "consumer"
-    """The coordinator assigns (KIP-848, ``group.protocol=consumer``)."""
-    SHARE = "share"
-    """Members share partitions (KIP-932)."""
-    OLD = "old"
-    """The Scala consumer of 0.10 and before: every member assigns its own threads."""
+    CLASSIC = "classic"  # a member, the leader, assigns (`group.protocol=classic`)
+    CONSUMER = "consumer"  # the coordinator assigns (KIP-848, `group.protocol=consumer`)
+    SHARE = "share"  # members share partitions (KIP-932)
+    OLD = "old"  # the Scala consumer of 0.10 and before: every member assigns its own threads
 
 
 class Assignor(Protocol):
-    """Return who reads what. Write a class like this to bring your own.
+    """Return who reads what. Write a class like this to bring your own."""
 
-    Attributes:
-        name: as users type it.
-        is_cooperative: whether members keep what they hold while the group rebalances, so that a partition is
-            taken from one member in one round and given to another in the next. Classic groups only.
-    """
-
-    name: str
+    name: str  # as users type it
+    # whether members keep what they hold while the group rebalances, so that a partition is taken from one member in
+    # one round and given to another in the next. Classic groups only.
     is_cooperative: bool
 
     def assign(self, group: Group) -> Assignment:

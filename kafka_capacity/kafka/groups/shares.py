@@ -10,25 +10,15 @@ from numpy.typing import NDArray
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Shares:
-    """How far the members are.
+    """How far the members are."""
 
-    Attributes:
-        smaller: the share that each member gets.
-        larger: the same, or one more where the partitions do not divide evenly.
-        larger_wanted: how many members get the larger share, 0 where both are the same.
-        larger_given: how many have it.
-        count: int64[M], partitions of each member.
-        below: members with less than the smaller share.
-        at_smaller: members with exactly the smaller share that may get one more.
-    """
-
-    smaller: int
-    larger: int
-    larger_wanted: int
-    larger_given: int = 0
-    count: NDArray[np.int64]
-    below: list[int] = field(default_factory=list)
-    at_smaller: list[int] = field(default_factory=list)
+    smaller: int  # the share that each member gets
+    larger: int  # the same, or one more where the partitions do not divide evenly
+    larger_wanted: int  # how many members get the larger share, 0 where both are the same
+    larger_given: int = 0  # how many have it
+    count: NDArray[np.int64]  # int64[M], partitions of each member
+    below: list[int] = field(default_factory=list)  # members with less than the smaller share
+    at_smaller: list[int] = field(default_factory=list)  # members with exactly the smaller share that may get one more
 
     @property
     def wants_larger(self) -> bool:

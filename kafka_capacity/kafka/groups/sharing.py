@@ -14,8 +14,7 @@ from kafka_capacity.kafka.groups.model import TopicPartition
 from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet
 from kafka_capacity.kafka.java.hashing import integer_hash
 
-P = TypeVar("P")
-"""A partition: (topic id, number), or the number alone where one topic is looked at."""
+P = TypeVar("P")  # a partition: (topic id, number), or the number alone where one topic is looked at
 
 
 def sized_for(count: int) -> int:

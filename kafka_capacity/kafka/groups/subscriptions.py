@@ -21,17 +21,11 @@ from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subscribers:
-    """Who subscribes to each of some topics. Where all members want the same, all topics share one run.
+    """Who subscribes to each of some topics. Where all members want the same, all topics share one run."""
 
-    Attributes:
-        member: int64[N], positions of members in the group.
-        first: int64[T], where the run of each topic starts in :attr:`member`.
-        count: int64[T], how long it is.
-    """
-
-    member: NDArray[np.int64]
-    first: NDArray[np.int64]
-    count: NDArray[np.int64]
+    member: NDArray[np.int64]  # int64[N], positions of members in the group
+    first: NDArray[np.int64]  # int64[T], where the run of each topic starts in `member`
+    count: NDArray[np.int64]  # int64[T], how long it is
 
     @classmethod
     def of(cls, group: Group, order: Sequence[int], table: dict[str, int]) -> Subscribers:
@@ -92,21 +86,13 @@ class Subscribers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subscriptions:
-    """The group as the leader walks over it.
+    """The group as the leader walks over it."""
 
-    Attributes:
-        group: the group.
-        order: positions in ``group.members`` in the order of the leader's map.
-        hashes: int32[M], hash of each member's id, as the group lists them.
-        topics: the subscribed topics with metadata, in the order of the leader's map.
-        table: position in :attr:`topics` by name.
-    """
-
-    group: Group
-    order: list[int]
-    hashes: NDArray[np.int32]
-    topics: tuple[Topic, ...]
-    table: dict[str, int]
+    group: Group  # the group
+    order: list[int]  # positions in `group.members` in the order of the leader's map
+    hashes: NDArray[np.int32]  # int32[M], hash of each member's id, as the group lists them
+    topics: tuple[Topic, ...]  # the subscribed topics with metadata, in the order of the leader's map
+    table: dict[str, int]  # position in `topics` by name
 
     @classmethod
     def of(cls, group: Group) -> Subscriptions:

@@ -19,20 +19,15 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.placement.apportionment import first_in_sequence
 from kafka_capacity.kafka.placement.layout import Layout
 
-MAX_CELLS = 2_000
-"""Partitions times brokers up to which the program is tried."""
+MAX_CELLS = 2_000  # partitions times brokers up to which the program is tried
 _MAX_NODES = 100
 _GAP_RATIO = 0.001
-_GOOD_ENOUGH_RATIO = 0.004
-"""A plan proven to be so close to the optimum is left alone."""
+_GOOD_ENOUGH_RATIO = 0.004  # a plan proven to be so close to the optimum is left alone
 _PART_SIZES = (3, 4, 5)
 _PARTS = 12
-_FEASIBLE = 1e-6
-"""HiGHS takes a row for kept that is off by so much."""
-_DUAL_ERROR_RATIO = 1e-7
-"""By so much what it proves may be off."""
-TINY_CELLS = 300
-"""Up to this size without any gap."""
+_FEASIBLE = 1e-6  # HiGHS takes a row for kept that is off by so much
+_DUAL_ERROR_RATIO = 1e-7  # by so much what it proves may be off
+TINY_CELLS = 300  # up to this size without any gap
 
 
 def cheapest_within(

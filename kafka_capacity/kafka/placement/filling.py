@@ -20,8 +20,7 @@ from kafka_capacity.kafka.placement.layout import NOWHERE, Layout
 from kafka_capacity.kafka.placement.shares import distinct_racks
 
 _BATCHES = 64
-_LARGE_RATIO = 0.01
-"""A replica above this part of a mean share is placed by itself."""
+_LARGE_RATIO = 0.01  # a replica above this part of a mean share is placed by itself
 _MAX_RACKS = 64
 
 

@@ -24,8 +24,7 @@ from kafka_capacity.kafka.placement.amounts import drawn, poured
 from kafka_capacity.kafka.placement.apportionment import within_amount
 from kafka_capacity.kafka.placement.layout import HardLimit, Layout
 
-LEADER_TOLERANCE_RATIO = 0.10
-"""How far a broker's leader load may be from its share before leadership is handed over."""
+LEADER_TOLERANCE_RATIO = 0.10  # how far a broker's leader load may be from its share before leadership is handed over
 _ROUNDS = 60
 
 

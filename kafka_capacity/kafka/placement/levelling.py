@@ -29,8 +29,7 @@ _PASSES = 8
 _WINDOW = 256
 _RECEIVERS = 8
 _TINY = 1e-12
-_NEAR_ENOUGH_RATIO = 1e-4
-"""A replica that overshoots a limit by less than this part of a share is taken at once."""
+_NEAR_ENOUGH_RATIO = 1e-4  # a replica that overshoots a limit by less than this part of a share is taken at once
 
 
 class Levelling:

@@ -20,8 +20,7 @@ from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits, broker_loads
 
-CLOSE_ENOUGH = 1.002
-"""A plan this close to a bound is not worth a closer one."""
+CLOSE_ENOUGH = 1.002  # a plan this close to a bound is not worth a closer one
 SOLVER = "solver"
 
 

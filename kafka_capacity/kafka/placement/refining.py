@@ -25,8 +25,7 @@ from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.problem import Balance
 from kafka_capacity.kafka.placement.proving import CLOSE_ENOUGH
 
-MAX_STEPS = 20_000
-"""Replicas times brokers up to which a problem counts as small."""
+MAX_STEPS = 20_000  # replicas times brokers up to which a problem counts as small
 _DEPTH = 4
 _BEAM_CELLS = 200_000
 _WEIGHTS = (0.5, 0.8, 0.4)

@@ -16,32 +16,21 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.placement.problem import LimitedLoad, PlacementProblem
 from kafka_capacity.kafka.placement.shortages import Shortage, shortages
 
-_SLACK_RATIO = 0.02
-"""Replicas cannot be split: that much room is left when a limit is raised."""
-_ROUNDING = 1e-9
-"""What the brokers hold today is just enough for all they hold today, but for the rounding of sums."""
-_MAX_RACKS = 8
-"""That are named."""
-BINDS_FROM_RATIO = 0.98
-"""A broker this close to a limit is held back by it."""
+_SLACK_RATIO = 0.02  # replicas cannot be split: that much room is left when a limit is raised
+_ROUNDING = 1e-9  # what the brokers hold today is just enough for all they hold today, but for the rounding of sums
+_MAX_RACKS = 8  # that are named
+BINDS_FROM_RATIO = 0.98  # a broker this close to a limit is held back by it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitState:
-    """How the brokers stand to one kind of limit.
+    """How the brokers stand to one kind of limit."""
 
-    Attributes:
-        constraint: ``disk``, ``replica_count``, ``network_in`` or ``network_out``.
-        binding_brokers: ids of those at the limit or above it.
-        highest_ratio: the largest load as a ratio of its limit; with limits so many times as high this plan fits.
-        proven_ratio: no plan fits with limits fewer times as high than this; 0 where nothing is proven.
-        shortages: of the racks, of what topics are pinned to, or of all brokers: which take the most brokers more.
-    """
-
-    constraint: str
-    binding_brokers: tuple[int, ...]
-    highest_ratio: float
-    proven_ratio: float
+    constraint: str  # `disk`, `replica_count`, `network_in` or `network_out`
+    binding_brokers: tuple[int, ...]  # ids of those at the limit or above it
+    highest_ratio: float  # the largest load as a ratio of its limit; with limits so many times as high this plan fits
+    proven_ratio: float  # no plan fits with limits fewer times as high than this; 0 where nothing is proven
+    # of the racks, of what topics are pinned to, or of all brokers: which take the most brokers more
     shortages: tuple[Shortage, ...]
 
     @property

@@ -28,19 +28,12 @@ from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, Ra
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BalanceLimits:
-    """Between which loads a broker counts as balanced; float64[B] each, bytes or replicas.
+    """Between which loads a broker counts as balanced; float64[B] each, bytes or replicas."""
 
-    Attributes:
-        unit: float64[P], what one replica of the partition adds to a broker's load.
-        fair: the share of each broker.
-        lower: the least load within the tolerance.
-        upper: the most load within the tolerance.
-    """
-
-    unit: NDArray[np.float64]
-    fair: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    unit: NDArray[np.float64]  # float64[P], what one replica of the partition adds to a broker's load
+    fair: NDArray[np.float64]  # the share of each broker
+    lower: NDArray[np.float64]  # the least load within the tolerance
+    upper: NDArray[np.float64]  # the most load within the tolerance
 
     def widened_to(self, load: NDArray[np.float64]) -> BalanceLimits:
         """Widen so that ``load`` is inside: what a plan that is only as balanced as this one would have to reach."""

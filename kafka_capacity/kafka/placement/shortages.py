@@ -22,38 +22,23 @@ from kafka_capacity.kafka.placement.shares import wanted_racks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
-    """What some brokers need together of something that is limited.
+    """What some brokers need together of something that is limited."""
 
-    Attributes:
-        rack: whose brokers, ``None`` for others.
-        topics: those that may be on these brokers only, empty for others.
-        ratio: what they must hold ÷ what they may; 0 where one of them has no limit.
-        missing_brokers: how many brokers of the usual limit they lack at the least.
-    """
-
-    rack: str | None = None
-    topics: tuple[str, ...] = ()
-    ratio: float
-    missing_brokers: int
+    rack: str | None = None  # whose brokers, `None` for others
+    topics: tuple[str, ...] = ()  # those that may be on these brokers only, empty for others
+    ratio: float  # what they must hold ÷ what they may; 0 where one of them has no limit
+    missing_brokers: int  # how many brokers of the usual limit they lack at the least
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Kinds:
-    """Partitions of one factor that may be on the same brokers, G kinds of them.
+    """Partitions of one factor that may be on the same brokers, G kinds of them."""
 
-    Attributes:
-        amount: float64[G], what one replica of each, all together, adds.
-        factor: int64[G].
-        allowed: bool[G, B].
-        reach: int64[G, R], how many brokers of each rack are allowed.
-        spread: int64[G], over how many racks they must be.
-    """
-
-    amount: NDArray[np.float64]
-    factor: NDArray[np.int64]
-    allowed: NDArray[np.bool_]
-    reach: NDArray[np.int64]
-    spread: NDArray[np.int64]
+    amount: NDArray[np.float64]  # float64[G], what one replica of each, all together, adds
+    factor: NDArray[np.int64]  # int64[G]
+    allowed: NDArray[np.bool_]  # bool[G, B]
+    reach: NDArray[np.int64]  # int64[G, R], how many brokers of each rack are allowed
+    spread: NDArray[np.int64]  # int64[G], over how many racks they must be
 
 
 def shortages(

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 _MAX_EXCHANGED = 64
 """Of so many reorderings of one leader's lists at most two are taken at once: of more, single ones are fine enough."""
-_PASSES = 20
-"""At most: after the loss of a rack the lists of several leaders count together."""
+_PASSES = 20  # at most: after the loss of a rack the lists of several leaders count together
 
 
 def level_takeovers(

@@ -34,8 +34,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.java.hashing import to_int
 from kafka_capacity.kafka.producer.topic import TopicMetadata
 
-PositiveDraw = Callable[[], int]
-"""Return an integer from 0 to 2**31 - 1, as ``BuiltInPartitioner.randomPartition`` does."""
+PositiveDraw = Callable[[], int]  # return an integer from 0 to 2**31 - 1, as `BuiltInPartitioner.randomPartition` does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,20 +59,13 @@ class StickyPartition:
 
 @dataclass(slots=True, kw_only=True)
 class BuiltInPartitioner:
-    """The partitioner of one topic.
+    """The partitioner of one topic."""
 
-    Attributes:
-        sticky_batch_size: bytes after which another partition is chosen (``batch.size``), from 1.
-        draw: where random numbers come from.
-        topic: what is known of the topic now.
-        stats: load statistics, ``None`` to choose evenly.
-        sticky: the current partition, ``None`` before the first record.
-    """
-
-    sticky_batch_size: int
-    draw: PositiveDraw
-    topic: TopicMetadata
-    stats: LoadStats | None = None
+    sticky_batch_size: int  # bytes after which another partition is chosen (`batch.size`), from 1
+    draw: PositiveDraw  # where random numbers come from
+    topic: TopicMetadata  # what is known of the topic now
+    stats: LoadStats | None = None  # load statistics, `None` to choose evenly
+    # the current partition, `None` before the first record
     sticky: StickyPartition | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:

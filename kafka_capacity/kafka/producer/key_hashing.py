@@ -40,15 +40,10 @@ _FEW = 16  # so few long keys left in a block are faster one by one
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Keys:
-    """N serialized keys, one after another.
+    """N serialized keys, one after another."""
 
-    Attributes:
-        buffer: uint8[B], their bytes.
-        offsets: int64[N + 1], where each begins, and where the last one ends.
-    """
-
-    buffer: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
+    buffer: NDArray[np.uint8]  # uint8[B], their bytes
+    offsets: NDArray[np.int64]  # int64[N + 1], where each begins, and where the last one ends
 
     def __post_init__(self) -> None:
         offsets = self.offsets

@@ -22,23 +22,17 @@ from dataclasses import dataclass, field
 from kafka_capacity.kafka.producer.key_hashing import POSITIVE
 from kafka_capacity.kafka.producer.topic import TopicMetadata
 
-Draw = Callable[[], int]
-"""Return any Java ``int``, as ``ThreadLocalRandom.nextInt`` does."""
+Draw = Callable[[], int]  # return any Java `int`, as `ThreadLocalRandom.nextInt` does
 
 _NO_PARTITION = -1
 
 
 @dataclass(slots=True, kw_only=True)
 class StickyPartitionCache:
-    """The sticky partitions of one producer.
+    """The sticky partitions of one producer."""
 
-    Attributes:
-        draw: where random numbers come from.
-        partitions: the partition of each topic that has one.
-    """
-
-    draw: Draw
-    partitions: dict[str, int] = field(default_factory=dict)
+    draw: Draw  # where random numbers come from
+    partitions: dict[str, int] = field(default_factory=dict)  # the partition of each topic that has one
 
     def partition(self, name: str, topic: TopicMetadata) -> int:
         """Return the partition of the next record, chosen now if there is none."""

@@ -11,15 +11,10 @@ from kafka_capacity.kafka.producer.key_hashing import checked_count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicMetadata:
-    """The partitions of a topic, as ``org.apache.kafka.common.Cluster`` lists them to a partitioner.
+    """The partitions of a topic, as ``org.apache.kafka.common.Cluster`` lists them to a partitioner."""
 
-    Attributes:
-        partitions: how many there are, with a leader or not.
-        available: those with a leader, ascending.
-    """
-
-    partitions: int
-    available: tuple[int, ...]
+    partitions: int  # how many there are, with a leader or not
+    available: tuple[int, ...]  # those with a leader, ascending
 
     def __post_init__(self) -> None:
         checked_count(self.partitions)

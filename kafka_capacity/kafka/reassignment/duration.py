@@ -32,21 +32,13 @@ from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveDuration:
-    """How long one move takes when everything moves at once.
+    """How long one move takes when everything moves at once."""
 
-    Attributes:
-        seconds: ``None`` when it never ends; 0 when nothing is copied.
-        bottleneck_broker: the broker that decides, ``None`` when nothing is copied.
-        bottleneck_direction: ``in`` or ``out`` of that broker.
-        smallest_throttle_bytes_per_second: the move ends with any throttle above this.
-        unreachable_partitions: partitions that cannot be copied, since nobody leads them.
-    """
-
-    seconds: float | None
-    bottleneck_broker: int | None
-    bottleneck_direction: str | None
-    smallest_throttle_bytes_per_second: float
-    unreachable_partitions: int
+    seconds: float | None  # `None` when it never ends; 0 when nothing is copied
+    bottleneck_broker: int | None  # the broker that decides, `None` when nothing is copied
+    bottleneck_direction: str | None  # `in` or `out` of that broker
+    smallest_throttle_bytes_per_second: float  # the move ends with any throttle above this
+    unreachable_partitions: int  # partitions that cannot be copied, since nobody leads them
 
 
 def move_duration(

@@ -14,8 +14,7 @@ from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 from kafka_capacity.kafka.reassignment.hops import State
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
-_PASSES = 256
-"""New leaders are chosen in so many passes, each of which sees the load of those before it."""
+_PASSES = 256  # new leaders are chosen in so many passes, each of which sees the load of those before it
 
 
 def lead_away(

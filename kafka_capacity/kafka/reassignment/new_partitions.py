@@ -13,19 +13,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartitions:
-    """Partitions that a topic gets.
+    """Partitions that a topic gets."""
 
-    Attributes:
-        topic: its name.
-        count_before: how many it has.
-        replicas: of each new partition, the preferred leader first; all lists are of one length.
-        moved_keys_ratio: of records with keys, the share that goes to another partition than before.
-    """
-
-    topic: str
-    count_before: int
+    topic: str  # its name
+    count_before: int  # how many it has
+    # of each new partition, the preferred leader first; all lists are of one length
     replicas: tuple[tuple[int, ...], ...]
-    moved_keys_ratio: float
+    moved_keys_ratio: float  # of records with keys, the share that goes to another partition than before
 
     @property
     def count_after(self) -> int:

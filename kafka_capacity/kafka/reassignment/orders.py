@@ -15,17 +15,12 @@ from kafka_capacity.kafka.reassignment.traffic import Carried, sent_by_leader
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pressure:
-    """How full and how busy brokers are, and which is the worst of those that the move relieves.
+    """How full and how busy brokers are, and which is the worst of those that the move relieves."""
 
-    Attributes:
-        ratio: float64[B], the fullest or busiest resource of each broker that the move relieves, 0 for the others.
-        broker: position of the worst broker, ``None`` where the move relieves nobody.
-        resource: what it is short of: ``disk``, ``network_in`` or ``network_out``.
-    """
-
+    # float64[B], the fullest or busiest resource of each broker that the move relieves, 0 for the others
     ratio: NDArray[np.float64]
-    broker: int | None
-    resource: str
+    broker: int | None  # position of the worst broker, `None` where the move relieves nobody
+    resource: str  # what it is short of: `disk`, `network_in` or `network_out`
 
 
 def pressure(problem: MoveProblem, before: Carried, after: Carried) -> Pressure:

@@ -14,25 +14,15 @@ from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveRefusal:
-    """One constraint that keeps partitions where they are.
+    """One constraint that keeps partitions where they are."""
 
-    Attributes:
-        constraint: its short name: ``leader``, ``fenced``, ``in_sync``, ``min_isr``, ``disk`` or ``log_dir``.
-        where: the broker, the directory, or the topics.
-        needed: how much it would take, in ``unit``; of a disk, for the first of the partitions to fit.
-        available: how much there is.
-        unit: what the two figures count.
-        reason: a sentence for people, with the numbers in it.
-        rows: the partitions that stay, positions in the problem.
-    """
-
-    constraint: str
-    where: str
-    needed: float
-    available: float
-    unit: str
-    reason: str
-    rows: tuple[int, ...]
+    constraint: str  # its short name: `leader`, `fenced`, `in_sync`, `min_isr`, `disk` or `log_dir`
+    where: str  # the broker, the directory, or the topics
+    needed: float  # how much it would take, in `unit`; of a disk, for the first of the partitions to fit
+    available: float  # how much there is
+    unit: str  # what the two figures count
+    reason: str  # a sentence for people, with the numbers in it
+    rows: tuple[int, ...]  # the partitions that stay, positions in the problem
 
 
 def _some(problem: MoveProblem, rows: NDArray[np.intp]) -> str:

@@ -11,8 +11,7 @@ import numpy as np
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, wave_files
 from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave
 
-WAVES_FOLDER = "waves/"
-"""Where the files of waves are, seen from the runbook."""
+WAVES_FOLDER = "waves/"  # where the files of waves are, seen from the runbook
 
 _SERVERS = "--bootstrap-server $BOOTSTRAP"
 _REASSIGN = f"kafka-reassign-partitions.sh {_SERVERS} --reassignment-json-file"
@@ -21,41 +20,24 @@ _ELECT = f"kafka-leader-election.sh {_SERVERS} --election-type preferred --path-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunbookStep:
-    """One thing to do.
+    """One thing to do."""
 
-    Attributes:
-        does: in a word: ``check``, ``execute``, ``throttle``, ``watch``, ``verify``, ``elect``, ``wait``, ``cancel``,
-            ``roll back``.
-        commands: to be run in a shell, in this order; may be empty.
-        seconds: how long to wait, ``None`` where the step is something else.
-    """
-
-    does: str
-    commands: tuple[str, ...] = ()
-    seconds: float | None = None
+    does: str  # in a word: `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`, `cancel`, `roll back`
+    commands: tuple[str, ...] = ()  # to be run in a shell, in this order; may be empty
+    seconds: float | None = None  # how long to wait, `None` where the step is something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunbookWave:
-    """The steps of a wave.
+    """The steps of a wave."""
 
-    Attributes:
-        number: of the wave, from 1.
-        kind: of the wave.
-        partitions: how many it changes.
-        throttle_bytes_per_second: for ``--throttle``, ``None`` where nothing is copied.
-        files: name and sha256 of each file, by name.
-        steps: forward.
-        back: to go back, while it runs and once it is done.
-    """
-
-    number: int
-    kind: str
-    partitions: int
-    throttle_bytes_per_second: int | None
-    files: tuple[tuple[str, str], ...]
-    steps: tuple[RunbookStep, ...]
-    back: tuple[RunbookStep, ...]
+    number: int  # of the wave, from 1
+    kind: str  # of the wave
+    partitions: int  # how many it changes
+    throttle_bytes_per_second: int | None  # for `--throttle`, `None` where nothing is copied
+    files: tuple[tuple[str, str], ...]  # name and sha256 of each file, by name
+    steps: tuple[RunbookStep, ...]  # forward
+    back: tuple[RunbookStep, ...]  # to go back, while it runs and once it is done
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON and templates."""

@@ -17,15 +17,10 @@ from kafka_capacity.kafka.reassignment.traffic import Carried
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BrokerThrottles:
-    """The throttles of every broker.
+    """The throttles of every broker."""
 
-    Attributes:
-        in_bytes_per_second: float64[B], ``follower.replication.throttled.rate``, what it receives.
-        out_bytes_per_second: float64[B], ``leader.replication.throttled.rate``, what it sends.
-    """
-
-    in_bytes_per_second: NDArray[np.float64]
-    out_bytes_per_second: NDArray[np.float64]
+    in_bytes_per_second: NDArray[np.float64]  # float64[B], `follower.replication.throttled.rate`, what it receives
+    out_bytes_per_second: NDArray[np.float64]  # float64[B], `leader.replication.throttled.rate`, what it sends
 
 
 def broker_throttles(problem: MoveProblem, before: Carried, after: Carried) -> BrokerThrottles:

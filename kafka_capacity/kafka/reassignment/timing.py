@@ -23,42 +23,25 @@ from kafka_capacity.kafka.reassignment.traffic import Carried, sent_by_leader
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gates:
-    """What copies pass, G gates.
+    """What copies pass, G gates."""
 
-    Attributes:
-        wave: intp[G].
-        broker: intp[G], position.
-        direction: intp[G], 0 in, 1 out, 2 fetch.
-        amount_bytes: float64[G].
-        load: float64[3, G], what is produced to the moving partitions and passes too.
-        closing: float64[3, G].
-        of_copy: intp[copies, K], the gates that each copy passes.
-    """
-
-    wave: NDArray[np.intp]
-    broker: NDArray[np.intp]
-    direction: NDArray[np.intp]
-    amount_bytes: NDArray[np.float64]
-    load: NDArray[np.float64]
-    closing: NDArray[np.float64]
-    of_copy: NDArray[np.intp]
+    wave: NDArray[np.intp]  # intp[G]
+    broker: NDArray[np.intp]  # intp[G], position
+    direction: NDArray[np.intp]  # intp[G], 0 in, 1 out, 2 fetch
+    amount_bytes: NDArray[np.float64]  # float64[G]
+    load: NDArray[np.float64]  # float64[3, G], what is produced to the moving partitions and passes too
+    closing: NDArray[np.float64]  # float64[3, G]
+    of_copy: NDArray[np.intp]  # intp[copies, K], the gates that each copy passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pace:
-    """How long each of N waves takes, and what that was worked out from.
+    """How long each of N waves takes, and what that was worked out from."""
 
-    Attributes:
-        seconds: float64[3, N]: low, expected, high; infinite for never.
-        cells: which broker takes part in which wave.
-        gates: what copies pass; the first two for each cell are its in and out.
-        flows: the copies.
-    """
-
-    seconds: NDArray[np.float64]
-    cells: Cells
-    gates: Gates
-    flows: Flows
+    seconds: NDArray[np.float64]  # float64[3, N]: low, expected, high; infinite for never
+    cells: Cells  # which broker takes part in which wave
+    gates: Gates  # what copies pass; the first two for each cell are its in and out
+    flows: Flows  # the copies
 
     def in_bytes(self) -> NDArray[np.float64]:
         """Return float64[C], what the broker of each cell copies to itself."""
@@ -71,31 +54,22 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Timing:
-    """The other figures of all waves, N of them, and of their cells, C of them.
+    """The other figures of all waves, N of them, and of their cells, C of them."""
 
-    Attributes:
-        copied_bytes: float64[N], what is to be copied when a wave begins.
-        in_flight_bytes: float64[N], what is copied until it ends at the expected rates, new records among it.
-        bottleneck_broker: int32[N], -1 where nothing is copied.
-        bottleneck_direction: of each wave: ``in``, ``out``, or ``fetch`` where the fetcher from one leader decides.
-        smallest_throttle_bytes_per_second: float64[3, N], a wave ends with any throttle above, low, expected, high.
-        disk: what the broker of each cell holds.
-        leaders: int64[C], partitions it leads after the wave.
-        dir_cells: which directory takes part in which wave.
-        dir_start_bytes, dir_peak_bytes, dir_end_bytes: float64[·].
-    """
-
-    copied_bytes: NDArray[np.float64]
+    copied_bytes: NDArray[np.float64]  # float64[N], what is to be copied when a wave begins
+    # float64[N], what is copied until it ends at the expected rates, new records among it
     in_flight_bytes: NDArray[np.float64]
-    bottleneck_broker: NDArray[np.int32]
+    bottleneck_broker: NDArray[np.int32]  # int32[N], -1 where nothing is copied
+    # of each wave: `in`, `out`, or `fetch` where the fetcher from one leader decides
     bottleneck_direction: tuple[str | None, ...]
+    # float64[3, N], a wave ends with any throttle above, low, expected, high
     smallest_throttle_bytes_per_second: NDArray[np.float64]
-    disk: DiskLevels
-    leaders: NDArray[np.int64]
-    dir_cells: Cells
-    dir_start_bytes: NDArray[np.float64]
-    dir_peak_bytes: NDArray[np.float64]
-    dir_end_bytes: NDArray[np.float64]
+    disk: DiskLevels  # what the broker of each cell holds
+    leaders: NDArray[np.int64]  # int64[C], partitions it leads after the wave
+    dir_cells: Cells  # which directory takes part in which wave
+    dir_start_bytes: NDArray[np.float64]  # float64[·]
+    dir_peak_bytes: NDArray[np.float64]  # float64[·]
+    dir_end_bytes: NDArray[np.float64]  # float64[·]
 
 
 def pace_of(

@@ -12,21 +12,13 @@ from kafka_capacity.kafka.reassignment.problem import BAND, MoveProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Carried:
-    """What each broker carries.
+    """What each broker carries."""
 
-    Attributes:
-        written_bytes_per_second: float64[3, B], as leader and follower: low, expected, high.
-        sent_bytes_per_second: float64[3, B], to consumers and, as leader, once to each follower.
-        held_bytes: float64[B], of replicas.
-        leaders: float64[B].
-        dir_bytes: float64[D], in each log directory.
-    """
-
-    written_bytes_per_second: NDArray[np.float64]
-    sent_bytes_per_second: NDArray[np.float64]
-    held_bytes: NDArray[np.float64]
-    leaders: NDArray[np.float64]
-    dir_bytes: NDArray[np.float64]
+    written_bytes_per_second: NDArray[np.float64]  # float64[3, B], as leader and follower: low, expected, high
+    sent_bytes_per_second: NDArray[np.float64]  # float64[3, B], to consumers and, as leader, once to each follower
+    held_bytes: NDArray[np.float64]  # float64[B], of replicas
+    leaders: NDArray[np.float64]  # float64[B]
+    dir_bytes: NDArray[np.float64]  # float64[D], in each log directory
 
 
 def sent_by_leader(

@@ -29,50 +29,32 @@ from kafka_capacity.kafka.rebalance.settings import GroupSettings
 class Kind(Enum):
     """What can happen."""
 
-    LEAVE = auto()
-    """A member stops and tells the coordinator."""
-    QUIT = auto()
-    """A member stops in good order, and tells nobody."""
-    DIE = auto()
-    """A member stops in the middle of its work."""
-    EXPEL = auto()
-    """The coordinator strikes a silent member off."""
-    JOIN = auto()
-    """A member that the coordinator does not know comes."""
-    RETURN = auto()
-    """A silent member that was not struck off goes on."""
-    GROW = auto()
-    """Topics get more partitions."""
-    NOTICE = auto()
-    """Whoever assigns learns of them."""
+    LEAVE = auto()  # a member stops and tells the coordinator
+    QUIT = auto()  # a member stops in good order, and tells nobody
+    DIE = auto()  # a member stops in the middle of its work
+    EXPEL = auto()  # the coordinator strikes a silent member off
+    JOIN = auto()  # a member that the coordinator does not know comes
+    RETURN = auto()  # a silent member that was not struck off goes on
+    GROW = auto()  # topics get more partitions
+    NOTICE = auto()  # whoever assigns learns of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberEvent:
-    """One thing that happens.
+    """One thing that happens."""
 
-    Attributes:
-        time_seconds: after the event's start.
-        kind: what.
-        member: number in the roster, -1 where it is about no member.
-    """
-
-    time_seconds: float
-    kind: Kind
-    member: int = -1
+    time_seconds: float  # after the event's start
+    kind: Kind  # what
+    member: int = -1  # number in the roster, -1 where it is about no member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """Where in their rounds clocks stand.
+    """Where in their rounds clocks stand."""
 
-    Attributes:
-        rng: draws them; with ``None`` whoever waits, waits for the whole round: what closed forms speak of.
-        is_in_phase: heartbeats of classic members fall together, as they do for some time after a rebalance.
-    """
-
+    # draws them; with `None` whoever waits, waits for the whole round: what closed forms speak of
     rng: np.random.Generator | None
-    is_in_phase: bool = False
+    is_in_phase: bool = False  # heartbeats of classic members fall together, as they do for some time after a rebalance
 
     def wait(self, max_seconds: float) -> float:
         """Draw how long something takes that takes at most so long."""

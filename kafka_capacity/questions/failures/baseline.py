@@ -59,25 +59,15 @@ def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cluster:
-    """What stays the same whatever is lost.
+    """What stays the same whatever is lost."""
 
-    Attributes:
-        today: the partitions before any loss.
-        rows: which partitions each broker holds.
-        rates: of the partitions.
-        topic: int32[P].
-        topic_count: how many topics there are.
-        reads: what the consumer groups read.
-        rules: of the controller.
-    """
-
-    today: PartitionStates
-    rows: BrokerRows
-    rates: PartitionRates
-    topic: NDArray[np.int32]
-    topic_count: int
-    reads: GroupReads
-    rules: ElectionRules
+    today: PartitionStates  # the partitions before any loss
+    rows: BrokerRows  # which partitions each broker holds
+    rates: PartitionRates  # of the partitions
+    topic: NDArray[np.int32]  # int32[P]
+    topic_count: int  # how many topics there are
+    reads: GroupReads  # what the consumer groups read
+    rules: ElectionRules  # of the controller
 
     @classmethod
     def of(
@@ -134,27 +124,16 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BaselineState:
-    """A state of the cluster, and its sums.
+    """A state of the cluster, and its sums."""
 
-    Attributes:
-        states: of all partitions.
-        counts: how many partitions each of :data:`FLAGS` is true of.
-        stopped_bytes_per_second: produced on average to what nobody leads.
-        refused_bytes_per_second: the same for what is under its minimum.
-        is_topic_offline: bool[T], nobody leads one of its partitions.
-        group_offline: int64[G].
-        coordinator: int8[K], for each partition of ``__consumer_offsets``.
-        sums: of the brokers, S = 1.
-    """
-
-    states: PartitionStates
-    counts: dict[str, int]
-    stopped_bytes_per_second: float
-    refused_bytes_per_second: float
-    is_topic_offline: NDArray[np.bool_]
-    group_offline: NDArray[np.int64]
-    coordinator: NDArray[np.int8]
-    sums: BrokerSums
+    states: PartitionStates  # of all partitions
+    counts: dict[str, int]  # how many partitions each of `FLAGS` is true of
+    stopped_bytes_per_second: float  # produced on average to what nobody leads
+    refused_bytes_per_second: float  # the same for what is under its minimum
+    is_topic_offline: NDArray[np.bool_]  # bool[T], nobody leads one of its partitions
+    group_offline: NDArray[np.int64]  # int64[G]
+    coordinator: NDArray[np.int8]  # int8[K], for each partition of `__consumer_offsets`
+    sums: BrokerSums  # of the brokers, S = 1
 
     @classmethod
     def of(cls, cluster: Cluster, first: Sequence[int]) -> BaselineState:

@@ -23,44 +23,26 @@ from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionRates:
-    """What one replica of each partition takes.
+    """What one replica of each partition takes."""
 
-    Attributes:
-        traffic: hour by hour.
-        size_bytes: float64[P].
-        mean_bytes_per_second: float64[P], produced on average.
-        costs: of processors; ``None`` where what they can do is not known, so that nobody asks.
-    """
-
-    traffic: Traffic
-    size_bytes: NDArray[np.float64]
-    mean_bytes_per_second: NDArray[np.float64]
-    costs: CpuCosts | None = None
+    traffic: Traffic  # hour by hour
+    size_bytes: NDArray[np.float64]  # float64[P]
+    mean_bytes_per_second: NDArray[np.float64]  # float64[P], produced on average
+    costs: CpuCosts | None = None  # of processors; `None` where what they can do is not known, so that nobody asks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BrokerSums:
-    """Sums of S sets of partitions on B brokers.
+    """Sums of S sets of partitions on B brokers."""
 
-    Attributes:
-        leaders: float64[S, B].
-        written: float32[S, B, H], bytes per second.
-        sent: float32[S, B, H].
-        cores: float32[S, B, H], what that takes of processors; H is 0 where nobody asks.
-        copied_in: float64[S, B], bytes to be copied onto it.
-        copied_out: float64[S, B], bytes that it sends for that.
-        load_in: float64[S, B], produced on average to what is copied onto it.
-        load_out: float64[S, B], what it sends of that, to followers in sync too.
-    """
-
-    leaders: NDArray[np.float64]
-    written: NDArray[np.float32]
-    sent: NDArray[np.float32]
-    cores: NDArray[np.float32]
-    copied_in: NDArray[np.float64]
-    copied_out: NDArray[np.float64]
-    load_in: NDArray[np.float64]
-    load_out: NDArray[np.float64]
+    leaders: NDArray[np.float64]  # float64[S, B]
+    written: NDArray[np.float32]  # float32[S, B, H], bytes per second
+    sent: NDArray[np.float32]  # float32[S, B, H]
+    cores: NDArray[np.float32]  # float32[S, B, H], what that takes of processors; H is 0 where nobody asks
+    copied_in: NDArray[np.float64]  # float64[S, B], bytes to be copied onto it
+    copied_out: NDArray[np.float64]  # float64[S, B], bytes that it sends for that
+    load_in: NDArray[np.float64]  # float64[S, B], produced on average to what is copied onto it
+    load_out: NDArray[np.float64]  # float64[S, B], what it sends of that, to followers in sync too
 
     def changed_by(self, after: BrokerSums, before: BrokerSums) -> BrokerSums:
         """Add what some sets have more after than before."""

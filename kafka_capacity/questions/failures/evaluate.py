@@ -22,8 +22,7 @@ from kafka_capacity.questions.failures.broker_sums import broker_sums
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.questions.failures.sets import failure_sets
 
-_MAX_CELLS = 1 << 23
-"""How many hourly figures of brokers are held at once: 32 MiB of each flow."""
+_MAX_CELLS = 1 << 23  # how many hourly figures of brokers are held at once: 32 MiB of each flow
 
 
 def evaluate_failures(

@@ -19,22 +19,14 @@ class GroupReads:
     """What the groups of a snapshot read.
 
     A group reads what its members subscribe to and are assigned, and what it has committed offsets of.
-
-    Attributes:
-        groups: the names.
-        partitions: int64[G], how many partitions each reads.
-        group: int32[N], groups by partition.
-        starts: int64[P + 1], where those of each partition begin in :attr:`group`.
-        offsets: the rows of ``__consumer_offsets``; none where it is not there.
-        coordinator: int64[G], the partition of that topic; 0 where it is not there.
     """
 
-    groups: tuple[str, ...]
-    partitions: NDArray[np.int64]
-    group: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    offsets: slice
-    coordinator: NDArray[np.int64]
+    groups: tuple[str, ...]  # the names
+    partitions: NDArray[np.int64]  # int64[G], how many partitions each reads
+    group: NDArray[np.int32]  # int32[N], groups by partition
+    starts: NDArray[np.int64]  # int64[P + 1], where those of each partition begin in `group`
+    offsets: slice  # the rows of `__consumer_offsets`; none where it is not there
+    coordinator: NDArray[np.int64]  # int64[G], the partition of that topic; 0 where it is not there
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> GroupReads:

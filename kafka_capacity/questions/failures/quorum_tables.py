@@ -76,8 +76,7 @@ HOST_LOST = FailureKind.VANISHED
 """What losing a voter is taken to be: its host is gone, and requests to it run into their timeout."""
 
 
-RUNS = "failover_runs"
-"""What executors give: one row a simulated failover, on the way to ``quorum_failovers``."""
+RUNS = "failover_runs"  # what executors give: one row a simulated failover, on the way to `quorum_failovers`
 
 
 def run_table(loss: ControllerLoss, first_run: int, found: Sequence[Failover]) -> pa.Table:

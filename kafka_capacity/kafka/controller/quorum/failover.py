@@ -26,37 +26,24 @@ _Thing = TypeVar("_Thing")
 
 _LONGEST_SECONDS = 600.0
 
-_RUNS_APART = 1_000_003
-"""More than the runs of one call: seeds next to each other share no run."""
+_RUNS_APART = 1_000_003  # more than the runs of one call: seeds next to each other share no run
 
 
 class ControllerLoss(NamedTuple):
-    """A way to lose the active controller.
+    """A way to lose the active controller."""
 
-    Attributes:
-        failure: what happens to it.
-        lost_before: how many other voters are gone already, their hosts with them.
-    """
-
-    failure: FailureKind
-    lost_before: int = 0
+    failure: FailureKind  # what happens to it
+    lost_before: int = 0  # how many other voters are gone already, their hosts with them
 
 
 class Failover(NamedTuple):
-    """What came of one run.
+    """What came of one run."""
 
-    Attributes:
-        leaderless_seconds: from the failure until another leader's term begins; ``inf`` where none did in 10 minutes.
-        inactive_seconds: until that leader, or a later one, has committed a record and can act.
-        epochs: how many were used up; each beyond the first is an election that nobody won or a leader that could not
-            stay.
-        rpcs: requests by kind, sent by all replicas from the failure until the leader could act.
-    """
-
-    leaderless_seconds: float
-    inactive_seconds: float
+    leaderless_seconds: float  # from the failure until another leader's term begins; `inf` where none did in 10 minutes
+    inactive_seconds: float  # until that leader, or a later one, has committed a record and can act
+    # how many were used up; each beyond the first is an election that nobody won or a leader that could not stay
     epochs: int
-    rpcs: Mapping[Rpc, int]
+    rpcs: Mapping[Rpc, int]  # requests by kind, sent by all replicas from the failure until the leader could act
 
 
 def failovers(

@@ -12,8 +12,7 @@ from math import inf
 from kafka_capacity.kafka.controller.quorum.messages import NOBODY, UNKNOWN_OFFSET, Error, Request, Response, Rpc
 from kafka_capacity.kafka.controller.quorum.replica import CHECK_QUORUM_FACTOR, Replica, State
 
-MAX_FETCH_WAIT_SECONDS = 0.5
-"""How long a fetch waits for records (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
+MAX_FETCH_WAIT_SECONDS = 0.5  # how long a fetch waits for records (`KafkaRaftClient.MAX_FETCH_WAIT_MS`)
 
 
 # -- when it is asked ----------------------------------------------------------------------------------

@@ -24,8 +24,7 @@ from kafka_capacity.kafka.controller.quorum.messages import (
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
 from kafka_capacity.kafka.controller.quorum.voters import majority
 
-CHECK_QUORUM_FACTOR = 1.5
-"""A leader resigns when a majority has not fetched for so many fetch timeouts."""
+CHECK_QUORUM_FACTOR = 1.5  # a leader resigns when a majority has not fetched for so many fetch timeouts
 
 
 class State(StrEnum):

@@ -21,21 +21,17 @@ from kafka_capacity.kafka.controller.quorum.protocol import handle_request, hand
 from kafka_capacity.kafka.controller.quorum.replica import Replica, State
 from kafka_capacity.kafka.controller.quorum.settings import Environment
 
-SHUTDOWN_SECONDS = 5.0
-"""How long a controller that shuts down waits for its successor (``RaftManager``)."""
+SHUTDOWN_SECONDS = 5.0  # how long a controller that shuts down waits for its successor (`RaftManager`)
 
 
 class FailureKind(StrEnum):
     """What happens to the active controller."""
 
-    KILLED = "killed"
-    """Its process ends; its host answers that nobody listens."""
+    KILLED = "killed"  # its process ends; its host answers that nobody listens
 
-    VANISHED = "vanished"
-    """Its host is gone; requests to it run into their timeout."""
+    VANISHED = "vanished"  # its host is gone; requests to it run into their timeout
 
-    SHUT_DOWN = "shut down"
-    """It ends in an orderly way, after it has resigned."""
+    SHUT_DOWN = "shut down"  # it ends in an orderly way, after it has resigned
 
 
 class Election(NamedTuple):

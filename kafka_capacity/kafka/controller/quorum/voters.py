@@ -23,24 +23,17 @@ import numpy as np
 
 from kafka_capacity.errors import RequestError
 
-MAX_VOTERS = 9
-"""More voters than anybody runs: every write waits for a majority of them."""
+MAX_VOTERS = 9  # more voters than anybody runs: every write waits for a majority of them
 
-LARGEST_NODE_ID = 2**31 - 1
-"""``node.id`` is a Java int."""
+LARGEST_NODE_ID = 2**31 - 1  # `node.id` is a Java int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voter:
-    """One controller that votes.
+    """One controller that votes."""
 
-    Attributes:
-        node_id: its ``node.id``.
-        rack: what fails together, such as an availability zone; ``None`` where it is not known.
-    """
-
-    node_id: int
-    rack: str | None = None
+    node_id: int  # its `node.id`
+    rack: str | None = None  # what fails together, such as an availability zone; `None` where it is not known
 
 
 def majority(voters: int) -> int:

@@ -18,25 +18,17 @@ from kafka_capacity.kafka.controller.loss_simulation import simulate_losses
 
 _MTTF, _REPAIR, _RACK_MTTF = 19.0, 1.0, 49.0
 _MAX_COPYSETS = 2_000
-_FAILURES = 200_000
-"""How many are drawn in all."""
+_FAILURES = 200_000  # how many are drawn in all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaCheck:
-    """How far the closed form is off.
+    """How far the closed form is off."""
 
-    Attributes:
-        copysets: how many were looked at.
-        expected: losses of copysets a second, by the closed form.
-        counted: the same in the simulation.
-        standard_error: of what was counted.
-    """
-
-    copysets: int
-    expected: float
-    counted: float
-    standard_error: float
+    copysets: int  # how many were looked at
+    expected: float  # losses of copysets a second, by the closed form
+    counted: float  # the same in the simulation
+    standard_error: float  # of what was counted
 
     @property
     def off_ratio(self) -> float:

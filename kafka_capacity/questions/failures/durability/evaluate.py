@@ -26,8 +26,7 @@ from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate
 from kafka_capacity.questions.failures.durability.failure_modes import explored_settings
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
 
-MAX_PARTITIONS = 100_000
-"""Of more no other placement is tried: it takes partitions one by one."""
+MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partitions one by one
 
 
 def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> DurabilityResult:
