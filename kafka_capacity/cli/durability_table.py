@@ -7,7 +7,7 @@ from kafka_capacity.cli.durable import Durable
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.kafka.durability import Acks, Outcome
 from kafka_capacity.kafka.durability.traces import trace
-from kafka_capacity.questions.failures.durability.failure_modes import FAILURE_MODES
+from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES
 from kafka_capacity.questions.failures.durability.tables import durability_tables
 from kafka_capacity.questions.failures.section.durability_figures import (
     PlacementDurability,

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_capacity.conformance.cases import case_files, read_cases
-from kafka_capacity.conformance.compare import Tally, tally
+from kafka_capacity.conformance.compare import Tally, case_files, read_cases, tally
 from kafka_capacity.conformance.registry import load_answers
 from kafka_capacity.errors import InventoryError, RequestError
 

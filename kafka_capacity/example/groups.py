@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.cluster.assignment import Partitions
-from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
 
 _PURPOSES = ("etl", "fraud", "search-index", "billing", "dashboards", "archive", "alerts", "features")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.codes import CLUSTER_CODES
 from kafka_capacity.health.controllers import check_controllers
-from kafka_capacity.health.lagging_groups import check_lags
-from kafka_capacity.health.now import check_now
-from kafka_capacity.health.problem import Problem, Problems
+from kafka_capacity.health.now import check_lags, check_now
+from kafka_capacity.health.problem import CLUSTER_CODES, Problem, Problems
 from kafka_capacity.health.racks import check_racks
 from kafka_capacity.health.resources import check_resources
 from kafka_capacity.health.settings import check_settings
@@ -18,10 +16,8 @@ from kafka_capacity.health.settings import check_settings
 def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Problems:
     """Return everything that is wrong with a cluster, as far as it is known.
 
-    Args:
-        view: the cluster.
-        soundness: what is wrong with the inventory itself. Of an earlier check of the cluster nothing is taken from
-            it: under other limits other problems are there.
+    ``soundness`` is what is wrong with the inventory itself. Of an earlier check of the cluster nothing is taken from
+    it: under other limits other problems are there.
     """
     return Problems.of(
         [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kafka_capacity.health.codes import RETIRED_CODES, Code
-from kafka_capacity.health.problem import Problem, Problems
+from kafka_capacity.health.problem import RETIRED_CODES, Code, Problem, Problems
 
 RESOLVED = "The change resolves this."
 NEW = "New with the change."

@@ -17,26 +17,13 @@ MEASURES = ("cpu_cores_used", "leader_in_bytes_per_second", "follower_in_bytes_p
 
 
 def observed_costs(raw: RawInventory, *, after: str | None = None) -> CpuCalibration | None:
-    """Fit the costs of traffic to the hours of brokers of which everything is known.
-
-    Args:
-        raw: the inventory.
-        after: hours of later days only; ``None`` for all.
-
-    Returns:
-        What came of it; ``None`` where the inventory has no such hour.
-    """
+    """Fit the costs of traffic to the hours, after that day, of brokers of which all is known; ``None`` without any."""
     samples = broker_hours(raw, after=after)
     return calibrate(samples[0], samples[1], samples[2], samples[3]) if samples.shape[1] else None
 
 
 def broker_hours(raw: RawInventory, *, after: str | None = None) -> NDArray[np.float64]:
-    """Return float64[4, N], :data:`MEASURES` of the hours of brokers of which all of them are known.
-
-    Args:
-        raw: the inventory.
-        after: hours of later days only; ``None`` for all.
-    """
+    """Return float64[4, N], :data:`MEASURES` of the hours, after that day, of brokers of which all are known."""
     table = raw.table("broker_metrics")
     if after is not None:
         day = datetime.datetime.fromisoformat(after).replace(tzinfo=datetime.UTC) + datetime.timedelta(days=1)

@@ -14,11 +14,7 @@ _TRAILING_NUMBER = re.compile(r"[A-Za-z].*-(\d{1,9})$")
 
 
 def broker_ids(names: Collection[str], brokers: pa.Table) -> dict[str, int]:
-    """Return the ids of the brokers that names stand for; names that stand for none are left out.
-
-    Args:
-        names: values of the label that tells brokers apart.
-        brokers: the table of the inventory.
+    """Return the ids of the brokers that values of a label stand for; names that stand for none are left out.
 
     A name is an id; or a host of the inventory, with any port (that of an exporter is another than the broker's); or
     ends in a number, as pods do, where every name then stands for a broker of its own.

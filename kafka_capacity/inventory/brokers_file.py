@@ -54,11 +54,7 @@ class BrokersFile:
 
 
 def parse_brokers_file(text: str, file: str) -> BrokersFile:
-    """Read a list of brokers, or Cruise Control's ``capacity.json``.
-
-    Args:
-        text: of the file.
-        file: how to name it in errors.
+    """Read a list of brokers, or Cruise Control's ``capacity.json``, from the text of a file that errors name.
 
     Raises:
         DamagedInputError: with one line for each mistake, naming the entry and its id.
@@ -101,10 +97,7 @@ def brokers_table(entries: Sequence[BrokerEntry]) -> pa.Table:
 def listed_brokers_table(content: BrokersFile, file: str, other_ids: Sequence[int] = ()) -> pa.Table:
     """Return the table of the brokers that the file names.
 
-    Args:
-        content: of the file.
-        file: how to name it in errors.
-        other_ids: brokers known from elsewhere; ``capacity.json`` speaks of them by its default.
+    ``capacity.json`` speaks by its default of ``other_ids``, brokers known from elsewhere.
 
     Raises:
         DamagedInputError: ``capacity.json`` names no broker and none are known from elsewhere.

@@ -137,11 +137,7 @@ def is_capacity_file(document: Any) -> bool:
 
 
 def parse_capacity_file(document: Any, file: str) -> CapacityFile:
-    """Read ``capacity.json``.
-
-    Args:
-        document: the parsed JSON.
-        file: how to name the file in errors.
+    """Read ``capacity.json``, which is parsed as JSON already; errors name the file.
 
     Raises:
         DamagedInputError: with one line for each mistake.

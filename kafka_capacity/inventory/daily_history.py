@@ -27,11 +27,8 @@ def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> To
     """Return the daily means of all topics, up to the day of the inventory.
 
     Values that cannot be a rate (negative, infinite) count as not known. Where several tables know a day of a topic,
-    the hourly metrics of the inventory count before a profile, and both before the table of history.
-
-    Args:
-        raw: an inventory without fatal findings.
-        profile_days: the table of that name of a load profile, which has the hours that earlier inventories brought.
+    the hourly metrics of the inventory count before a profile (its table of that name, with hours that earlier
+    inventories brought), and both before the table of history.
     """
     last = datetime.date.fromisoformat(raw.ds).toordinal()
     tables = [_from_history(raw.table("history"))]

@@ -53,11 +53,7 @@ def file_limit_bytes() -> int:
 
 
 def decompressed(data: bytes, file: str) -> bytes:
-    """Return what a gzip file holds.
-
-    Args:
-        data: the bytes of the file.
-        file: how to name it in errors.
+    """Return what a gzip file, which errors name, holds.
 
     Raises:
         DamagedInputError: it cannot be read, or holds more than :func:`file_limit_bytes`.
@@ -82,11 +78,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 
 
 def read_parquet(data: bytes, file: str) -> pa.Table:
-    """Return the table of a Parquet file.
-
-    Args:
-        data: the bytes of the file.
-        file: how to name it in errors.
+    """Return the table of a Parquet file, which errors name.
 
     Raises:
         DamagedInputError: it cannot be read, or takes more memory than :func:`file_limit_bytes`.

@@ -23,12 +23,10 @@ from numpy.typing import NDArray
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints, known, values
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
-from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.replica_columns import PartitionIndex
-from kafka_capacity.inventory.snapshot import partition_load
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
@@ -65,11 +63,8 @@ def group_facts(
 ) -> GroupFactsFound:
     """Return what is known of every group that can be simulated, and why the others cannot.
 
-    Args:
-        raw: an inventory without fatal findings.
-        snapshot: of the same inventory.
-        broker_heap_bytes: of the JVM on every broker; the page cache is what it leaves.
-        load: what :func:`partition_load` gives for the two, where the caller has it already.
+    ``broker_heap_bytes`` is that of the JVM on every broker: the page cache is what it leaves. ``load`` is what
+    :func:`partition_load` gives, where the caller has it already.
     """
     chosen: list[SubscribedGroup] = []
     skipped: list[SkippedGroup] = []
@@ -159,9 +154,7 @@ class _Offsets:
     @classmethod
     def of(cls, raw: RawInventory, snapshot: Snapshot) -> _Offsets:
         lags, partitions = raw.table("lags"), snapshot.partitions
-        index = PartitionIndex.of(
-            partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
-        )
+        index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
         place = index.find(lags.column("topic"), lags.column("partition"))
         names, group = encode(lags.column("group_id"))
         order = np.lexsort((place, group))

@@ -41,13 +41,7 @@ SOURCE = "kafka_admin"
 def read_cluster(
     connection: KafkaConnection, *, cluster: str, ds: str, progress: Callable[[str], None] | None = None
 ) -> RawInventory:
-    """Read the inventory of a live cluster.
-
-    Args:
-        connection: how to reach it.
-        cluster: the name that the user gives it.
-        ds: the day that the inventory stands for, ``YYYY-MM-DD`` (UTC).
-        progress: told in a few words what has been read.
+    """Read the inventory of a live cluster for a day, ``YYYY-MM-DD`` (UTC); ``progress`` is told what has been read.
 
     Raises:
         SourceError: the cluster cannot be reached, refuses us, or does not describe itself; the message names the

@@ -41,12 +41,8 @@ def split_address(uri: str) -> tuple[str, str]:
 def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "", end: int, days: int) -> RawInventory:
     """Return an inventory with the rates of files; hours that it has already are replaced by those of the files.
 
-    Args:
-        raw: the inventory.
-        store: where the files are.
-        name: of the one file that counts; all below the store where it is empty.
-        end: of the last hour that counts, since 1970.
-        days: how many days before that count; a folder may have those of years.
+    The file ``name`` counts, or all below the store where it is empty; and of these the ``days`` before ``end`` (of an
+    hour, since 1970): a folder may have those of years.
 
     Raises:
         DamagedInputError: a file is wrong; the message has a line for each mistake, with the file, the row, the column

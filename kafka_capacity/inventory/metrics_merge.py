@@ -35,13 +35,10 @@ def without_metrics_remarks(remarks: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:
-    """Return the rows of all of them, of those for the same key and hour the one of the last table that has one.
+    """Return the rows of all tables, of those for the same key and hour the one of the last table that has one.
 
-    A table that repeats a key by itself keeps its repetitions, which the checks of an inventory then name.
-
-    Args:
-        name: of the table in an inventory; its first columns are its key.
-        tables: with its schema, the one that counts least first.
+    The first columns of the table in an inventory are its key. A table that repeats a key by itself keeps its
+    repetitions, which the checks of an inventory then name.
     """
     filled = [table for table in tables if len(table)]
     if not filled:

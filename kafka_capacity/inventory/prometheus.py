@@ -24,12 +24,11 @@ from kafka_capacity.inventory.counters import HOUR
 from kafka_capacity.inventory.findings import warning
 from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
-from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places, read_hours
 from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
 from kafka_capacity.inventory.prometheus_series import ask, partition_of, put_together
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.replica_columns import ReplicaColumns
 from kafka_capacity.inventory.tables import TABLES
@@ -58,15 +57,8 @@ def with_prometheus(
     """Return an inventory with the rates that a server knows; hours that it has already are replaced by the server's.
 
     A server that does not answer takes nothing else with it: the inventory is given with what could be read and a
-    warning that says what could not.
-
-    Args:
-        raw: the inventory.
-        connection: how to reach the server.
-        settings: what to ask for.
-        end: of the last hour, since 1970.
-        progress: told in a few words what has been read.
-        client: to ask with, in place of one of this connection.
+    warning that says what could not. The last hour ends at ``end``, since 1970; ``progress`` is told what has been
+    read.
     """
     say = progress or (lambda _: None)
     try:

@@ -120,13 +120,7 @@ DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
 
 
 def selector(quantity: Quantity, metric: Metric, labels: Mapping[str, str]) -> str:
-    """Write the selector of a metric.
-
-    Args:
-        quantity: what it stands for.
-        metric: what it is called.
-        labels: that every series must have, by name.
-    """
+    """Write the selector of a metric that stands for a quantity, of series that have all these labels."""
     if len(metric.names) == 1:
         name, matchers = metric.names[0], []
     else:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kafka_capacity.inventory.column_values import Flags, Ints
 from kafka_capacity.inventory.counters import HOUR, Fall
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
+from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
 from kafka_capacity.inventory.prometheus_series import (
     ask,
@@ -20,7 +21,6 @@ from kafka_capacity.inventory.prometheus_series import (
     spread_rows,
     totals,
 )
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 
 LEAD_SECONDS = 900
 """Asked for before and after the hours, so that steps across their ends are whole: the longest step that counts."""
@@ -98,14 +98,7 @@ class _Asking:
 def read_hours(
     client: PrometheusClient, settings: PrometheusSettings, places: Places, *, start: int, end: int
 ) -> Hours:
-    """Ask for some whole hours.
-
-    Args:
-        client: of the server.
-        settings: what to ask for.
-        places: the partitions that count.
-        start: of the first hour, since 1970.
-        end: of the last hour.
+    """Ask a server for the whole hours between two moments since 1970.
 
     Raises:
         SourceError: the server does not answer as it should.

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kafka_capacity.inventory.column_values import Flags, Ints
 from kafka_capacity.inventory.counters import Fall, hourly_rates
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
+from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Metric, Quantity, selector
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 
 Key = TypeVar("Key")
 

@@ -143,11 +143,7 @@ def cluster_document(raw: RawInventory) -> dict[str, Any]:
 
 
 def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
-    """Parse ``cluster.json``.
-
-    Args:
-        data: its bytes.
-        name: how to name it in errors.
+    """Parse the bytes of ``cluster.json``; errors call it by this name.
 
     Raises:
         DamagedInputError: it is not JSON, a field is wrong, or it is of a version that this program does not read.

@@ -115,9 +115,10 @@ class PartitionIndex:
     keys: Ints
 
     @classmethod
-    def of(cls, topics: Sequence[str], topic: Ints, partition: Ints) -> PartitionIndex:
+    def of(cls, topics: Sequence[str], topic: NDArray[np.integer], partition: NDArray[np.integer]) -> PartitionIndex:
         """Index partitions that are sorted by topic code, then number."""
-        return cls(topic_codes={name: code for code, name in enumerate(topics)}, keys=partition_keys(topic, partition))
+        keys = partition_keys(topic.astype(np.int64), partition.astype(np.int64))
+        return cls(topic_codes={name: code for code, name in enumerate(topics)}, keys=keys)
 
     def has(self, topic: str, partition: int) -> bool:
         """Return whether there is such a partition."""
@@ -146,3 +147,21 @@ class PartitionIndex:
         place = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
         found = np.where(self.keys[place] == wanted, place, -1) if len(self.keys) else np.full(len(starts), -1)
         return np.repeat(found.astype(np.int64), np.diff(starts, append=len(number)))
+
+
+def log_dir_of_replicas(replicas: ReplicaColumns, log_dirs: pa.Table) -> Ints:
+    """Return the row of each replica's log dir, -1 where it is not known or not listed."""
+    paths, path = encode(log_dirs.column("path"))
+    code_of = {name: code for code, name in enumerate(paths)}
+    names, code = encode(replicas.table.column("log_dir").fill_null(""))
+    translated = np.array([code_of.get(name, -1) for name in names], dtype=np.int64)
+    wanted_path = translated[code] if len(names) else code
+    wanted_path = wanted_path if replicas.order is None else wanted_path[replicas.order]
+    key = (ints(log_dirs.column("broker_id")) << 32) | path
+    order = np.argsort(key, kind="stable")
+    if not len(order):
+        return np.full(len(wanted_path), -1, dtype=np.int64)
+    wanted = np.where(wanted_path >= 0, (replicas.broker << 32) | wanted_path.clip(min=0), -1)
+    place = np.searchsorted(key[order], wanted).clip(max=len(order) - 1)
+    found = (key[order][place] == wanted) & (wanted_path >= 0)
+    return np.where(found, order[place], -1)

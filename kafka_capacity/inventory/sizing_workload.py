@@ -20,22 +20,15 @@ from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
 from kafka_capacity.inventory.column_values import floats
 from kafka_capacity.inventory.group_facts import group_facts
-from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
 LEAST_HOURS = 24  # a day: with less, the hours say nothing of which partitions peak together
 
 
 def sizing_workload(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook) -> Workload:
-    """Put together what sizing needs to know of the partitions.
-
-    Args:
-        raw: an inventory without fatal findings.
-        snapshot: of the same inventory.
-        load: likewise.
-        outlook: of the same partitions.
-    """
+    """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
     segment = _segment_bytes(raw, snapshot)
     return Workload(

@@ -11,7 +11,6 @@ import pyarrow as pa
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.columns import conform
-from kafka_capacity.inventory.health import inventory_problems
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
@@ -21,6 +20,7 @@ from kafka_capacity.inventory.raw import (
     raw_from_document,
 )
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
+from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.objects.dataset import (
     Manifest,
     canonical_json,
@@ -48,11 +48,7 @@ class InventoryRef:
 
 
 def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
-    """Check an inventory and write it; the same inventory gives the same bytes.
-
-    Args:
-        raw: as a source gave it.
-        store: where to.
+    """Check an inventory and write it to a store; the same inventory gives the same bytes.
 
     Raises:
         InventoryError: it has fatal findings; what was staged for that day before stays as it was.
@@ -90,13 +86,7 @@ def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
 
 
 def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> RawInventory:
-    """Read a staged inventory.
-
-    Args:
-        store: where from.
-        cluster: its name.
-        ds: its day.
-        manifest_sha256: the version that the caller pinned, which is read whatever was staged since.
+    """Read a staged inventory: what stands for the day, or the pinned version of it, whatever was staged since.
 
     Raises:
         InventoryError: there is none for that day.
@@ -141,13 +131,7 @@ def load_findings(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256:
 def newest_complete(
     store: ObjectStore, cluster: str, *, not_after: datetime.date, not_before: datetime.date | None = None
 ) -> str:
-    """Return the day of the newest inventory that is complete.
-
-    Args:
-        store: where to look.
-        cluster: its name.
-        not_after: the last day that counts.
-        not_before: the first day that counts, for who wants no old one.
+    """Return the day of the newest inventory that is complete, between two days that count; any before the last may.
 
     Raises:
         InventoryError: there is none.

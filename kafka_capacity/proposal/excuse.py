@@ -49,8 +49,7 @@ class Excuse:
 def shortfall_ratio(excuse: Mapping[str, Any]) -> float:
     """Return how many times as much is needed as is available; infinite where nothing is, or one is not known.
 
-    Args:
-        excuse: as :meth:`Excuse.as_dict` has it; ``None`` or NaN is a figure that is not known.
+    In plain data, as :meth:`Excuse.as_dict` has it, ``None`` or NaN is a figure that is not known.
     """
     needed, available = excuse["needed"], excuse["available"]
     if needed is None or available is None or not available > 0 or math.isnan(needed):

@@ -17,7 +17,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.producer.remapping import even_share_remapped
+from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
 from kafka_capacity.kafka.reassignment.new_partitions import NewPartitions
 
 if TYPE_CHECKING:

@@ -68,13 +68,9 @@ def _median(values: NDArray[np.float64]) -> float | None:
 def proposed_brokers(
     observed: Brokers, count: int, new_racks: Sequence[str] = (), *, ids_taken: Sequence[int] = ()
 ) -> Brokers:
-    """Return the target list for a broker count, by the rules of this module.
+    """Return the target list for a broker count of at least 1, by the rules of this module.
 
-    Args:
-        observed: the brokers there are.
-        count: how many there shall be, at least 1.
-        new_racks: racks of the new brokers, taken in turn.
-        ids_taken: further ids that no new broker may get.
+    New brokers take ``new_racks`` in turn, and none of ``ids_taken``.
     """
     keep = list(range(len(observed)))
     while len(keep) > count:

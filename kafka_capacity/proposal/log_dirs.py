@@ -108,10 +108,7 @@ class FullLogDir:
 def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -> NDArray[np.float64]:
     """Return what each directory holds today, those of new brokers what those hold that they replace: float64[D].
 
-    Args:
-        snapshot: the cluster as it is, or when the move begins.
-        dirs: as :func:`target_log_dirs` lists them.
-        replaced: new ids by old ones.
+    Directories are as :func:`target_log_dirs` lists them; ``replaced`` are new ids by old ones.
     """
     rows, columns = np.nonzero((snapshot.replicas >= 0) & (snapshot.log_dir >= 0))
     size = snapshot.partition_size_bytes()[rows]
@@ -126,11 +123,7 @@ def full_log_dirs(
 ) -> tuple[FullLogDir, ...]:
     """List the directories that would hold too much, the worst first.
 
-    Args:
-        problem: with the room of each.
-        dirs: which there are.
-        placed: what they would hold.
-        before: float64[D], what they hold today.
+    ``before`` is float64[D], what they hold today.
     """
     room, target = problem.log_dirs, problem.target
     if room is None:

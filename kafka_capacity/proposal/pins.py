@@ -83,12 +83,7 @@ def pins_by_topic(pins: Sequence[Pin], topics: Iterable[str]) -> dict[str, Pin]:
 
 
 def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[Brokers]) -> None:
-    """Refuse pins of topics, to brokers and to racks that there are not.
-
-    Args:
-        pins: what is asked.
-        topics: of the cluster.
-        targets: every list of brokers of the plan; a broker that only some have is fine.
+    """Refuse pins of topics, to brokers and to racks that there are not; a broker that only some targets have is fine.
 
     Raises:
         RequestError: one line for each mistake.

@@ -190,16 +190,9 @@ def partition_change(
     rules: ChangeRules,
     acceptable: Callable[[int], bool],
 ) -> PartitionChange | None:
-    """Work out what changes about a partition (``PartitionChangeBuilder.build``).
+    """Work out what changes about a partition (``PartitionChangeBuilder.build``); ``None`` if nothing does.
 
-    Args:
-        before: the partition now.
-        target: what is asked of it.
-        rules: what the cluster and the topic lay down.
-        acceptable: tells whether a broker may lead: alive and not fenced.
-
-    Returns:
-        The change, ``None`` if nothing changes.
+    Only an ``acceptable`` broker, alive and not fenced, may lead.
     """
     draft = _complete_reassignment(_drafted(before, target))
     if rules.has_elr:

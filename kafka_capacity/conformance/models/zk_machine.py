@@ -1,7 +1,7 @@
 """The state machines of the ZooKeeper-era controller, for one partition and its replicas (3.9.2).
 
 The controller keeps states in memory and leadership in ZooKeeper, with a copy of it in memory. A change of state that
-the tables of :mod:`.states` do not allow is refused: it is logged, and all stays as it was.
+the tables of :mod:`.leadership` do not allow is refused: it is logged, and all stays as it was.
 
 Partitions (``ZkPartitionStateMachine``):
     * New → Online makes the first live replica the leader and all live ones the ISR, and writes them. Without a live
@@ -35,8 +35,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_capacity.conformance.models.leadership import NO_LEADER, LeaderAndIsr, ReplicaAssignment
-from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.leadership import (
+    NO_LEADER,
+    LeaderAndIsr,
+    PartitionState,
+    ReplicaAssignment,
+    ReplicaState,
+)
 from kafka_capacity.conformance.models.zk_election import BrokerView, Strategy, elect
 from kafka_capacity.errors import PlacementError
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -122,3 +124,26 @@ class PartitionLoad:
             bytes_out_peak_bytes_per_second=zeros,
             hours=0,
         )
+
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+# By default they have three replicas, two of which must be in sync (`offsets.topic.*`, `transaction.state.log.*`,
+# `share.coordinator.state.topic.*`).
+INTERNAL_TOPICS = {
+    OFFSETS_TOPIC: "where groups commit their offsets",
+    "__transaction_state": "where transactions are kept",
+    "__share_group_state": "where share groups are kept",
+}
+
+USUAL_FACTOR = 3
+USUAL_MIN_ISR = 2
+
+
+def made_up_topic_id(name: str) -> str:
+    """Return the id that stands for a topic whose id is not known: 22 characters of base64url, the same for a name.
+
+    >>> made_up_topic_id("orders")
+    'HBaK2wDSCOQvkzFFKfH6nA'
+    """
+    return base64.urlsafe_b64encode(hashlib.sha256(name.encode()).digest()[:16]).decode().rstrip("=")

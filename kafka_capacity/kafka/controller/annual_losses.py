@@ -1,6 +1,6 @@
 """How often the data of topics are gone for good, and how many bytes that costs.
 
-Brokers lose their data one by one, as in :mod:`.copysets`, each with a repair time of its
+Brokers lose their data one by one, each with a repair time of its
 own; and racks lose those of all their brokers at once. Brokers and racks fail apart from each other. A broker is
 without its data a share ``q = repair / (mttf + repair)`` of the time by itself, a rack likewise; it fails
 ``1 / (mttf + repair)`` times a second. When one fails, a copyset is lost
@@ -29,7 +29,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
+
+SECONDS_PER_YEAR = 365 * 24 * 3600
+
+
+def copysets_of(replicas: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the distinct copysets of an assignment.
+
+    A *copyset* is a set of brokers that holds all replicas of at least one partition (Cidon et al., "Copysets: Reducing
+    the Frequency of Data Loss in Cloud Storage", USENIX ATC 2013). Data is lost when a whole copyset fails, so the
+    fewer distinct copysets an assignment has, the less often that happens, and the more partitions are hit when it
+    does: what is lost in the long run does not depend on them.
+
+    Args:
+        replicas: int[P, W], broker ids, padded with -1.
+
+    Returns:
+        int[C, W]: each copyset once, its brokers ascending after the padding.
+    """
+    distinct: NDArray[np.integer] = np.unique(np.sort(replicas, axis=1), axis=0)
+    return distinct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,12 +130,8 @@ def annual_losses(
 ) -> AnnualLosses:
     """Add up what failures cost each topic.
 
-    Args:
-        replicas: int[P, W], positions of brokers, padded with -1.
-        topic: int[P].
-        size_bytes: float64[P], what is lost with a partition.
-        hazards: of the brokers.
-        topics: how many there are.
+    ``replicas`` is int[P, W], positions of brokers, padded with -1; ``topic`` int[P]; ``size_bytes`` float64[P], what
+    is lost with a partition.
 
     Raises:
         RequestError: a partition has no replica.
@@ -143,11 +158,8 @@ def annual_losses(
 def completed(copysets: NDArray[np.integer], hazards: Hazards) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the chance that a failure completes a copyset: float64[C, W] by each broker, and by its rack.
 
-    A rack stands at the first of its brokers in the copyset, with 0 at the others.
-
-    Args:
-        copysets: int[C, W], positions of brokers, padded with -1.
-        hazards: of the brokers.
+    Copysets are int[C, W], positions of brokers, padded with -1. A rack stands at the first of its brokers in the
+    copyset, with 0 at the others.
     """
     is_there = copysets >= 0
     gone = np.where(is_there, hazards.broker_gone[copysets], 1.0)

@@ -93,16 +93,7 @@ class BrokerRows:
 
 
 def fail_brokers(states: PartitionStates, brokers: Sequence[int], rules: ElectionRules) -> PartitionStates:
-    """Lose some brokers.
-
-    Args:
-        states: before.
-        brokers: positions; one that is dead already changes nothing.
-        rules: of the controller.
-
-    Returns:
-        The same partitions afterwards, with these brokers dead.
-    """
+    """Return the partitions once brokers, given by position, are dead; one that is dead already changes nothing."""
     is_live = states.is_live.copy()
     is_live[list(brokers)] = False
     rank = np.full(len(states.is_live) + 1, _STAYS, dtype=np.int32)
@@ -121,17 +112,9 @@ def losses(
     rows: BrokerRows | None = None,
     max_sets: int = 1 << 30,
 ) -> Iterator[Losses]:
-    """Lose each set of brokers by itself.
+    """Lose each set of brokers, given by position, by itself; yield some sets at a time, in their order.
 
-    Args:
-        states: before, the same for all sets.
-        sets: positions of brokers.
-        rules: of the controller.
-        rows: of these states' replicas, where the caller has them already.
-        max_sets: at most so many sets are given together.
-
-    Yields:
-        Some sets at a time, in their order.
+    ``rows`` are those of these states, where the caller has them already. At most ``max_sets`` are given together.
     """
     held = BrokerRows.of(states.replicas, len(states.is_live)) if rows is None else rows
     start = 0

@@ -29,13 +29,9 @@ class SimulatedLosses:
 
 
 def simulate_losses(copysets: NDArray[np.integer], hazards: Hazards, *, seconds: float, seed: int) -> SimulatedLosses:
-    """Let brokers and racks fail for a while.
+    """Let brokers and racks fail for so many seconds, and count the copysets, distinct int[C, W], that are lost.
 
-    Args:
-        copysets: int[C, W], distinct, positions of brokers, padded with -1.
-        hazards: of the brokers.
-        seconds: how long.
-        seed: of the times.
+    Copysets are positions of brokers, padded with -1.
     """
     random = np.random.default_rng(seed)
     rates = np.concatenate([hazards.broker_rate, hazards.rack_rate])

@@ -40,16 +40,10 @@ class PartitionStates:
         is_live: NDArray[np.bool_],
         eligible: NDArray[np.bool_] | None = None,
     ) -> PartitionStates:
-        """Put together what is known.
+        """Put together what is known, as in the attributes.
 
-        Args:
-            replicas: as in the attributes.
-            in_sync: likewise.
-            leader: int32[P], the position of the broker that leads, -1 where none does.
-            min_insync_replicas: int32[P], as it is set.
-            is_unclean_allowed: as in the attributes.
-            is_live: likewise.
-            eligible: likewise; none where it is left out.
+        ``leader`` is int32[P], the position of the broker that leads, -1 where none does; ``min_insync_replicas`` as it
+        is set. Nobody is eligible where that is left out.
         """
         held = replicas >= 0
         leads = held & (replicas == leader[:, None])

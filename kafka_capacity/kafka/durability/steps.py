@@ -13,15 +13,6 @@ from enum import IntEnum
 import numpy as np
 
 from kafka_capacity.kafka.durability.rules import (
-    Rules,
-    advanced,
-    has_leader,
-    is_short_of_isr,
-    next_to_send,
-    told_error,
-    without_idle_eligible,
-)
-from kafka_capacity.kafka.durability.words import (
     CONFIGURATION,
     EPOCH,
     EPOCH_START,
@@ -39,8 +30,10 @@ from kafka_capacity.kafka.durability.words import (
     WAITING,
     WRITTEN_ELSEWHERE,
     Mask,
+    Rules,
     States,
     Words,
+    advanced,
     appended,
     attempts_of,
     canonical,
@@ -48,9 +41,14 @@ from kafka_capacity.kafka.durability.words import (
     copies,
     cut,
     entry,
+    has_leader,
+    is_short_of_isr,
+    next_to_send,
     prefix,
     status_of,
+    told_error,
     waits_for,
+    without_idle_eligible,
 )
 
 

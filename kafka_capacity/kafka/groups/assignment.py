@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, stable_order
 from kafka_capacity.kafka.groups.model import Group, TopicPartition, TopicPartitions
-from kafka_capacity.kafka.groups.sorting import stable_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,13 +53,7 @@ class Assignment:
     ) -> Assignment:
         """Make an assignment of rows: who gets which partition; each member's list keeps the order of the rows.
 
-        Args:
-            group: the group.
-            topics: the table that ``topic`` points into.
-            owner: int[N], position of the member in ``group.members``.
-            topic: int[N].
-            partition: int[N].
-            thread: int[N] or ``None``.
+        All are int[N]: ``owner`` positions in ``group.members``, ``topic`` positions in ``topics``.
         """
         members = len(group.members)
         rows = stable_order(owner, members)
@@ -105,12 +98,8 @@ class Assignment:
     ) -> Assignment:
         """Make an assignment of rows in any order: each member's list is sorted by topic, then partition.
 
-        Args:
-            group: the group.
-            topics: the table of ``codes``, sorted by name.
-            codes: the numbers of the partitions.
-            owner: int64[N], position of the member in ``group.members``.
-            code: int64[N]; what comes twice for a member counts once.
+        ``owner`` is int64[N], positions in ``group.members``; ``code`` int64[N], numbers of ``codes``, whose topics are
+        sorted by name. What comes twice for a member counts once.
         """
         times = np.bincount(code, minlength=codes.total)
         if len(code) == len(times) == codes.total and int(times.max(initial=1)) == 1:

@@ -42,13 +42,7 @@ class Claims:
 
 
 def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes) -> Claims:
-    """Hear all members.
-
-    Args:
-        found: the group.
-        memories: what each member says, as the group lists them.
-        codes: numbers the partitions; those that do not exist are added.
-    """
+    """Hear all members, as the group lists them; partitions that they name and do not exist are added to ``codes``."""
     order = found.order
     topic, partition = concatenated([memories[i].partitions for i in order], found.table)
     lengths = np.array([len(memories[i].partitions) for i in order], dtype=np.int64)

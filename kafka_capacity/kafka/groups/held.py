@@ -35,11 +35,7 @@ class Walk:
 
 
 def walk(lists: Sequence[TopicPartitions]) -> Walk:
-    """Walk over what members have.
-
-    Args:
-        lists: of each member, in the order in which its maps and sets are filled.
-    """
+    """Walk over what members have, each list in the order in which that member's maps and sets are filled."""
     table: dict[str, int] = {}
     for names in {id(part.topics): part.topics for part in lists}.values():
         for name in names:

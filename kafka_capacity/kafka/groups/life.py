@@ -73,13 +73,9 @@ class ClassicLife:
     def rebalance(
         self, topics: Sequence[Topic], members: Sequence[Member], restarted: Collection[str] = ()
     ) -> list[Round]:
-        """Let members join, until nobody lost anything.
+        """Let members join, in the order in which the leader comes to know them, until nobody lost anything.
 
-        Args:
-            topics: the topics of the cluster now.
-            members: who joins, in the order in which the leader comes to know them. What they own and remember is
-                filled in.
-            restarted: ids of members that forgot everything.
+        What they own and remember is filled in; those who restarted, by id, forgot everything.
 
         Raises:
             AssignmentError: Kafka would throw.
@@ -151,11 +147,8 @@ class ServerLife:
     ) -> Assignment:
         """Make the next target assignment; who is not among the members is forgotten.
 
-        Args:
-            topics: the topics of the cluster now.
-            members: who is in the group, in the order in which the coordinator came to know them. What they are to
-                have now is filled in.
-            assignable: the partitions that may be assigned, ``None`` for all.
+        They are in the order in which the coordinator came to know them, and what they are to have now is filled in.
+        ``assignable`` are the partitions that may be assigned, ``None`` for all.
 
         Raises:
             AssignmentError: Kafka would throw.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.kafka.groups.sorting import order_by, stable_order
+from kafka_capacity.kafka.groups.codes import order_by, stable_order
 from kafka_capacity.kafka.java.hashing import to_int
 
 

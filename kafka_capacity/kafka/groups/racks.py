@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.model import Topic
-from kafka_capacity.kafka.groups.range_racks import partition_racks, racks_differ
+from kafka_capacity.kafka.groups.range_ import partition_racks, racks_differ
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 
 

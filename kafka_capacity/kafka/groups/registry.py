@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.groups.assignment import Assignment
@@ -44,7 +45,17 @@ class Assignor(Protocol):
         ...
 
 
-AnyAssignor = TypeVar("AnyAssignor", bound=Assignor)
+Assigns = Callable[[Group], Assignment]
+
+
+@dataclass(slots=True, kw_only=True)
+class KafkasAssignor:
+    """One of Kafka's, a function; the fields are those of :class:`Assignor`."""
+
+    name: str
+    assign: Assigns
+    is_cooperative: bool
+
 
 _CLASSIC, _CONSUMER, _SHARE, _OLD = GroupProtocol
 _MODULES = {
@@ -61,13 +72,12 @@ _MODULES = {
 _registered: dict[tuple[GroupProtocol, str], Assignor] = {}
 
 
-def register(name: str, protocol: GroupProtocol) -> Callable[[type[AnyAssignor]], type[AnyAssignor]]:
-    """Decorate an :class:`Assignor` class so that :func:`assignor` finds it; sets its ``name``."""
+def register(name: str, protocol: GroupProtocol, *, is_cooperative: bool = False) -> Callable[[Assigns], Assigns]:
+    """Decorate a function that assigns, so that :func:`assignor` finds it."""
 
-    def add(assignor_class: type[AnyAssignor]) -> type[AnyAssignor]:
-        assignor_class.name = name
-        _registered[protocol, name] = assignor_class()
-        return assignor_class
+    def add(assign: Assigns) -> Assigns:
+        _registered[protocol, name] = KafkasAssignor(name=name, assign=assign, is_cooperative=is_cooperative)
+        return assign
 
     return add
 

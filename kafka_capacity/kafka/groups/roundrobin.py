@@ -34,34 +34,28 @@ from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions
 
 
 @register("roundrobin", GroupProtocol.CLASSIC)
-class RoundRobinAssignor:
-    """One circle of members for all topics."""
+def assign_round_robin(group: Group) -> Assignment:
+    """Deal the partitions of all topics to one circle of members.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Deal the partitions.
-
-        Raises:
-            AssignmentError: the group has no member.
-        """
-        if not group.members:
-            message = "a circle of members needs at least one member"
-            raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")
-        found = Subscriptions.of(group)
-        seat = join_places(group, found.order)
-        circle = np.argsort(seat)
-        readers = found.subscribers().sorted_by(seat)
-        alphabetical = found.alphabetical()
-        codes = Codes(found.partition_counts())
-        rows = codes.in_topics(np.array(alphabetical, dtype=np.int64))
-        if readers.are_shared:
-            owner = np.resize(circle[np.sort(seat[readers.member])], len(rows))
-        else:
-            owner = _pass_round(found, readers, alphabetical, seat)
-        topic, partition = codes.topic[rows], codes.partition[rows]
-        return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
+    Raises:
+        AssignmentError: the group has no member.
+    """
+    if not group.members:
+        message = "a circle of members needs at least one member"
+        raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")
+    found = Subscriptions.of(group)
+    seat = join_places(group, found.order)
+    circle = np.argsort(seat)
+    readers = found.subscribers().sorted_by(seat)
+    alphabetical = found.alphabetical()
+    codes = Codes(found.partition_counts())
+    rows = codes.in_topics(np.array(alphabetical, dtype=np.int64))
+    if readers.are_shared:
+        owner = np.resize(circle[np.sort(seat[readers.member])], len(rows))
+    else:
+        owner = _pass_round(found, readers, alphabetical, seat)
+    topic, partition = codes.topic[rows], codes.partition[rows]
+    return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
 
 
 def _pass_round(

@@ -34,23 +34,17 @@ from kafka_capacity.kafka.groups.subscriptions import Subscribers, distinct_list
 
 
 @register("range", GroupProtocol.CONSUMER)
-class ServerRangeAssignor:
-    """Runs of neighbours, topic by topic."""
+def assign_server_ranges(group: Group) -> Assignment:
+    """Assign runs of neighbours, topic by topic.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign topic by topic.
-
-        Raises:
-            AssignmentError: a member subscribes to a topic that does not exist.
-        """
-        order = map_order(group)
-        topics = tuple(sorted({topic for listed in distinct_lists(group, order) for topic in listed}))
-        table = {topic: i for i, topic in enumerate(topics)}
-        counts = [known_partition_count(group, topic) for topic in topics]
-        codes = Codes(np.array(counts, dtype=np.int64))
-        readers = Subscribers.of(group, order, table).sorted_by(join_places(group, order))
-        owner = cut_into_runs(codes, readers)
-        return Assignment.of_owners(group, topics, owner=owner, topic=codes.topic, partition=codes.partition)
+    Raises:
+        AssignmentError: a member subscribes to a topic that does not exist.
+    """
+    order = map_order(group)
+    topics = tuple(sorted({topic for listed in distinct_lists(group, order) for topic in listed}))
+    table = {topic: i for i, topic in enumerate(topics)}
+    counts = [known_partition_count(group, topic) for topic in topics]
+    codes = Codes(np.array(counts, dtype=np.int64))
+    readers = Subscribers.of(group, order, table).sorted_by(join_places(group, order))
+    owner = cut_into_runs(codes, readers)
+    return Assignment.of_owners(group, topics, owner=owner, topic=codes.topic, partition=codes.partition)

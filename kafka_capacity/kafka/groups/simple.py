@@ -89,19 +89,13 @@ def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: N
 
 
 @register("simple", GroupProtocol.SHARE)
-class SimpleAssignor:
-    """The assignor of share groups."""
+def assign_shares(group: Group) -> Assignment:
+    """Assign a share group, by what the members are to have now.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign, by what the members are to have now.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
-        return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
 
 
 def _assign_homogeneous(group: Group) -> Assignment:

@@ -44,11 +44,10 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.claims import Memory, settle_claims
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, stable_order
 from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, TopicPartitions, concatenated
 from kafka_capacity.kafka.groups.racks import Racks
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
-from kafka_capacity.kafka.groups.sorting import stable_order
 from kafka_capacity.kafka.groups.sticky_equal import assign_equal
 from kafka_capacity.kafka.groups.sticky_general import assign_general
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
@@ -60,35 +59,23 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @register("sticky", GroupProtocol.CLASSIC)
-class StickyAssignor:
-    """Keeps partitions where they were; members let go of everything while the group rebalances."""
+def assign_sticky(group: Group) -> Assignment:
+    """Keep partitions where they were, by members' user data; members let go of all while the group rebalances.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign, by what the members' user data says they had.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
-        return _assign(group, [_from_user_data(member) for member in group.members], is_cooperative=False)
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return _assign(group, [_from_user_data(member) for member in group.members], is_cooperative=False)
 
 
-@register("cooperative-sticky", GroupProtocol.CLASSIC)
-class CooperativeStickyAssignor:
-    """Keeps partitions where they are; what changes hands takes two rounds."""
+@register("cooperative-sticky", GroupProtocol.CLASSIC, is_cooperative=True)
+def assign_cooperatively(group: Group) -> Assignment:
+    """Keep partitions where they are, by what members own; what changes hands takes two rounds.
 
-    name: str
-    is_cooperative = True
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign, by what the members own.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
-        return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)
 
 
 def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> Assignment:

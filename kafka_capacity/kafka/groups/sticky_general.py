@@ -11,7 +11,7 @@ Algorithm:
     4. If that made the assignment no better, it is undone (unless nobody had anything before).
 
 Stickiness within step 3: instead of a partition, one of the same topic goes that came from the member that is to
-get it (:mod:`kafka_capacity.kafka.groups.movements`).
+get it (:mod:`kafka_capacity.kafka.groups.reassigning`).
 
 Quirks:
     The member of a generation ago may no longer subscribe to the topic and gets the partition all the same; if it is
@@ -27,12 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.claims import Claims, Memory
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, stable_order
 from kafka_capacity.kafka.groups.loads import Loads, balance_score
 from kafka_capacity.kafka.groups.model import concatenated
 from kafka_capacity.kafka.groups.racks import Racks
 from kafka_capacity.kafka.groups.reassigning import Reassigning, Wishes
-from kafka_capacity.kafka.groups.sorting import stable_order
 from kafka_capacity.kafka.groups.sticky_equal import left_over
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 from kafka_capacity.kafka.java.hash_map import put_order

@@ -71,16 +71,9 @@ def drawn(
     total: float,
     least: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Draw a total from the vessels, the fullest first, so that those that give something are level.
+    """Draw a total from the vessels, the fullest first, so that those that give something are level: float64[B].
 
-    Args:
-        load: float64[B].
-        width: float64[B].
-        total: what to draw.
-        least: float64[B], the least each must keep, nothing by default.
-
-    Returns:
-        float64[B], what each gives.
+    All are float64[B], as for :func:`poured`; ``least`` is what each must keep, nothing by default.
     """
     floor = np.zeros(len(load)) if least is None else np.maximum(0.0, least)
     floor = np.minimum(floor, load)

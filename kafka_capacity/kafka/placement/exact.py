@@ -73,12 +73,8 @@ def least_bytes_within(
 ) -> int:
     """Return what any plan copies that these limits allow, as far as the nodes prove it.
 
-    Args:
-        layout: not changed.
-        lower: float64[B], the least that each broker may hold in the unit of the balance.
-        upper: float64[B], the most.
-        known: bool[P, B], a plan within these. Nothing is proven, so 0 is returned, where it keeps other rules than the
-            program, or where scipy is not there.
+    Arguments are those of :func:`cheapest_within`. Nothing is proven, so 0 is returned, where the known plan keeps
+    other rules than the program, or where scipy is not there.
     """
     try:
         import scipy.optimize  # noqa: F401  # tells whether it is there
@@ -126,12 +122,9 @@ class _Program:
         return bool(is_kept.all() and not (holds & ~self.may_hold).any())
 
     def solve(self, least: NDArray[np.bool_], most: NDArray[np.bool_], gap_ratio: float | None = None) -> Any:
-        """Return scipy's result where each cell is at least and at most this.
+        """Return scipy's result where each cell, bool[P, B], is at least and at most this.
 
-        Args:
-            least: bool[P, B].
-            most: bool[P, B].
-            gap_ratio: how close to the optimum is enough; without it by the size of the program.
+        How close to the optimum is enough depends on the size of the program where it is not given.
         """
         from scipy.optimize import Bounds, LinearConstraint, milp
 

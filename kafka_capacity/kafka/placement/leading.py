@@ -29,12 +29,10 @@ _ROUNDS = 60
 
 
 def leader_shares(held: NDArray[np.int32], unit: NDArray[np.float64], usable: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return float64[B], what each broker should lead.
+    """Return float64[B], what each broker should lead; those that are not usable, bool[B], lead what nobody else can.
 
-    Args:
-        held: int32[P, W], broker positions, the leader first, the padding at the right.
-        unit: float64[P], what leading a partition counts.
-        usable: bool[B]; the others lead what nobody else can.
+    ``held`` is int32[P, W], broker positions, the leader first, the padding at the right; ``unit`` float64[P], what
+    leading a partition counts.
     """
     brokers = len(usable)
     is_alone = np.ones(len(held), dtype=np.bool_)
@@ -50,11 +48,7 @@ def leader_shares(held: NDArray[np.int32], unit: NDArray[np.float64], usable: ND
 
 
 class LeaderLevelling:
-    """Levels the leaders of a layout.
-
-    Args:
-        layout: its rows are reordered.
-    """
+    """Levels the leaders of a layout, whose rows are reordered."""
 
     def __init__(self, layout: Layout) -> None:
         held = layout.held

@@ -89,10 +89,7 @@ def allowed_brokers(
 ) -> NDArray[np.bool_] | None:
     """Return bool[T, B] for :attr:`PlacementProblem.allowed_brokers`; ``None`` where nothing is pinned.
 
-    Args:
-        partitions: whose topics.
-        target: the brokers.
-        pins: the broker ids that a topic may be on; a topic that is not named may be on all.
+    Pins are the broker ids that a topic may be on; one that is not named may be on all.
     """
     if not pins:
         return None

@@ -25,12 +25,9 @@ SOLVER = "solver"
 
 
 def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_solved: bool = True) -> LowerBound:
-    """Return the least bytes that any plan with the balance of this one copies.
+    """Return the least bytes that any plan with the balance of this one, int32[P, W] of any placer, copies.
 
-    Args:
-        problem: what was asked.
-        after: int32[P, W], broker ids: a plan for it, of any placer.
-        is_solved: whether a program may be asked; sums are enough for plans that are there to compare with.
+    Sums are enough, and no program is asked, for plans that are there to compare with.
     """
     limits = balance_limits(problem)
     own = limits.widened_to(broker_loads(problem, limits, after))

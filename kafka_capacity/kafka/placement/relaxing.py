@@ -51,8 +51,7 @@ class LimitState:
     def relaxation(self, higher: str | None = None) -> str:
         """Name the smallest relaxation that would do, empty where the limit holds.
 
-        Args:
-            higher: names the limit that would do; without it, how many times as high.
+        ``higher`` names the limit that would do; without it, how many times as high says so.
         """
         if not self.is_passed:
             return ""
@@ -78,12 +77,7 @@ def _where(found: Sequence[Shortage]) -> str:
 
 
 def limit_states(problem: PlacementProblem, after: NDArray[np.int32]) -> tuple[LimitState, ...]:
-    """Hold an assignment against the hard limits; those without any finite limit are left out.
-
-    Args:
-        problem: with its limits.
-        after: int32[P, W], broker ids.
-    """
+    """Hold an assignment, int32[P, W], against the hard limits; those without any finite limit are left out."""
     if not after.size:
         return ()
     index = problem.target.index_of(after)

@@ -209,10 +209,7 @@ class _Loads:
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         """Return which list may get another first follower, from which column, and what that adds to all loads.
 
-        Args:
-            rows: of the lists.
-            start: where the loads after the loss of each list's leader begin.
-            of_rack: where those after the loss of the rack do.
+        ``start`` and ``of_rack`` are where the loads after the loss of each list's leader, and of its rack, begin.
         """
         takes, sent = self._takes(rows)
         followers = takes[0][:, 1:]

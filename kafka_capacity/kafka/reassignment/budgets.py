@@ -15,8 +15,7 @@ from kafka_capacity.kafka.reassignment.cells import Flows
 from kafka_capacity.kafka.reassignment.cut import Uses
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem
-from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles
-from kafka_capacity.kafka.reassignment.traffic import Carried
+from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

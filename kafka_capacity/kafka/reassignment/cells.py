@@ -139,14 +139,9 @@ class DiskLevels:
 def disk_levels(
     hops: Hops, flows: Flows, cells: Cells, held_bytes: NDArray[np.float64], done_seconds: NDArray[np.float64]
 ) -> DiskLevels:
-    """Follow the disks of brokers through all waves.
+    """Follow the disks of brokers, float64[B] before the first wave, through all waves.
 
-    Args:
-        hops: in waves.
-        flows: what they copy and remove.
-        cells: who takes part.
-        held_bytes: float64[B], before the first wave.
-        done_seconds: when each copy is in sync, after the start of its wave.
+    Each copy is in sync ``done_seconds`` after the start of its wave.
     """
     to = cells.at(hops.wave[flows.copy_hop], flows.destination)
     out = cells.at(hops.wave[flows.gone_hop], flows.gone)

@@ -37,13 +37,7 @@ class WayOut:
 
 
 def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64]) -> WayOut:
-    """Try to move hops that no wave has room for.
-
-    Args:
-        problem: the move.
-        stuck: hops that all wait for a disk.
-        budgets: what waves may use.
-        left: float64[R], what is left of it.
+    """Try to move hops that no wave has room for, since all wait for a disk, with what is left of the budgets.
 
     Returns:
         A way that leaves no partition at a third broker, if need be one in which nothing moves.

@@ -19,9 +19,8 @@ from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressur
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
 from kafka_capacity.kafka.reassignment.refusal import MoveRefusal, no_room, unmovable
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
-from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles, broker_throttles
 from kafka_capacity.kafka.reassignment.timing import Pace, pace_of
-from kafka_capacity.kafka.reassignment.traffic import Carried, carried
+from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, broker_throttles, carried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

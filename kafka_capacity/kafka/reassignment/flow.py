@@ -56,12 +56,9 @@ def gate_seconds(amount_bytes: NDArray[np.float64], closing: NDArray[np.float64]
 def copy_seconds(
     gates: NDArray[np.intp], size_bytes: NDArray[np.float64], closing: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return float64[C], when each copy is in sync, each gate shared evenly.
+    """Return float64[C], when each copy is in sync, the gates that it passes, intp[C, K], each shared evenly.
 
-    Args:
-        gates: intp[C, K], the gates that each copy passes.
-        size_bytes: float64[C].
-        closing: float64[G], the rate of each gate.
+    ``closing`` is float64[G], the rate of each gate.
     """
     done = np.zeros(len(size_bytes))
     for column in range(gates.shape[1]):

@@ -84,13 +84,9 @@ def widened(matrix: NDArray[np.int32], width: int) -> NDArray[np.int32]:
 def hops_between(
     state: State, target: NDArray[np.int32], rows: NDArray[np.intp], after_dir: NDArray[np.int32] | None = None
 ) -> Hops:
-    """Return the hops that bring some partitions from a state to their targets.
+    """Return the hops that bring some partitions from a state to their targets, int32[P, W], as wide as the state.
 
-    Args:
-        state: where they are.
-        target: int32[P, W], as wide as the state.
-        rows: the partitions.
-        after_dir: int32[P, W], where joining replicas go.
+    Joining replicas go to ``after_dir``, int32[P, W].
     """
     before, after, leader = state.replicas[rows], target[rows], state.leader[rows]
     is_follower = state.in_sync[rows] & (before >= 0) & (before != leader[:, None])

@@ -22,13 +22,6 @@ def lead_away(
 ) -> tuple[State, NDArray[np.intp]]:
     """Return each partition that a drained broker leads and that is copied another leader among those that stay.
 
-    Args:
-        problem: the move.
-        state: where replicas are.
-        target: int32[P, W], where they go.
-        rows: the partitions that may be touched.
-        diff: from the state to the target.
-
     Returns:
         The state with new leaders, preferred ones, and the partitions whose leader changed. Of the replicas that can
         take it (in sync, kept, not fenced) the one does that has the least to send.

@@ -96,15 +96,9 @@ def _fenced(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.bool_]:
 def no_room(
     problem: MoveProblem, rows: NDArray[np.intp], *, where: str, constraint: str, level: float, limit: float
 ) -> MoveRefusal:
-    """Describe that a disk never has room for some partitions.
+    """Describe that a disk, of a broker or a directory, never has room for some partitions, at least one.
 
-    Args:
-        problem: the move.
-        rows: the partitions, at least one.
-        where: the broker or the directory.
-        constraint: ``disk`` or ``log_dir``.
-        level: what it holds when all that can move has moved, in bytes.
-        limit: what it may hold, in bytes.
+    ``level`` is what it holds when all that can move has moved, ``limit`` what it may hold, in bytes.
     """
     sizes = problem.size_bytes[rows].astype(np.float64)
     needed = level + float(sizes.min())

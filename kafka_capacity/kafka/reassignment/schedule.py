@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Order
 from kafka_capacity.kafka.reassignment.refusal import MoveRefusal
-from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles
+from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles
 
 Band = tuple[float | None, float | None, float | None]
 """Seconds at the low, the expected and the high rates; ``None`` for never."""

@@ -17,8 +17,7 @@ from kafka_capacity.kafka.reassignment.cells import Cells, DiskLevels, Flows, di
 from kafka_capacity.kafka.reassignment.flow import closing_rates, copy_seconds, gate_seconds
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED, MoveProblem
-from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles
-from kafka_capacity.kafka.reassignment.traffic import Carried, sent_by_leader
+from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, sent_by_leader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

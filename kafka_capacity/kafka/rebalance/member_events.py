@@ -22,8 +22,7 @@ import numpy as np
 
 from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Member
 from kafka_capacity.kafka.groups.registry import GroupProtocol
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 
 
 class Kind(Enum):
@@ -162,15 +161,9 @@ def member_events(
     busiest: Sequence[int],
     phases: Phases,
 ) -> list[MemberEvent]:
-    """List what happens during an event, by time.
+    """List what happens during an event, by time; those who come are added to the roster.
 
-    Args:
-        event: which.
-        scenario: whose counts, timeouts and protocol.
-        roster: the members; those who come are added to it.
-        numbers: who is a member when the event begins.
-        busiest: the same, who reads most first.
-        phases: the clocks.
+    ``numbers`` are the members when the event begins, ``busiest`` the same, who reads most first.
     """
     found: list[MemberEvent] = []
     settings = scenario.settings

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.groups.life import ServerLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
-from kafka_capacity.kafka.rebalance.running import RunningGroup
-from kafka_capacity.kafka.rebalance.state import GroupState
+from kafka_capacity.kafka.rebalance.state import GroupState, RunningGroup
 
 _MAX_BEATS_PER_MEMBER = 1000  # of one event: a group that needs more does not settle
 

@@ -57,12 +57,8 @@ def page_caches(
 ) -> PageCaches:
     """Return the page cache of each broker and how far back it reaches.
 
-    Args:
-        brokers: the brokers, with their memory.
-        replicas: int32[P, W], broker ids, padded with -1.
-        load: the traffic of each partition.
-        heap_bytes: of the JVM, on every broker.
-        system_bytes: what everything else on a broker needs.
+    ``replicas`` is int32[P, W], broker ids, padded with -1. Heap of the JVM and what everything else needs are the same
+    on every broker.
     """
     cache = np.maximum(brokers.memory_bytes - heap_bytes - system_bytes, 0.0)
     mean = _written(brokers, replicas, load.bytes_in_mean_bytes_per_second, load.hours)

@@ -189,9 +189,7 @@ SURVIVOR_RESOURCES = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, R
 def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, NDArray[np.float64]]:
     """Return float64[B] of each resource that is known of any broker, NaN for those of which it is not.
 
-    Args:
-        brokers: whose networks count where ``has`` says nothing.
-        has: what they run on; ``None`` where that is not known.
+    Networks are those of the brokers where ``has`` says nothing, or is not known.
     """
     networks = {
         Resource.NETWORK_IN: brokers.network_in_bytes_per_second,

@@ -130,12 +130,7 @@ def _distribution(runs: pa.Table) -> dict[str, Any]:
 
 
 def quorum_table(voters: Sequence[Voter], failovers: pa.Table) -> pa.Table:
-    """Lose every set of voters, the small ones first.
-
-    Args:
-        voters: all of them; none where they are not known.
-        failovers: rows of ``quorum_failovers``.
-    """
+    """Lose every set of voters, the small ones first; ``failovers`` are rows of ``quorum_failovers``."""
     times = {row["lost_before"] + 1: row for row in failovers.to_pylist() if row["failure"] == str(HOST_LOST)}
     ids = sorted(voter.node_id for voter in voters)
     subsets = [lost for size in range(1, len(ids) + 1) for lost in combinations(ids, size)]

@@ -109,13 +109,7 @@ class FailureRequest:
     controllers: ControllerRequest = field(default_factory=ControllerRequest)  # of the quorum
 
     def scenario(self, placement_id: str, brokers: Brokers, kinds: Sequence[SetKind]) -> FailureScenario:
-        """Ask some of it of one placement; what the placement lacks cannot be lost.
-
-        Args:
-            placement_id: its name.
-            brokers: of the placement.
-            kinds: those of interest, :attr:`SetKind.GIVEN` among them.
-        """
+        """Ask some kinds of it, given sets among them, of one placement; what the placement lacks cannot be lost."""
         given = zip(self._names(), self.given, strict=True) if SetKind.GIVEN in kinds else ()
         there = [(name, members) for name, one in given if (members := one.members(brokers))]
         return FailureScenario(

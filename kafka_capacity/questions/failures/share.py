@@ -50,11 +50,7 @@ def placements_to_lose(asked: Asked, handed: Handed) -> tuple[ProposedPlacement,
 
 
 def find_failures(asked: Asked, handed: Handed) -> FailureInputs:
-    """Put together what simulating failures needs.
-
-    Args:
-        asked: the inventory and the parameters.
-        handed: what brokers run on, and the placement in focus, if there is one.
+    """Put together what simulating failures needs, of the placement in focus too, if there is one.
 
     Raises:
         RequestError: a set of losses cannot be.

@@ -89,12 +89,9 @@ class FailureInputs:
         return self.problems(self.today, self.lose(racks, self.today), soundness)
 
     def problems(self, baseline: Baseline, result: FailureResult, soundness: Iterable[Problem] = ()) -> Problems:
-        """Return what is wrong with a placement before anything fails.
+        """Return what is wrong with a placement before anything fails, by its losses too, racks among them.
 
-        Args:
-            baseline: today's placement or another; how far groups are behind with the latter nobody knows.
-            result: of losses of the same placement, racks among them.
-            soundness: what is wrong with the inventory itself.
+        How far groups are behind with another placement than today's nobody knows.
         """
         view = ClusterView.of(
             baseline.snapshot,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.health.topology import changed_rack_problems, new_rack_problems
+from kafka_capacity.health.racks import changed_rack_problems, new_rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.broker_changes import BrokerChanges

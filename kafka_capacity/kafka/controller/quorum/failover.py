@@ -55,20 +55,10 @@ def failovers(
     first_run: int = 0,
     around: Environment | None = None,
 ) -> dict[ControllerLoss, list[Failover]]:
-    """Fail the active controller in several ways, again and again.
+    """Fail the active controller of 1 to 9 voters in several ways, each once a run; return one failover a run and loss.
 
-    What comes before a failure is the same for all: a run settles once, and each failure happens to a copy.
-
-    Args:
-        voters: how many there are, 1 to 9.
-        losses: each once.
-        runs: how many quorums are simulated.
-        seed: of the runs.
-        first_run: the number of the first of them: runs of the same seed can be shared out.
-        around: what the quorum stands in.
-
-    Returns:
-        One failover a run, for each loss.
+    What comes before a failure is the same for all: a run settles once, and each failure happens to a copy. Runs of the
+    same seed can be shared out, by the number of the first.
 
     Raises:
         RequestError: a number is out of its range, too few voters are left for a leader to fail, or no leader stays.

@@ -43,16 +43,10 @@ class Election(NamedTuple):
 
 
 class QuorumSimulation:
-    """A quorum and its observers, all started at 0 with empty logs.
+    """A quorum and its observers, which fetch and never vote, all started at 0 with empty logs.
 
     ``down`` says how the replicas that are down went, ``rpcs`` how many requests were sent. Messages pass only between
-    nodes that are in the same of ``groups``, or in none.
-
-    Args:
-        voters: node ids.
-        observers: node ids of replicas that fetch and never vote, such as brokers.
-        around: what all stand in.
-        seed: of everything that is random.
+    nodes that are in the same of ``groups``, or in none. ``seed`` is that of everything that is random.
     """
 
     def __init__(

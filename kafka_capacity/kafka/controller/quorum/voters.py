@@ -51,10 +51,7 @@ def tolerated_losses(voters: int) -> int:
 
 
 def quorum_unavailability(up_ratios: Sequence[float]) -> float:
-    """Return the share of time without a majority, of voters that fail apart from each other.
-
-    Args:
-        up_ratios: of each voter, the share of time that it is up.
+    """Return the share of time without a majority, of voters that are each up a share of it, apart from each other.
 
     Raises:
         RequestError: there is no voter, or a share is not between 0 and 1.
@@ -63,12 +60,9 @@ def quorum_unavailability(up_ratios: Sequence[float]) -> float:
 
 
 def rack_correlated_unavailability(voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float) -> float:
-    """Return the share of time without a majority, of voters that also fail with their rack.
+    """Return the share of time without a majority, of voters that also fail with their rack; without one, alone.
 
-    Args:
-        voters: a voter without a rack stands alone and fails by itself only.
-        up_ratio: share of time that a voter is up, while its rack is.
-        rack_up_ratio: share of time that a rack is up.
+    ``up_ratio`` is the share of time that a voter is up while its rack is.
 
     Raises:
         RequestError: there is no voter, or a share is not between 0 and 1.

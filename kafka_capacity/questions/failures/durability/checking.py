@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.annual_losses import Hazards, annual_losses
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR, copysets_of
+from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR, Hazards, annual_losses, copysets_of
 from kafka_capacity.kafka.controller.loss_simulation import simulate_losses
 
 _MTTF, _REPAIR, _RACK_MTTF = 19.0, 1.0, 49.0
@@ -44,10 +43,7 @@ class FormulaCheck:
 def check_formula(brokers: Brokers, replicas: NDArray[np.int32], *, seed: int = 0) -> FormulaCheck:
     """Let brokers and racks fail at rates at which something happens, and count.
 
-    Args:
-        brokers: of the cluster.
-        replicas: int32[P, W], broker ids, padded with -1.
-        seed: of the failures, and of the copysets that are drawn from more than can be followed.
+    ``replicas`` is int32[P, W], broker ids, padded with -1. Of more copysets than can be followed some are drawn.
     """
     distinct = copysets_of(brokers.index_of(replicas))
     distinct = distinct[(distinct >= 0).any(axis=1)]

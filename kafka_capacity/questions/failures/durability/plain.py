@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.hardware.plain import plain_number
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
+from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR
 from kafka_capacity.kafka.durability import Acks, Explored, Outcome
 from kafka_capacity.kafka.durability.traces import trace
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses

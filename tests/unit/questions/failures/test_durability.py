@@ -7,7 +7,7 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
+from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks
 from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
