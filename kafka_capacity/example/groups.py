@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kafka_capacity.example.shapes import ExampleTopics
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
 
@@ -29,17 +29,6 @@ _FEW_MEMBERS = 2
 _HOURS_BEHIND_SECONDS = 3 * 3600.0
 
 Row = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Logs:
-    """What there is to read."""
-
-    names: tuple[str, ...]  # of the topics
-    partitions: Partitions  # theirs
-    mean_in: NDArray[np.float64]  # float64[P], bytes per second produced
-    size_bytes: NDArray[np.int64]  # int64[P], on the leader
-    is_compacted: NDArray[np.bool_]  # bool[P]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,7 +61,7 @@ class _Plan:
         return self.number % 4 == 3
 
 
-def group_tables(logs: Logs, group_count: int, rng: np.random.Generator) -> dict[str, pa.Table]:
+def group_tables(logs: ExampleTopics, group_count: int, rng: np.random.Generator) -> dict[str, pa.Table]:
     """Make ``groups``, ``members`` and ``lags``; every partition of a topic has one owner in its group."""
     (ids,) = rng.spawn(1)
     plans = _with_extremes(_plans(logs, group_count, rng), logs)
@@ -84,7 +73,7 @@ def group_tables(logs: Logs, group_count: int, rng: np.random.Generator) -> dict
     return {name: pa.Table.from_pylist(listed, schema=TABLES[name].schema) for name, listed in rows.items()}
 
 
-def _plans(logs: Logs, group_count: int, rng: np.random.Generator) -> list[_Plan]:
+def _plans(logs: ExampleTopics, group_count: int, rng: np.random.Generator) -> list[_Plan]:
     slices = logs.partitions.topic_slices()
     readable = [index for index, name in enumerate(logs.names) if not name.startswith("__")]
     plans = []
@@ -110,7 +99,7 @@ def _plans(logs: Logs, group_count: int, rng: np.random.Generator) -> list[_Plan
     return plans
 
 
-def _with_extremes(plans: list[_Plan], logs: Logs) -> list[_Plan]:
+def _with_extremes(plans: list[_Plan], logs: ExampleTopics) -> list[_Plan]:
     """Return one group too many members, and another one too few."""
     small = min(plans, key=lambda plan: (len(plan.rows), plan.number))
     large = max(plans, key=lambda plan: (logs.mean_in[plan.rows].sum(), plan.number))
@@ -133,7 +122,7 @@ def _group(plan: _Plan) -> Row:
     }
 
 
-def _members(plan: _Plan, logs: Logs, ids: np.random.Generator) -> list[Row]:
+def _members(plan: _Plan, logs: ExampleTopics, ids: np.random.Generator) -> list[Row]:
     instances = [f"{plan.purpose}-{index}" if plan.is_static else None for index in range(plan.count)]
     member_ids = [_member_id(plan, instance, ids) for instance in instances]
     assigned = _assigned(plan, logs, member_ids, instances)
@@ -160,7 +149,7 @@ def _member_id(plan: _Plan, instance: str | None, ids: np.random.Generator) -> s
 
 
 def _assigned(
-    plan: _Plan, logs: Logs, member_ids: list[str], instances: list[str | None]
+    plan: _Plan, logs: ExampleTopics, member_ids: list[str], instances: list[str | None]
 ) -> dict[str, list[TopicPartition]]:
     """Let the group's assignor say who reads what; the coordinator's assignors know topics by their ids."""
     has_ids = plan.protocol is GroupProtocol.CONSUMER
@@ -178,12 +167,12 @@ def _assigned(
     }
 
 
-def _lags(plan: _Plan, logs: Logs) -> list[Row]:
+def _lags(plan: _Plan, logs: ExampleTopics) -> list[Row]:
     rates, topic = logs.mean_in[plan.rows], logs.partitions.topic[plan.rows]
     behind = (rates * plan.behind_seconds / RECORD_BYTES).astype(np.int64)
     ends = (rates * 86_400 * 90 / RECORD_BYTES).astype(np.int64)
     # A compacted log starts where it always did, with ever more holes.
-    starts = np.where(logs.is_compacted[plan.rows], 0, ends - logs.size_bytes[plan.rows] // RECORD_BYTES)
+    starts = np.where(logs.of_kind("is_compacted")[plan.rows] > 0, 0, ends - logs.size_bytes[plan.rows] // RECORD_BYTES)
     return [
         {
             "group_id": plan.group_id,

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import Partitions
+
 GIB = 1024.0**3
 TIB = 1024.0**4
 DAY_SECONDS = 86_400
@@ -26,6 +31,25 @@ class TopicKind:
     min_insync_replicas: int  # of each
     day_swing: float  # how much higher the rate is at the top of the day than on average, 0.5 for a half
     growth_per_year_ratio: float  # by how much the rate has grown in a year, 0.3 for 30 %
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExampleTopics:
+    """The topics of an example, sorted by name, and what is in their logs."""
+
+    kinds: tuple[TopicKind, ...]  # of the topics
+    partitions: Partitions
+    mean_in: NDArray[np.float64]  # float64[P], bytes per second produced
+    size_bytes: NDArray[np.int64]  # int64[P], on the leader
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the topics."""
+        return self.partitions.topics
+
+    def of_kind(self, name: str) -> NDArray[np.float64]:
+        """Return float64[P], one number of each partition's kind."""
+        return np.array([float(getattr(kind, name)) for kind in self.kinds])[self.partitions.topic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Hardware
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem, Severity, counted
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
@@ -107,11 +107,6 @@ def of_one(text: str) -> str:
     first, *rest = re.split(r"\b", text.strip())[1:]
     others = (_OF_ONE[word] if word in {"their", "them", "they"} else word for word in rest)
     return "".join([_OF_ONE.get(first, first), *others])
-
-
-def counted(number: int, noun: str) -> str:
-    """Write ``1 topic`` or ``2 topics``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def some_names(names: Iterable[object]) -> str:

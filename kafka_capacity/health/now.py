@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.health.cluster_view import ClusterView, counted, some_names
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity
+from kafka_capacity.health.cluster_view import ClusterView, some_names
+from kafka_capacity.health.problem import Code, Figure, Problem, Severity, counted
 from kafka_capacity.text import format_duration
 
 

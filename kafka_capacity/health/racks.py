@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.health.cluster_view import ClusterView, RackLoss, counted, some_names
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.cluster_view import ClusterView, RackLoss, some_names
+from kafka_capacity.health.problem import Code, Problem, Severity, counted
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario

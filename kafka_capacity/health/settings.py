@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafka_capacity.health.cluster_view import ClusterView, counted
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.problem import Code, Problem, Severity, counted
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, OFFSETS_TOPIC, USUAL_FACTOR, USUAL_MIN_ISR
 
 

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints, known, values
+from kafka_capacity.inventory.column_values import Flags, Ints, PartitionIndex, encode, floats, ints, known, values
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.replica_columns import PartitionIndex
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
@@ -32,13 +31,7 @@ from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, page_caches
 
-__all__ = [
-    "DEFAULT_ASSIGNORS",
-    "UNKNOWN_RECORD_BYTES",
-    "GroupFactsFound",
-    "SkippedGroup",
-    "group_facts",
-]
+__all__ = ["DEFAULT_ASSIGNORS", "UNKNOWN_RECORD_BYTES", "GroupFactsFound", "SkippedGroup", "group_facts"]
 
 UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates in records rest on it
 
@@ -55,11 +48,7 @@ class GroupFactsFound:
 
 
 def group_facts(
-    raw: RawInventory,
-    snapshot: Snapshot,
-    *,
-    broker_heap_bytes: float = HEAP_BYTES,
-    load: PartitionLoad | None = None,
+    raw: RawInventory, snapshot: Snapshot, *, broker_heap_bytes: float = HEAP_BYTES, load: PartitionLoad | None = None
 ) -> GroupFactsFound:
     """Return what is known of every group that can be simulated, and why the others cannot.
 

@@ -21,8 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError
-from kafka_capacity.inventory.column_values import Ints, encode, ints
-from kafka_capacity.inventory.replica_columns import pairs_of_keys, partition_keys
+from kafka_capacity.inventory.column_values import Ints, encode, ints, pairs_of_keys, partition_keys
 from kafka_capacity.objects.dataset import Manifest, are_parts_there, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import history_prefix
 from kafka_capacity.objects.object_store import attempts

@@ -18,8 +18,7 @@ from typing import Any
 import pyarrow as pa
 from kafka.errors import KafkaError
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import counted
+from kafka_capacity.health.problem import Problem, counted
 from kafka_capacity.inventory.kafka_admin_brokers import add_missing_brokers, read_brokers, read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table

@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError, for_code
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import info, some, warning
+from kafka_capacity.health.problem import Problem, info, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES
 

@@ -71,10 +71,7 @@ def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
 def _log_gauge(attribute: str) -> tuple[Metric, ...]:
     low = attribute.lower()
     names = (f"kafka_log_log_{low}", f"kafka_log_log_{low}_value", f"kafka_log_Log_{attribute}")
-    return (
-        Metric(names=names),
-        Metric(names=("kafka_log_log_value", "kafka_log_Log_Value"), attribute=attribute),
-    )
+    return (Metric(names=names), Metric(names=("kafka_log_log_value", "kafka_log_Log_Value"), attribute=attribute))
 
 
 _IN, _OUT = _kafka_counter("BytesIn"), _kafka_counter("BytesOut")

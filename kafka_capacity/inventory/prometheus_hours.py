@@ -47,12 +47,12 @@ class Places:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hours:
-    """What was found; NaN where it is not known."""
+    """What was found for N topics, P partitions sorted by topic and H hours; NaN where it is not known."""
 
-    topic_in: Matrix  # float64[N, H], bytes per second
-    topic_out: Matrix  # float64[N, H], bytes per second
+    topic_in: Matrix  # float64[N, H], bytes per second produced
+    topic_out: Matrix  # float64[N, H], bytes per second sent to consumers
     produced: Matrix  # float64[P, H], records per second
-    consumed: Matrix  # float64[P, H], records per second
+    consumed: Matrix  # float64[P, H], records per second, of all groups together
     brokers: Mapping[str, Mapping[str, Matrix]]  # float64[H] by what is measured and the text that names the broker
     has_series: Flags  # bool[N], which topics have counters of bytes
     counted_in: float  # bytes that topics took in, all hours together, of those hours in which brokers' are known too

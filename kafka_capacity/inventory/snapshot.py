@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.brokers_file import brokers_of
-from kafka_capacity.inventory.column_values import Flags, Ints, flags, floats, ints, values
+from kafka_capacity.inventory.column_values import (
+    Flags,
+    Ints,
+    PartitionIndex,
+    ReplicaColumns,
+    flags,
+    floats,
+    ints,
+    log_dir_of_replicas,
+    values,
+)
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.replica_columns import PartitionIndex, ReplicaColumns, log_dir_of_replicas
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics

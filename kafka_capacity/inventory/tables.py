@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -130,3 +131,11 @@ midnight UTC. Topics that are gone may stay in it.
 def empty_table(name: str) -> pa.Table:
     """Return a table of the inventory without rows."""
     return TABLES[name].schema.empty_table()
+
+
+def table_of(name: str, columns: Mapping[str, Any]) -> pa.Table:
+    """Make a table of the inventory from arrays or lists; columns that are not given are null."""
+    schema = TABLES[name].schema
+    rows = len(next(iter(columns.values())))
+    arrays = [pa.array(columns.get(field.name, [None] * rows), field.type) for field in schema]
+    return pa.table(arrays, schema=schema)

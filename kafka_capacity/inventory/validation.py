@@ -14,18 +14,16 @@ from kafka_capacity.hardware.cpu import STATED
 from kafka_capacity.hardware.shapes import hardware, observed_shape
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Problem, Problems
-from kafka_capacity.inventory.broker_costs import observed_costs, observed_vcpu
+from kafka_capacity.health.problem import Problem, Problems, fatal
 from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs
 from kafka_capacity.inventory.checks.groups import check_groups
 from kafka_capacity.inventory.checks.metrics import check_broker_metrics, check_history, check_metrics
 from kafka_capacity.inventory.checks.placement import check_leadership, check_placement
 from kafka_capacity.inventory.checks.sizes import check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
-from kafka_capacity.inventory.findings import fatal
+from kafka_capacity.inventory.column_values import ReplicaColumns
 from kafka_capacity.inventory.raw import RawInventory, is_day, is_utc_moment
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
-from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
+from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs, observed_vcpu
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 
 

@@ -222,13 +222,7 @@ def _write_until_whole(upkeep: _Upkeep, write: Callable[[], Manifest]) -> Manife
 
 
 def seal_dataset(
-    store: ObjectStore,
-    prefix: str,
-    *,
-    shares: Sequence[str],
-    kind: str,
-    schema_version: int,
-    facts: Mapping[str, Any],
+    store: ObjectStore, prefix: str, *, shares: Sequence[str], kind: str, schema_version: int, facts: Mapping[str, Any]
 ) -> Manifest:
     """Make one dataset of shares that were written apart, then drop what none of them names.
 

@@ -56,10 +56,7 @@ PROFILE_TABLES: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         ),
         ("topic", "partition"),
     ),
-    "profile_topics": (
-        pa.schema([_text("topic"), *_rates("in", "out"), *_TREND, *_SUM_OF_PEAKS]),
-        ("topic",),
-    ),
+    "profile_topics": (pa.schema([_text("topic"), *_rates("in", "out"), *_TREND, *_SUM_OF_PEAKS]), ("topic",)),
     "profile_groups": (pa.schema([_text("group_id"), *_rates("in"), *_TREND]), ("group_id",)),
     "profile_brokers": (
         pa.schema([pa.field("broker_id", pa.int32(), nullable=False), *_rates("written", "led", "read"), *_TREND]),

@@ -152,12 +152,7 @@ def _code(error: Exception) -> str:
 
 
 def _may_pass(error: Exception) -> bool:
-    from botocore.exceptions import (
-        ClientError,
-        FlexibleChecksumError,
-        HTTPClientError,
-        IncompleteReadError,
-    )
+    from botocore.exceptions import ClientError, FlexibleChecksumError, HTTPClientError, IncompleteReadError
     from botocore.parsers import ResponseParserError
 
     if isinstance(error, ClientError):

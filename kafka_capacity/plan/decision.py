@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.health.listing import ListedProblem, list_problems
+from kafka_capacity.health.check import ListedProblem, list_problems
 from kafka_capacity.health.problem import Code, Problem
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.decision_words import relation, subject, verdict

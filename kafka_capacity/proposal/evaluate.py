@@ -12,14 +12,14 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
-from kafka_capacity.kafka.placement.proving import bound_of_plan
 from kafka_capacity.kafka.placement.registry import placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
-from kafka_capacity.kafka.reassignment.duration import MoveDuration, move_duration
+from kafka_capacity.kafka.reassignment.flow import MoveDuration, move_duration
 from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits

@@ -18,7 +18,7 @@ from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, r
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
-from kafka_capacity.kafka.reassignment.new_partitions import NewPartitions
+from kafka_capacity.kafka.reassignment.runbook import NewPartitions
 
 if TYPE_CHECKING:
     from kafka_capacity.proposal.scenario import PlacementScenario

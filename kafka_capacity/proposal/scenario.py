@@ -58,7 +58,7 @@ class PlacementMetrics:
     total_bytes: int  # replica bytes after the change
     lower_bound_bytes: int  # what any plan with this balance must copy
     # `counting`, `surplus`, `deficit` or `flow` (see `kafka.placement.bounds`); or `solver` where an integer program
-    # proves more (`kafka.placement.proving`)
+    # proves more (`kafka.placement.exact`)
     lower_bound_kind: str
     # (moved − bound) ÷ bound, the most that a better plan could save; 0 when both are 0, `None` where it says nothing:
     # the bound is (next to) 0, or the plan is below it because it breaks the rack rule

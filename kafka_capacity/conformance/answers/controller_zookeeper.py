@@ -63,10 +63,7 @@ def zk_election(given: Case) -> Case:
         is_unclean_allowed=given.get("unclean", False),
         is_recovery_supported=given.get("leader_recovery_supported", True),
     )
-    return {
-        "leader_and_isr": write_leader_and_isr(result.leader_and_isr),
-        "live_replicas": list(result.recipients),
-    }
+    return {"leader_and_isr": write_leader_and_isr(result.leader_and_isr), "live_replicas": list(result.recipients)}
 
 
 def read_assignment(given: Case) -> ReplicaAssignment:

@@ -185,10 +185,7 @@ class _Elected(NamedTuple):
 
 
 def partition_change(
-    before: PartitionRegistration,
-    target: PartitionTarget,
-    rules: ChangeRules,
-    acceptable: Callable[[int], bool],
+    before: PartitionRegistration, target: PartitionTarget, rules: ChangeRules, acceptable: Callable[[int], bool]
 ) -> PartitionChange | None:
     """Work out what changes about a partition (``PartitionChangeBuilder.build``); ``None`` if nothing does.
 

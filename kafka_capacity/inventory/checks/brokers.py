@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
 from kafka_capacity.inventory.column_values import Flags, encode, floats, ints, known, values
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 
 _CAPACITIES = {
     # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s, 4,096 cores or 64 TiB of memory does not

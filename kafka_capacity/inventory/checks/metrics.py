@@ -13,11 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.column_values import Column, Flags, Ints, encode, floats, ints
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints
 from kafka_capacity.inventory.raw import is_day
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
 RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
 ABSURD_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s

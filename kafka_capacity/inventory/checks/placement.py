@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.column_values import Flags, Ints, values
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, values
 
 
 def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:

@@ -146,13 +146,7 @@ def _losses(
         rank[begin:end][is_lost] = place[is_lost]
     after = _after(before, rank, was_live, rules)
     return Losses(
-        first=first,
-        count=len(sets),
-        of=of,
-        row=row,
-        before=before,
-        after=after,
-        is_live=was_live & (rank == _STAYS),
+        first=first, count=len(sets), of=of, row=row, before=before, after=after, is_live=was_live & (rank == _STAYS)
     )
 
 

@@ -69,32 +69,15 @@ class Assignment:
 
     @classmethod
     def of_codes(
-        cls,
-        group: Group,
-        topics: tuple[str, ...],
-        codes: Codes,
-        owner: NDArray[np.int64],
-        code: NDArray[np.int64],
+        cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: NDArray[np.int64], code: NDArray[np.int64]
     ) -> Assignment:
         """Make an assignment of rows of a member and the number of a partition, as :meth:`of_owners` does."""
-        members = len(group.members)
-        listed = code[stable_order(owner, members)]
-        return cls(
-            member_ids=tuple(member.member_id for member in group.members),
-            topics=topics,
-            start=np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=members)))).astype(np.int64),
-            topic=codes.topic.astype(np.int32)[listed],
-            partition=codes.partition.astype(np.int32)[listed],
-        )
+        topic, partition = codes.topic[code], codes.partition[code]
+        return cls.of_owners(group, topics, owner=owner, topic=topic, partition=partition)
 
     @classmethod
     def of_sets(
-        cls,
-        group: Group,
-        topics: tuple[str, ...],
-        codes: Codes,
-        owner: NDArray[np.int64],
-        code: NDArray[np.int64],
+        cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: NDArray[np.int64], code: NDArray[np.int64]
     ) -> Assignment:
         """Make an assignment of rows in any order: each member's list is sorted by topic, then partition.
 

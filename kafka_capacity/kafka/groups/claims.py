@@ -53,12 +53,7 @@ def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes
     code = codes.encode(topic, partition)
     stated = [-1 if memory.generation is None else memory.generation for memory in memories]
     kept, disputed = _believed(found, stated, member, code)
-    return Claims(
-        member=member[kept],
-        code=code[kept],
-        disputed=disputed,
-        latest_generation=max([-1, *stated]),
-    )
+    return Claims(member=member[kept], code=code[kept], disputed=disputed, latest_generation=max([-1, *stated]))
 
 
 def _believed(

@@ -140,10 +140,7 @@ class ServerLife:
         self._target: dict[str, TopicPartitions] = {}
 
     def assign(
-        self,
-        topics: Sequence[Topic],
-        members: Sequence[Member],
-        assignable: frozenset[TopicPartition] | None = None,
+        self, topics: Sequence[Topic], members: Sequence[Member], assignable: frozenset[TopicPartition] | None = None
     ) -> Assignment:
         """Make the next target assignment; who is not among the members is forgotten.
 

@@ -19,7 +19,7 @@ Worked example, 10 partitions over three consumers of one thread:
 >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
 >>> members = tuple(Member(member_id=name, topics=("orders",)) for name in ("aaa", "bbb", "ccc"))
 >>> group = Group(topics=(Topic(name="orders", partitions=10),), members=members)
->>> {name: [p for _, p in part] for name, part in OldRangeAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_old_ranges(group).lists().items()}
 {'aaa': [0, 1, 2, 3], 'bbb': [4, 5, 6], 'ccc': [7, 8, 9]}
 """
 

@@ -20,7 +20,7 @@ Worked example, 8 partitions over 3 members:
 >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
 >>> members = tuple(Member(member_id=name, topics=("orders",)) for name in "abc")
 >>> group = Group(topics=(Topic(name="orders", partitions=8),), members=members)
->>> {name: [p for _, p in part] for name, part in RangeAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_ranges(group).lists().items()}
 {'a': [0, 1, 2], 'b': [3, 4, 5], 'c': [6, 7]}
 """
 
@@ -33,9 +33,10 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.coordinator import known_partition_count, map_order
 from kafka_capacity.kafka.groups.model import Group, Topic
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
-from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions, join_places
+from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions, distinct_lists, join_places
 
 
 @register("range", GroupProtocol.CLASSIC)
@@ -207,3 +208,39 @@ def _match_together(states: list[TopicRanges], partitions: int) -> None:
             remaining.remove(member)
             if not remaining:
                 break
+
+
+@register("range", GroupProtocol.CONSUMER)
+def assign_server_ranges(group: Group) -> Assignment:
+    """Assign as ``range`` of the group coordinator does (KIP-848, ``RangeAssignor`` there, 4.3.1).
+
+    Goals:
+        Balance within a topic, and co-partitioning of topics of one size with the same subscribers. It does not look at
+        racks nor at what members have.
+
+    Constraints:
+        Members sort by ``group.instance.id``, those without one after the others by member id. All topics must exist.
+
+    Algorithm:
+        Of p partitions and c subscribers each gets p // c, the first p % c one more.
+
+    Worked example, 3 partitions over 2 members:
+
+    >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
+    >>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
+    >>> members = tuple(Member(member_id=name, topics=(orders,)) for name in "ab")
+    >>> group = Group(topics=(Topic(name=orders, partitions=3),), members=members)
+    >>> {name: [p for _, p in part] for name, part in assign_server_ranges(group).lists().items()}
+    {'a': [0, 1], 'b': [2]}
+
+    Raises:
+        AssignmentError: a member subscribes to a topic that does not exist.
+    """
+    order = map_order(group)
+    topics = tuple(sorted({topic for listed in distinct_lists(group, order) for topic in listed}))
+    table = {topic: i for i, topic in enumerate(topics)}
+    counts = [known_partition_count(group, topic) for topic in topics]
+    codes = Codes(np.array(counts, dtype=np.int64))
+    readers = Subscribers.of(group, order, table).sorted_by(join_places(group, order))
+    owner = cut_into_runs(codes, readers)
+    return Assignment.of_owners(group, topics, owner=owner, topic=codes.topic, partition=codes.partition)

@@ -113,13 +113,7 @@ class Reassigning:
     """
 
     def __init__(
-        self,
-        found: Subscriptions,
-        codes: Codes,
-        racks: Racks,
-        wishes: Wishes,
-        loads: Loads,
-        previous: dict[int, int],
+        self, found: Subscriptions, codes: Codes, racks: Racks, wishes: Wishes, loads: Loads, previous: dict[int, int]
     ) -> None:
         self.loads = loads
         self.topic_of: list[int] = codes.topic.tolist()

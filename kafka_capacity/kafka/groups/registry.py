@@ -63,7 +63,7 @@ _MODULES = {
     (_CLASSIC, "range"): "kafka_capacity.kafka.groups.range_",
     (_CLASSIC, "roundrobin"): "kafka_capacity.kafka.groups.roundrobin",
     (_CLASSIC, "sticky"): "kafka_capacity.kafka.groups.sticky",
-    (_CONSUMER, "range"): "kafka_capacity.kafka.groups.server_range",
+    (_CONSUMER, "range"): "kafka_capacity.kafka.groups.range_",
     (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
     (_SHARE, "simple"): "kafka_capacity.kafka.groups.simple",
     (_OLD, "range"): "kafka_capacity.kafka.groups.old_consumer",

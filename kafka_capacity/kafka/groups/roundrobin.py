@@ -16,7 +16,7 @@ Worked example, 8 partitions over 3 members:
 >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
 >>> members = tuple(Member(member_id=name, topics=("orders",)) for name in "abc")
 >>> group = Group(topics=(Topic(name="orders", partitions=8),), members=members)
->>> {name: [p for _, p in part] for name, part in RoundRobinAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_round_robin(group).lists().items()}
 {'a': [0, 3, 6], 'b': [1, 4, 7], 'c': [2, 5]}
 """
 

@@ -26,7 +26,7 @@ Worked example, 2 partitions over 3 members: each partition is shared by two, an
 >>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
 >>> members = tuple(Member(member_id=name, topics=(orders,)) for name in "abc")
 >>> group = Group(topics=(Topic(name=orders, partitions=2),), members=members)
->>> {name: [p for _, p in part] for name, part in SimpleAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_shares(group).lists().items()}
 {'a': [0, 1], 'b': [1], 'c': [0]}
 """
 

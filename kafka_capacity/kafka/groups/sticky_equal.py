@@ -138,10 +138,7 @@ def assign_equal(found: Subscriptions, codes: Codes, racks: Racks, claims: Claim
         raise AssignmentError("a group without members", kafka_type="java.lang.ArithmeticException")
     smaller, extra = divmod(codes.total, len(members))
     shares = Shares(
-        smaller=smaller,
-        larger=smaller + (extra > 0),
-        larger_wanted=extra,
-        count=np.zeros(len(members), dtype=np.int64),
+        smaller=smaller, larger=smaller + (extra > 0), larger_wanted=extra, count=np.zeros(len(members), dtype=np.int64)
     )
     owner, code, was = _keep_owned(found, codes, racks, claims, shares)
     names = utf16_keys([member.member_id for member in members])

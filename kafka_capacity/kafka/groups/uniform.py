@@ -24,7 +24,7 @@ Worked example: c joins a and b, who had two and three partitions:
 ...     for name, partitions in had.items()
 ... )
 >>> group = Group(topics=(Topic(name=orders, partitions=5),), members=members)
->>> {name: [p for _, p in part] for name, part in UniformAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_uniformly(group).lists().items()}
 {'a': [0, 1], 'b': [2, 3], 'c': [4]}
 """
 

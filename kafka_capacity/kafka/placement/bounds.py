@@ -130,11 +130,7 @@ def _flow(problem: PlacementProblem, limits: BalanceLimits, now: NDArray[np.floa
 
 
 def _kept_in_racks(
-    problem: PlacementProblem,
-    limits: BalanceLimits,
-    rack: NDArray[np.int32],
-    most: NDArray[np.int32],
-    racks: int,
+    problem: PlacementProblem, limits: BalanceLimits, rack: NDArray[np.int32], most: NDArray[np.int32], racks: int
 ) -> NDArray[np.float64]:
     """Sum what each rack can keep, at most so many replicas of each partition: float64[R]."""
     held = stays(problem)

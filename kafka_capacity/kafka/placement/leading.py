@@ -20,9 +20,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.amounts import drawn, poured
 from kafka_capacity.kafka.placement.apportionment import within_amount
 from kafka_capacity.kafka.placement.layout import HardLimit, Layout
+from kafka_capacity.kafka.placement.shares import drawn, poured
 
 LEADER_TOLERANCE_RATIO = 0.10  # how far a broker's leader load may be from its share before leadership is handed over
 _ROUNDS = 60

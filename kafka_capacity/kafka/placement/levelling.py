@@ -21,9 +21,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.amounts import drawn, poured
 from kafka_capacity.kafka.placement.apportionment import allot, first_in_sequence, within_amount
 from kafka_capacity.kafka.placement.layout import Layout
+from kafka_capacity.kafka.placement.shares import drawn, poured
 
 _PASSES = 8
 _WINDOW = 256

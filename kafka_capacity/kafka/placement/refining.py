@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.placement.bounds import lower_bound
 from kafka_capacity.kafka.placement.cycles import CycleCancelling
-from kafka_capacity.kafka.placement.exact import MAX_CELLS, TINY_CELLS, adopt, cheapest_within
+from kafka_capacity.kafka.placement.exact import CLOSE_ENOUGH, MAX_CELLS, TINY_CELLS, adopt, cheapest_within
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.problem import Balance
-from kafka_capacity.kafka.placement.proving import CLOSE_ENOUGH
 
 MAX_STEPS = 20_000  # replicas times brokers up to which a problem counts as small
 _DEPTH = 4

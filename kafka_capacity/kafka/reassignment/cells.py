@@ -126,22 +126,13 @@ def copies_of(problem: MoveProblem, hops: Hops) -> Flows:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DiskLevels:
-    """What each cell's broker holds when its wave begins, at most, at most as expected, and at its end: float64[C]."""
-
-    start: NDArray[np.float64]
-    peak: NDArray[np.float64]
-    expected: NDArray[np.float64]
-    end: NDArray[np.float64]
-
-
 def disk_levels(
     hops: Hops, flows: Flows, cells: Cells, held_bytes: NDArray[np.float64], done_seconds: NDArray[np.float64]
-) -> DiskLevels:
+) -> tuple[NDArray[np.float64], ...]:
     """Follow the disks of brokers, float64[B] before the first wave, through all waves.
 
-    Each copy is in sync ``done_seconds`` after the start of its wave.
+    Each copy is in sync ``done_seconds`` after the start of its wave. Returns what each cell's broker holds when its
+    wave begins, at most, at most as expected, and at its end: float64[C] each.
     """
     to = cells.at(hops.wave[flows.copy_hop], flows.destination)
     out = cells.at(hops.wave[flows.gone_hop], flows.gone)
@@ -153,4 +144,4 @@ def disk_levels(
     np.maximum.at(in_sync, flows.copy_hop, done_seconds)
     leaving = (out[known], flows.gone_size[known], in_sync[flows.gone_hop[known]])
     gained = disk_peaks((to, flows.size, done_seconds), leaving, len(cells))
-    return DiskLevels(start=start, peak=start + arrives, expected=start + gained, end=start + arrives - goes)
+    return start, start + arrives, start + gained, start + arrives - goes

@@ -58,12 +58,7 @@ class Cut:
 
 
 def cut(
-    order: NDArray[np.intp],
-    uses: Uses,
-    gains: Uses,
-    budget: NDArray[np.float64],
-    *,
-    is_ration: NDArray[np.bool_],
+    order: NDArray[np.intp], uses: Uses, gains: Uses, budget: NDArray[np.float64], *, is_ration: NDArray[np.bool_]
 ) -> Cut:
     """Cut the hops of ``order`` into waves.
 

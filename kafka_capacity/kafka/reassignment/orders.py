@@ -34,11 +34,7 @@ def pressure(problem: MoveProblem, before: Carried, after: Carried) -> Pressure:
         (each.held_bytes, each.written_bytes_per_second[HIGH], each.sent_bytes_per_second[HIGH])
         for each in (before, after)
     ]
-    limits = (
-        problem.disk_limit_bytes,
-        brokers.network_in_bytes_per_second,
-        brokers.network_out_bytes_per_second,
-    )
+    limits = (problem.disk_limit_bytes, brokers.network_in_bytes_per_second, brokers.network_out_bytes_per_second)
     ratios = np.zeros((3, len(brokers)))
     for resource, (now, then, limit) in enumerate(zip(sides[0], sides[1], limits, strict=True)):
         known = np.isfinite(limit) & (limit > 0) & (then < now)

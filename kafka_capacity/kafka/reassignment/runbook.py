@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles
 from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave
 
 WAVES_FOLDER = "waves/"  # where the files of waves are, seen from the runbook
@@ -42,11 +43,6 @@ class RunbookWave:
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON and templates."""
         return asdict(self)
-
-
-def runbook(schedule: Schedule) -> tuple[RunbookWave, ...]:
-    """Write the runbook of a schedule, a page a wave."""
-    return tuple(runbook_page(schedule, wave, wave_files(schedule, wave)) for wave in schedule.waves)
 
 
 def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:
@@ -122,3 +118,39 @@ def _higher_throttles(schedule: Schedule, wave: Wave, throttle: int | None) -> l
                 f"--add-config {','.join(rates)}"
             )
     return [RunbookStep(does="throttle", commands=tuple(commands))] if commands else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPartitions:
+    """Partitions that a topic gets, and the command for that, on brokers that are named.
+
+    Source: ``TopicCommand`` of Kafka 4: ``--replica-assignment`` lists all partitions, those that exist too, and the
+    tool passes over as many as there are; every list must have as many replicas as the first. ``--topic`` is a regular
+    expression there, in which a dot would match other topics as well.
+    """
+
+    topic: str  # its name
+    count_before: int  # how many it has
+    # of each new partition, the preferred leader first; all lists are of one length
+    replicas: tuple[tuple[int, ...], ...]
+    moved_keys_ratio: float  # of records with keys, the share that goes to another partition than before
+
+    @property
+    def count_after(self) -> int:
+        """How many partitions it has then."""
+        return self.count_before + len(self.replicas)
+
+    def command(self) -> str:
+        r"""Return the command for a shell.
+
+        >>> made = NewPartitions(topic="a.b", count_before=1, replicas=((2, 3), (3, 1)), moved_keys_ratio=0.5)
+        >>> print(made.command().partition("--alter ")[2])
+        --topic 'a\.b' --partitions 3 --replica-assignment 2:3,2:3,3:1
+        """
+        lists: Sequence[tuple[int, ...]] = [self.replicas[0]] * self.count_before + list(self.replicas)
+        assignment = ",".join(":".join(map(str, brokers)) for brokers in lists)
+        name = self.topic.replace(".", r"\.")
+        return (
+            f"kafka-topics.sh --bootstrap-server $BOOTSTRAP --alter --topic '{name}' --partitions {self.count_after} "
+            f"--replica-assignment {assignment}"
+        )

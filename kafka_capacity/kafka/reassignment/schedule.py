@@ -56,8 +56,6 @@ class Wave:
     smallest_throttle_bytes_per_second: tuple[float, float, float]
     broker_ids: NDArray[np.int32]  # int32[k], who takes part
     disk_peak_bytes: NDArray[np.float64]  # float64[k], the most that each may hold, whichever partition is done first
-    log_dirs: NDArray[np.intp]  # intp[l], the directories that take part, positions in the problem's
-    log_dir_peak_bytes: NDArray[np.float64]  # float64[l]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,7 +1,7 @@
 """How long every wave takes, and what each broker sends, receives and holds meanwhile: all waves in one go.
 
 What a broker does in a wave is a *cell*; there are only as many cells as brokers that take part in each wave. The
-closed form of :mod:`.duration` is worked out for the two gates of each cell, in and out,
+closed form of :mod:`.flow` is worked out for the two gates of each cell, in and out,
 and for the fetcher between two brokers where its limit is known. Traffic, disks and leaders at the start of a wave are
 what the waves before it leave.
 """
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.reassignment.cells import Cells, DiskLevels, Flows, disk_levels
+from kafka_capacity.kafka.reassignment.cells import Cells, Flows, disk_levels
 from kafka_capacity.kafka.reassignment.flow import closing_rates, copy_seconds, gate_seconds
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED, MoveProblem
+from kafka_capacity.kafka.reassignment.schedule import BrokerTimeline, LogDirTimeline
 from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, sent_by_leader
 
 
@@ -63,12 +64,8 @@ class Timing:
     bottleneck_direction: tuple[str | None, ...]
     # float64[3, N], a wave ends with any throttle above, low, expected, high
     smallest_throttle_bytes_per_second: NDArray[np.float64]
-    disk: DiskLevels  # what the broker of each cell holds
-    leaders: NDArray[np.int64]  # int64[C], partitions it leads after the wave
-    dir_cells: Cells  # which directory takes part in which wave
-    dir_start_bytes: NDArray[np.float64]  # float64[·]
-    dir_peak_bytes: NDArray[np.float64]  # float64[·]
-    dir_end_bytes: NDArray[np.float64]  # float64[·]
+    brokers: BrokerTimeline  # what each broker carries
+    log_dirs: LogDirTimeline  # the same for log directories
 
 
 def pace_of(
@@ -95,20 +92,26 @@ def timing_of(problem: MoveProblem, hops: Hops, pace: Pace, before: Carried) -> 
     done = copy_seconds(gates.of_copy, flows.size, gates.closing[EXPECTED])
     arriving = flows.rate[EXPECTED] * np.where(np.isfinite(done), done, 0.0)
     copy_wave = hops.wave[flows.copy_hop]
-    dir_cells = Cells.of(wave_count, len(problem.log_dirs.path), flows.dir_cells(hops))
-    dirs = _dir_levels(flows, hops, dir_cells, before)
+    start, peak, expected, end = disk_levels(hops, flows, cells, before.held_bytes, done)
     return Timing(
         copied_bytes=np.bincount(copy_wave, weights=flows.size, minlength=wave_count).astype(np.float64),
         in_flight_bytes=np.bincount(copy_wave, weights=flows.size + arriving, minlength=wave_count).astype(np.float64),
         bottleneck_broker=broker,
         bottleneck_direction=direction,
         smallest_throttle_bytes_per_second=smallest,
-        disk=disk_levels(hops, flows, cells, before.held_bytes, done),
-        leaders=_leaders(hops, flows, cells, before),
-        dir_cells=dir_cells,
-        dir_start_bytes=dirs[0],
-        dir_peak_bytes=dirs[1],
-        dir_end_bytes=dirs[2],
+        brokers=BrokerTimeline(
+            wave=(cells.wave + 1).astype(np.int32),
+            broker_id=problem.brokers.ids[cells.thing],
+            in_bytes=pace.in_bytes(),
+            out_bytes=pace.out_bytes(),
+            disk_start_bytes=start,
+            disk_end_bytes=end,
+            disk_peak_bytes=peak,
+            disk_expected_bytes=expected,
+            disk_limit_bytes=problem.disk_limit_bytes[cells.thing],
+            leaders=_leaders(hops, flows, cells, before),
+        ),
+        log_dirs=_log_dirs(problem, hops, flows, wave_count, before),
     )
 
 
@@ -243,11 +246,16 @@ def _leaders(hops: Hops, flows: Flows, cells: Cells, before: Carried) -> NDArray
     return np.asarray(np.rint(before.leaders[cells.thing] + cells.earlier(change) + change), dtype=np.int64)
 
 
-def _dir_levels(
-    flows: Flows, hops: Hops, cells: Cells, before: Carried
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return start, peak and end of each directory in each wave."""
+def _log_dirs(problem: MoveProblem, hops: Hops, flows: Flows, wave_count: int, before: Carried) -> LogDirTimeline:
+    cells = Cells.of(wave_count, len(problem.log_dirs.path), flows.dir_cells(hops))
     arrives = cells.sum(hops.wave[flows.copy_hop], flows.copy_dir, flows.size)
     goes = cells.sum(hops.wave[flows.gone_hop], flows.gone_dir, flows.gone_size)
     start = before.dir_bytes[cells.thing] + cells.earlier(arrives - goes)
-    return start, start + arrives, start + arrives - goes
+    return LogDirTimeline(
+        wave=(cells.wave + 1).astype(np.int32),
+        log_dir=cells.thing,
+        start_bytes=start,
+        peak_bytes=start + arrives,
+        end_bytes=start + arrives - goes,
+        limit_bytes=problem.log_dir_limit_bytes[cells.thing],
+    )

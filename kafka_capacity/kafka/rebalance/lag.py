@@ -186,11 +186,7 @@ class _Steps:
     """Moves backlogs through time."""
 
     def __init__(
-        self,
-        rate: NDArray[np.float64],
-        capacity: float,
-        first_owner: NDArray[np.int64],
-        interruptions: Interruptions,
+        self, rate: NDArray[np.float64], capacity: float, first_owner: NDArray[np.int64], interruptions: Interruptions
     ) -> None:
         self._rate = rate
         self._capacity = capacity

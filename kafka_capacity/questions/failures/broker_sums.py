@@ -4,7 +4,7 @@ A leader is written to by producers, and sends to consumers and to each follower
 by its leader. What nobody leads is neither written nor read. Consumers are taken to read from leaders.
 
 What is to be re-replicated is what brokers that are lost held of partitions that are led. Throttles count it as
-:mod:`~kafka_capacity.kafka.reassignment.duration` says: at a destination all that is produced to what it receives, at a
+:mod:`~kafka_capacity.kafka.reassignment.flow` says: at a destination all that is produced to what it receives, at a
 source the same once for each copy and for each follower in sync.
 """
 
@@ -136,11 +136,7 @@ class _Adder:
         return np.asarray(found, dtype=np.float64).reshape(self.sets, self.brokers)
 
     def hourly(
-        self,
-        key: NDArray[np.int64],
-        row: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        values: NDArray[np.float32],
+        self, key: NDArray[np.int64], row: NDArray[np.int64], weight: NDArray[np.float64], values: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return float32[S, B, H], the weighted hours of the partitions."""
         if values.shape[1] == 1:

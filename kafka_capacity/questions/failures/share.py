@@ -21,7 +21,7 @@ from kafka_capacity.kafka.controller.quorum.voters import (
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.failures.baseline import Baseline
-from kafka_capacity.questions.failures.durability.plain import assumed
+from kafka_capacity.questions.failures.durability.tables import assumed
 from kafka_capacity.questions.failures.request import ControllerRequest
 from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.questions.failures.simulate import (
@@ -144,10 +144,5 @@ def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
 
 
 FAILURES = Question(
-    name="failures",
-    share="failures",
-    tables=FAILURE_TABLES,
-    simulate=_simulate,
-    decide=_decide,
-    is_handed=True,
+    name="failures", share="failures", tables=FAILURE_TABLES, simulate=_simulate, decide=_decide, is_handed=True
 )

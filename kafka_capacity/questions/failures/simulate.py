@@ -217,8 +217,4 @@ def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table
     collected = list(bundles)
     times = failover_table(collected)
     voters = inputs.request.controllers.voters
-    return {
-        **merge_tables(collected, FAILURE_TABLES),
-        "quorum_failovers": times,
-        "quorum": quorum_table(voters, times),
-    }
+    return {**merge_tables(collected, FAILURE_TABLES), "quorum_failovers": times, "quorum": quorum_table(voters, times)}

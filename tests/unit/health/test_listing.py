@@ -1,6 +1,6 @@
 """One list of all that is wrong."""
 
-from kafka_capacity.health.listing import NEW, RESOLVED, list_problems
+from kafka_capacity.health.check import NEW, RESOLVED, list_problems
 from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Figure, Problem, Severity
 
 

@@ -12,8 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR, Hazards, annual_losses, copysets_of
-from kafka_capacity.kafka.controller.loss_simulation import simulate_losses
+from kafka_capacity.kafka.controller.annual_losses import (
+    SECONDS_PER_YEAR,
+    Hazards,
+    annual_losses,
+    copysets_of,
+    simulate_losses,
+)
 
 _MTTF, _REPAIR, _RACK_MTTF = 19.0, 1.0, 49.0
 _MAX_COPYSETS = 2_000
