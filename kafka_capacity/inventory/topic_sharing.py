@@ -15,8 +15,6 @@ sent, compressed as the producer did it. A compacted log has holes, so that its 
 then the bytes are not known.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

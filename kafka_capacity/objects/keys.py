@@ -12,8 +12,6 @@
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
 
-from __future__ import annotations
-
 import datetime
 from urllib.parse import quote, unquote
 

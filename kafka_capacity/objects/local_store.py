@@ -1,7 +1,5 @@
 """Objects as files below one folder."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

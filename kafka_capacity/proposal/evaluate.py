@@ -1,7 +1,5 @@
 """Evaluate one placement scenario: the same function for Spark, for the command line and for tests."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

@@ -9,8 +9,6 @@ which of them counts.
     {'pay': 'pay*', 'pay-audit': 'pay-audit'}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Brokers and what they can carry."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

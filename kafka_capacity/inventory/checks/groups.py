@@ -1,7 +1,5 @@
 """Consumer groups: members, what they are assigned, and lag."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

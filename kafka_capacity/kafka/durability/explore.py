@@ -14,8 +14,6 @@ Worked example:
     False
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

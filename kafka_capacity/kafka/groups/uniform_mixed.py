@@ -11,8 +11,6 @@ Members count by their index in the coordinator's map, which settles ties
 (:mod:`kafka_capacity.kafka.groups.uniform_mixed`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

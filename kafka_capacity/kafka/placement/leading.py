@@ -15,8 +15,6 @@ Algorithm
     single lists are fixed, the worst broker first.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ replica is the preferred leader, one ``log_dirs`` entry a replica, ``any`` where
 ``LeaderElectionCommand.parseReplicaElectionData`` for ``--path-to-json-file``.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Who is a member, who owns and who reads what, while an event runs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

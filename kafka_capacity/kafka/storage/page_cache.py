@@ -16,8 +16,6 @@ Assumptions:
 [2800.0, inf, nan]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

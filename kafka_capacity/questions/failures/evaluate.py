@@ -1,7 +1,5 @@
 """Lose every set of a scenario, and say what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

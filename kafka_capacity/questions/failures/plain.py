@@ -1,7 +1,5 @@
 """Failure results as plain data, one row a set: for JSON, and for tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
