@@ -42,6 +42,8 @@ def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
 def parser() -> argparse.ArgumentParser:
     """Describe the arguments."""
     made = build_parser("Simulate the questions of a pinned plan.")
+    made.add_argument("--request-key", required=True, help="the pinned request, below the store")
+    made.add_argument("--tasks", type=int, default=0, help="how many tasks; 0 leaves it to the cluster's parallelism")
     made.add_argument(
         "--shares", nargs="+", choices=SHARES, default=list(SHARES), help="which questions; all by default"
     )
