@@ -37,8 +37,7 @@ class GroupTraffic:
     # the most that any member is known to have read over an hour or longer, `None` without a history, without members
     # that read, or where nothing was read
     best_read_bytes_per_second: float | None
-    # whether the member that read that is itself behind by more than `KEEPS_UP_SECONDS`: it did all it could
-    is_at_its_limit: bool
+    is_at_its_limit: bool  # whether the one that read it is behind by more than `KEEPS_UP_SECONDS`: it did all it could
     hours: int  # how many hours these rest on
 
 

@@ -50,8 +50,7 @@ class Wave:
     throttle_bytes_per_second: float  # the smallest of the brokers that send or receive; for `--throttle`
     bottleneck_broker: int | None  # who decides how long it takes, `None` where nothing is copied
     bottleneck_direction: str | None  # `in`, `out`, or `fetch` where the fetcher between two brokers decides
-    # it ends with any throttle above: low, expected, high
-    smallest_throttle_bytes_per_second: tuple[float, float, float]
+    smallest_throttle_bytes_per_second: tuple[float, float, float]  # all waves end with any above: low, expected, high
     broker_ids: NDArray[np.int32]  # int32[k], who takes part
     disk_peak_bytes: NDArray[np.float64]  # float64[k], the most that each may hold, whichever partition is done first
 
@@ -132,8 +131,7 @@ class Schedule:
     worst_broker: int | None  # the fullest or busiest of those that the move relieves, `None` where it relieves nobody
     worst_resource: str  # what it is short of: `disk`, `network_in` or `network_out`
     relieved_seconds: float | None  # until it has no more than in the end, `None` for never or nobody
-    # what moving leaders first would do; `None` where no drained broker leads what is copied
-    leadership: LeadershipOutcome | None
+    leadership: LeadershipOutcome | None  # of moving leaders first; `None` where no drained broker leads what is copied
     refusals: tuple[MoveRefusal, ...]  # why some partitions are in no wave
     detours: tuple[int, ...]  # partitions that go by way of a third broker, positions in the problem
     brokers: BrokerTimeline  # what each carries

@@ -87,38 +87,31 @@ class FailureResult:
     partition_count: int  # how many partitions there are
     offline: NDArray[np.int64]  # int64[S], partitions that nobody leads: neither written nor read
     offline_topics: NDArray[np.int64]  # int64[S], topics with at least one such partition
-    # int64[S], led, but with fewer replicas in sync than must be: `acks=all` is refused
-    under_min_isr: NDArray[np.int64]
-    # int64[S], led, with just as many as must be: one more loss and `acks=all` is refused
-    at_min_isr: NDArray[np.int64]
+    under_min_isr: NDArray[np.int64]  # int64[S], led, with fewer in sync than must be: `acks=all` is refused
+    at_min_isr: NDArray[np.int64]  # int64[S], led, with just as many: one more loss and `acks=all` is refused
     new_leaders: NDArray[np.int64]  # int64[S], led by another broker than today
     unclean_leaders: NDArray[np.int64]  # int64[S], led by a replica that was not in sync: committed records are lost
     offline_today: int  # of `offline`
     under_min_isr_today: int  # of `under_min_isr`
     stopped_bytes_per_second: NDArray[np.float64]  # float64[S], what is produced on average to offline partitions
-    # float64[S], what is produced on average to partitions under the minimum
-    refused_bytes_per_second: NDArray[np.float64]
+    refused_bytes_per_second: NDArray[np.float64]  # float64[S], likewise to partitions under the minimum
     stopped_today_bytes_per_second: float  # of `stopped_bytes_per_second`
     refused_today_bytes_per_second: float  # of `refused_bytes_per_second`
     leaders: NDArray[np.int64]  # int64[S, B], partitions that each broker leads
-    # float64[S, B], written on each survivor at its 99th percentile; NaN for the dead
-    peak_in_bytes_per_second: NDArray[np.float64]
+    peak_in_bytes_per_second: NDArray[np.float64]  # float64[S, B], written at the 99th percentile; NaN for the dead
     peak_out_bytes_per_second: NDArray[np.float64]  # float64[S, B], sent by each survivor to consumers and followers
-    # float64[S, B], what that takes of each survivor's processors; 0 where their number is not known
-    peak_cores: NDArray[np.float64]
+    peak_cores: NDArray[np.float64]  # float64[S, B], processors that this takes; 0 where their number is not known
     peak_in_today_bytes_per_second: NDArray[np.float64]  # float64[B]
     peak_out_today_bytes_per_second: NDArray[np.float64]  # float64[B]
     peak_cores_today: NDArray[np.float64]  # float64[B]
-    # by resource, float64[B], what each broker can do, NaN where that is not known
-    capacity: Mapping[Resource, NDArray[np.float64]]
+    capacity: Mapping[Resource, NDArray[np.float64]]  # by resource, float64[B], what each broker can do, NaN if unknown
     peak_basis: PeakBasis  # what these percentiles are of
     groups: tuple[str, ...]  # the consumer groups' names
     group_partitions: NDArray[np.int64]  # int64[G], how many partitions each reads
     group_offline: NDArray[np.int64]  # int64[S, G], how many of these nobody leads
     coordinator: NDArray[np.int8]  # int8[S, G], a `CoordinatorState` each
     rebuild_bytes: NDArray[np.float64]  # float64[S], what the lost brokers held of partitions that are still led
-    # float64[S], to copy that onto empty disks under the throttle, at mean rates; infinite where it never ends
-    rebuild_seconds: NDArray[np.float64]
+    rebuild_seconds: NDArray[np.float64]  # float64[S], to copy it onto empty disks, at mean rates; infinite for never
 
     def peaks(self) -> dict[Resource, NDArray[np.float64]]:
         """Return float64[S, B], what each survivor carries at peak of each of :attr:`capacity`."""

@@ -39,8 +39,7 @@ class Failover(NamedTuple):
 
     leaderless_seconds: float  # from the failure until another leader's term begins; `inf` where none did in 10 minutes
     inactive_seconds: float  # until that leader, or a later one, has committed a record and can act
-    # how many were used up; each beyond the first is an election that nobody won or a leader that could not stay
-    epochs: int
+    epochs: int  # how many were used up; each beyond the first is an election nobody won or a leader that did not stay
     rpcs: Mapping[Rpc, int]  # requests by kind, sent by all replicas from the failure until the leader could act
 
 

@@ -99,8 +99,7 @@ class Environment:
 
     observers: int = 0  # how many replicas fetch without a vote, such as brokers
     timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)  # how long each waits for what
-    # of a message from process to process one way, with the time to handle it; above 0
-    delay: Spread = Spread(0.0002, 0.001)
+    delay: Spread = Spread(0.0002, 0.001)  # of a message one way, with the time to handle it; above 0
     loss_ratio: float = 0.0  # share of messages that never arrive
     # of the log, or of the file that holds epoch and vote; a replica tells only then what it has written
     flush: Spread = Spread(0.001, 0.01)

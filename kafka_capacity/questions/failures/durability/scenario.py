@@ -22,8 +22,7 @@ class DurabilityScenario:
     placement_id: str = TODAY  # of the placement scenario that this stands on
     acks: Acks = Acks.ALL  # of all producers, since an inventory does not tell
     is_idempotent: bool = True  # whether producers are, as they are by default since clients 3.0; only with `acks=all`
-    # by which leaders are elected, and whether there are eligible leader replicas
-    rules: ElectionRules = ElectionRules.KRAFT
+    rules: ElectionRules = ElectionRules.KRAFT  # of elections, which say whether there are eligible leader replicas
     mttf_seconds: float = 3650 * DAY  # of a broker's data: mean time to the loss of its disks
     crash_mttf_seconds: float = 90 * DAY  # mean time to a broker's death that moves its leaders, its data lost or not
     # from the loss of a broker's data until a broker with empty disks stands in for it
