@@ -16,7 +16,7 @@ from kafka_capacity.kafka.controller.quorum.messages import Rpc
 from kafka_capacity.kafka.controller.quorum.settings import Spread
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from tests.failovers import fail_leader
-from tests.unit.kafka.controller.quorum.random_traces import random_course
+from tests.unit.kafka.controller.quorum.random_traces import random_trace
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
 
 def _check(first_seed: int, courses: int) -> None:
     start = time.monotonic()
-    done = [random_course(seed) for seed in range(first_seed, first_seed + courses)]
+    done = [random_trace(seed) for seed in range(first_seed, first_seed + courses)]
     print(
         f"{len(done):,} random courses with {sum(course.faults for course in done):,} faults, "
         f"{sum(course.elections for course in done):,} elections and {sum(course.committed for course in done):,} "

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR, copysets_of
+from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR, copysets_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ import numpy as np
 
 from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,

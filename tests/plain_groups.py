@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.kafka.rebalance.table import PartitionTable
 
 

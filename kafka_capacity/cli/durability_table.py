@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kafka_capacity.cli.console import print_data, print_lines
 from kafka_capacity.cli.durable import Durable
-from kafka_capacity.inventory.findings import counted
+from kafka_capacity.health.problem import counted
 from kafka_capacity.kafka.durability import Acks, Outcome
 from kafka_capacity.kafka.durability.traces import trace
-from kafka_capacity.questions.failures.durability.failure_modes import FAILURE_MODES
+from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES
 from kafka_capacity.questions.failures.durability.tables import durability_tables
 from kafka_capacity.questions.failures.section.durability_figures import (
     PlacementDurability,

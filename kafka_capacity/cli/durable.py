@@ -14,7 +14,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
-from kafka_capacity.questions.failures.durability.plain import (
+from kafka_capacity.questions.failures.durability.tables import (
     assumed,
     outcome_rows,
     placement_row,

@@ -11,7 +11,7 @@ from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.failing import Failed
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCE_NAMES
-from kafka_capacity.inventory.findings import counted, some
+from kafka_capacity.health.problem import counted, some
 from kafka_capacity.questions.failures import SetKind
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import affected_groups, topic_rows

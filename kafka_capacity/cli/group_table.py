@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.group_planning import PlannedGroups
-from kafka_capacity.inventory.findings import counted, some
+from kafka_capacity.health.problem import counted, some
 from kafka_capacity.questions.consumers.choice import Row
 from kafka_capacity.questions.consumers.columns import (
     EVENTS,

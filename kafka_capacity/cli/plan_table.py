@@ -9,8 +9,7 @@ from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import print_explanation
 from kafka_capacity.cli.planning import Judged, Planned
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import counted
+from kafka_capacity.health.problem import Problem, counted
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK

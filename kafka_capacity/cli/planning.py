@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import ask_snapshot, read_wanted_brokers
 from kafka_capacity.errors import RequestError
-from kafka_capacity.health.topology import rack_problems
+from kafka_capacity.health.racks import rack_problems
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.plan.pinned import check_brokers, check_changes

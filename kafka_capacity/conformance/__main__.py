@@ -4,8 +4,6 @@ Prints one line a function, ``function  matched/total``, and the first case that
 case matches, 1 when some do not, 2 when the question itself is wrong.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json
@@ -14,8 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_capacity.conformance.cases import case_files, read_cases
-from kafka_capacity.conformance.compare import Tally, tally
+from kafka_capacity.conformance.compare import Tally, case_files, read_cases, tally
 from kafka_capacity.conformance.registry import load_answers
 from kafka_capacity.errors import InventoryError, RequestError
 

@@ -4,45 +4,30 @@ Sizes follow from rates and retention, rates have a day, a week, a slow growth a
 skewed, and replicas are where Kafka's rack-alternating rule would have put them when each topic was created.
 """
 
-from __future__ import annotations
-
 import datetime
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.example.groups import Logs, group_tables
-from kafka_capacity.example.history import WEEKDAY_FACTOR, WEEKEND_FACTOR, history_table
-from kafka_capacity.example.shapes import SHAPES, ExampleShape, TopicKind
+from kafka_capacity.example.groups import group_tables
+from kafka_capacity.example.shapes import SHAPES, ExampleShape, ExampleTopics, TopicKind
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.tables import empty_table, table_of
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.registry import placer
 
-EXAMPLES = {name: shape.about for name, shape in SHAPES.items()}
-"""The examples there are: cluster name to what it is."""
+EXAMPLES = {name: shape.about for name, shape in SHAPES.items()}  # the examples there are: cluster name to what it is
 
-EXAMPLE_DS = "2026-11-15"
-"""The day the examples stand for, unless another is asked for."""
+EXAMPLE_DS = "2026-11-15"  # the day the examples stand for, unless another is asked for
 
 HISTORY_HOURS = 28 * 24
 GROWTH_PER_WEEK_RATIO = 0.012
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Topics:
-    """Topics sorted by name, and their partitions."""
-
-    names: tuple[str, ...]
-    kinds: tuple[TopicKind, ...]
-    partitions: Partitions
-    mean_in: NDArray[np.float64]
 
 
 def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None) -> RawInventory:
@@ -62,12 +47,11 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
     shape = SHAPES[cluster]
     rng = np.random.default_rng(shape.seed if seed is None else seed)
     topics = _make_topics(shape, rng)
-    sizes = _sizes(topics, rng)
     matrix = _place(shape, topics)
     tables = {
         "brokers": _brokers_table(shape),
         "topics": _topics_table(topics),
-        "replicas": _replicas_table(shape, topics, matrix, sizes, rng),
+        "replicas": _replicas_table(shape, topics, matrix, rng),
         "metrics": _metrics_table(topics, ds, rng),
         "history": history_table(
             topics.names,
@@ -77,7 +61,7 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
             days=shape.history_days,
             seed=shape.seed if seed is None else seed,
         ),
-        **group_tables(_logs(topics, sizes), shape.group_count, rng),
+        **group_tables(topics, shape.group_count, rng),
     }
     tables["log_dirs"] = _log_dirs_table(shape, tables["replicas"])
     day = datetime.date.fromisoformat(ds)
@@ -87,7 +71,7 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
     )
 
 
-def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> _Topics:
+def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> ExampleTopics:
     made: list[tuple[str, TopicKind, int, float]] = []
     for kind in shape.kinds:
         for index, rest in enumerate(kind.names):
@@ -100,47 +84,30 @@ def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> _Topics:
     for _, kind, count, rate in made:
         share = rng.lognormal(0.0, kind.skew, count)
         shares.append(rate * share / share.sum())
-    return _Topics(
-        names=tuple(topic[0] for topic in made),
-        kinds=tuple(topic[1] for topic in made),
+    kinds = tuple(topic[1] for topic in made)
+    topic = np.repeat(np.arange(len(made)), counts).astype(np.int32)
+    mean_in = np.concatenate(shares)
+    # What arrives during the retention; a compacted topic keeps a fifth of a month.
+    kept = np.array([0.2 * 30 * 86_400 if kind.is_compacted else kind.retention_seconds for kind in kinds])[topic]
+    return ExampleTopics(
+        kinds=kinds,
         partitions=Partitions(
             topics=tuple(topic[0] for topic in made),
-            topic=np.repeat(np.arange(len(made)), counts).astype(np.int32),
+            topic=topic,
             partition=np.concatenate([np.arange(count) for count in counts]).astype(np.int32),
         ),
-        mean_in=np.concatenate(shares),
+        mean_in=mean_in,
+        size_bytes=np.asarray(mean_in * kept * rng.uniform(0.92, 1.08, len(topic)), dtype=np.int64),
     )
 
 
-def _logs(topics: _Topics, sizes: NDArray[np.int64]) -> Logs:
-    return Logs(
-        names=topics.names,
-        partitions=topics.partitions,
-        mean_in=topics.mean_in,
-        size_bytes=sizes,
-        is_compacted=_per_partition(topics, "is_compacted") > 0,
-    )
-
-
-def _topic_rates(topics: _Topics) -> NDArray[np.float64]:
+def _topic_rates(topics: ExampleTopics) -> NDArray[np.float64]:
     rates = np.bincount(topics.partitions.topic, weights=topics.mean_in, minlength=len(topics.names))
     return np.asarray(rates, dtype=np.float64)
 
 
-def _per_partition(topics: _Topics, name: str) -> NDArray[np.float64]:
-    return np.array([float(getattr(kind, name)) for kind in topics.kinds])[topics.partitions.topic]
-
-
-def _sizes(topics: _Topics, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Size of one replica: what arrives during the retention; a compacted topic keeps a fifth of a month."""
-    kept = np.where(
-        _per_partition(topics, "is_compacted") > 0, 0.2 * 30 * 86_400, _per_partition(topics, "retention_seconds")
-    )
-    return np.asarray(topics.mean_in * kept * rng.uniform(0.92, 1.08, len(kept)), dtype=np.int64)
-
-
-def _place(shape: ExampleShape, topics: _Topics) -> NDArray[np.int32]:
-    factor = _per_partition(topics, "replication_factor").astype(np.int32)
+def _place(shape: ExampleShape, topics: ExampleTopics) -> NDArray[np.int32]:
+    factor = topics.of_kind("replication_factor").astype(np.int32)
     count = len(factor)
     problem = PlacementProblem(
         partitions=topics.partitions,
@@ -158,16 +125,9 @@ def _place(shape: ExampleShape, topics: _Topics) -> NDArray[np.int32]:
     return placer("zk").place(problem)
 
 
-def _table(name: str, columns: dict[str, object]) -> pa.Table:
-    schema = TABLES[name].schema
-    rows = len(next(iter(columns.values())))  # type: ignore[arg-type]  # every column is an array or a list
-    arrays = [pa.array(columns.get(field.name, [None] * rows), type=field.type) for field in schema]
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
 def _brokers_table(shape: ExampleShape) -> pa.Table:
     count = len(shape.broker_ids)
-    return _table(
+    return table_of(
         "brokers",
         {
             "broker_id": list(shape.broker_ids),
@@ -185,9 +145,9 @@ def _brokers_table(shape: ExampleShape) -> pa.Table:
     )
 
 
-def _topics_table(topics: _Topics) -> pa.Table:
+def _topics_table(topics: ExampleTopics) -> pa.Table:
     kinds = topics.kinds
-    return _table(
+    return table_of(
         "topics",
         {
             "topic": list(topics.names),
@@ -204,16 +164,12 @@ def _topics_table(topics: _Topics) -> pa.Table:
 
 
 def _replicas_table(
-    shape: ExampleShape,
-    topics: _Topics,
-    matrix: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    rng: np.random.Generator,
+    shape: ExampleShape, topics: ExampleTopics, matrix: NDArray[np.int32], rng: np.random.Generator
 ) -> pa.Table:
     rows, position = np.nonzero(matrix >= 0)
     # A follower's files differ a little: segments roll and are deleted on their own clock.
     jitter = np.where(position == 0, 1.0, rng.uniform(0.998, 1.002, len(rows)))
-    return _table(
+    return table_of(
         "replicas",
         {
             "topic": pa.array(topics.names).take(pa.array(topics.partitions.topic[rows])),
@@ -223,7 +179,7 @@ def _replicas_table(
             "is_leader": position == 0,
             "is_in_sync": np.ones(len(rows), dtype=np.bool_),
             "log_dir": pa.array(["/var/lib/kafka/data"] * len(rows)),
-            "size_bytes": (sizes[rows] * jitter).astype(np.int64),
+            "size_bytes": (topics.size_bytes[rows] * jitter).astype(np.int64),
             "offset_lag": np.zeros(len(rows), dtype=np.int64),
         },
     )
@@ -234,7 +190,7 @@ def _log_dirs_table(shape: ExampleShape, replicas: pa.Table) -> pa.Table:
     size = replicas.column("size_bytes").to_numpy()
     used = [int(size[broker == broker_id].sum()) for broker_id in shape.broker_ids]
     total = int(shape.disk_capacity_bytes)
-    return _table(
+    return table_of(
         "log_dirs",
         {
             "broker_id": list(shape.broker_ids),
@@ -245,7 +201,7 @@ def _log_dirs_table(shape: ExampleShape, replicas: pa.Table) -> pa.Table:
     )
 
 
-def _metrics_table(topics: _Topics, ds: str, rng: np.random.Generator) -> pa.Table:
+def _metrics_table(topics: ExampleTopics, ds: str, rng: np.random.Generator) -> pa.Table:
     day = datetime.date.fromisoformat(ds)
     end = int(datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC).timestamp())
     hours = end - 3600 * np.arange(HISTORY_HOURS, 0, -1)
@@ -255,13 +211,13 @@ def _metrics_table(topics: _Topics, ds: str, rng: np.random.Generator) -> pa.Tab
     wave = np.cos((hour_of_day - 20) / 24 * 2 * np.pi)
     week = np.where(weekday >= 5, WEEKEND_FACTOR, WEEKDAY_FACTOR)
     growth = 1 + GROWTH_PER_WEEK_RATIO * (np.arange(HISTORY_HOURS) - HISTORY_HOURS) / (7 * 24)
-    swing = _per_partition(topics, "day_swing")[:, None]
+    swing = topics.of_kind("day_swing")[:, None]
     count = len(topics.mean_in)
     noise = rng.lognormal(0.0, 0.08, (count, HISTORY_HOURS)).astype(np.float32)
     bytes_in = np.rint(topics.mean_in[:, None] * (1 + swing * wave) * week * growth * noise).astype(np.float32)
-    bytes_out = np.rint(bytes_in * _per_partition(topics, "fan_out")[:, None]).astype(np.float32)
+    bytes_out = np.rint(bytes_in * topics.of_kind("fan_out")[:, None]).astype(np.float32)
     rows = np.repeat(np.arange(count), HISTORY_HOURS)
-    return _table(
+    return table_of(
         "metrics",
         {
             "topic": pa.array(topics.names).take(pa.array(topics.partitions.topic[rows])),
@@ -271,3 +227,61 @@ def _metrics_table(topics: _Topics, ds: str, rng: np.random.Generator) -> pa.Tab
             "bytes_out_bytes_per_second": bytes_out.ravel(),
         },
     )
+
+
+WEEKDAY_FACTOR, WEEKEND_FACTOR = 1.04, 0.9
+
+_SWING_RATIO = 0.012  # how far the traffic of alike topics wanders off in a week
+_SWING_WEEKS = 26.0  # after so many weeks little is left of where it was
+_NOISE_RATIO = 0.05
+
+
+def history_table(
+    names: Sequence[str],
+    kinds: Sequence[TopicKind],
+    rate_bytes_per_second: NDArray[np.float64],
+    ds: str,
+    *,
+    days: int,
+    seed: int,
+) -> pa.Table:
+    """Make the table of history: so many days up to the day before ``ds``, with noise of this seed.
+
+    ``rate_bytes_per_second`` is float64[T], what is produced to each topic today.
+    """
+    if not days:
+        return empty_table("history")
+    # Its own stream, so that an example with a history is otherwise the one without.
+    rng = np.random.default_rng([seed, days])
+    last = datetime.date.fromisoformat(ds).toordinal() - 1
+    ordinal = np.arange(last - days + 1, last + 1)
+    week = np.where((ordinal - 1) % 7 >= 5, WEEKEND_FACTOR, WEEKDAY_FACTOR)  # day 1 of the calendar was a Monday
+    years = (ordinal - last) / 365.25
+    swings = {prefix: _swing(rng, days) for prefix in dict.fromkeys(kind.prefix for kind in kinds)}
+    growth = np.array([(1.0 + kind.growth_per_year_ratio) ** years for kind in kinds])
+    noise = rng.lognormal(0.0, _NOISE_RATIO, growth.shape)
+    level = np.array([swings[kind.prefix] for kind in kinds])
+    bytes_in = np.rint(rate_bytes_per_second[:, None] * growth * week * level * noise)
+    bytes_out = np.rint(bytes_in * np.array([kind.fan_out for kind in kinds])[:, None])
+    seconds = (ordinal - datetime.date(1970, 1, 1).toordinal()) * 86_400
+    rows = np.repeat(np.arange(len(names)), days)
+    return table_of(
+        "history",
+        {
+            "topic": pa.array(names).take(pa.array(rows)),
+            "day": pa.array(np.tile(seconds, len(names)), pa.int64()).cast(pa.timestamp("s", tz="UTC")),
+            "bytes_in_bytes_per_second": bytes_in.ravel().astype(np.float32),
+            "bytes_out_bytes_per_second": bytes_out.ravel().astype(np.float32),
+        },
+    )
+
+
+def _swing(rng: np.random.Generator, days: int) -> NDArray[np.float64]:
+    """Return float64[days], a factor that wanders around 1 from week to week and is 1 on the last day."""
+    weeks = days // 7 + 2
+    logarithm = np.zeros(weeks)
+    for place, step in enumerate(rng.normal(0.0, _SWING_RATIO, weeks - 1), start=1):
+        logarithm[place] = logarithm[place - 1] * (1 - 1 / _SWING_WEEKS) + step
+    # Made from today backwards.
+    ago = np.arange(days)[::-1] / 7
+    return np.asarray(np.exp(np.interp(ago, np.arange(weeks), logarithm)), dtype=np.float64)

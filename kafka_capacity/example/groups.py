@@ -5,8 +5,6 @@ reads most has two members and is hours behind; the one with the fewest partitio
 five is of the coordinator's protocol (KIP-848), and one in four has static members.
 """
 
-from __future__ import annotations
-
 import base64
 import uuid
 from dataclasses import dataclass, replace
@@ -15,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kafka_capacity.example.shapes import ExampleTopics
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.kafka.cluster.assignment import Partitions
-from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
 
 _PURPOSES = ("etl", "fraud", "search-index", "billing", "dashboards", "archive", "alerts", "features")
@@ -32,45 +30,16 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Logs:
-    """What there is to read.
-
-    Attributes:
-        names: of the topics.
-        partitions: theirs.
-        mean_in: float64[P], bytes per second produced.
-        size_bytes: int64[P], on the leader.
-        is_compacted: bool[P].
-    """
-
-    names: tuple[str, ...]
-    partitions: Partitions
-    mean_in: NDArray[np.float64]
-    size_bytes: NDArray[np.int64]
-    is_compacted: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Plan:
-    """One group to be made.
+    """One group to be made."""
 
-    Attributes:
-        number: from 0.
-        group_id: its name.
-        purpose: the last part of it.
-        topics: what it reads, places in the names, ascending.
-        rows: int64[N], their partitions.
-        count: how many members it has.
-        behind_seconds: float64[N], the lag of each partition.
-    """
-
-    number: int
-    group_id: str
-    purpose: str
-    topics: tuple[int, ...]
-    rows: NDArray[np.int64]
-    count: int
-    behind_seconds: NDArray[np.float64]
+    number: int  # from 0
+    group_id: str  # its name
+    purpose: str  # the last part of it
+    topics: tuple[int, ...]  # what it reads, places in the names, ascending
+    rows: NDArray[np.int64]  # int64[N], their partitions
+    count: int  # how many members it has
+    behind_seconds: NDArray[np.float64]  # float64[N], the lag of each partition
 
     @property
     def protocol(self) -> GroupProtocol:
@@ -90,7 +59,7 @@ class _Plan:
         return self.number % 4 == 3
 
 
-def group_tables(logs: Logs, group_count: int, rng: np.random.Generator) -> dict[str, pa.Table]:
+def group_tables(logs: ExampleTopics, group_count: int, rng: np.random.Generator) -> dict[str, pa.Table]:
     """Make ``groups``, ``members`` and ``lags``; every partition of a topic has one owner in its group."""
     (ids,) = rng.spawn(1)
     plans = _with_extremes(_plans(logs, group_count, rng), logs)
@@ -102,7 +71,7 @@ def group_tables(logs: Logs, group_count: int, rng: np.random.Generator) -> dict
     return {name: pa.Table.from_pylist(listed, schema=TABLES[name].schema) for name, listed in rows.items()}
 
 
-def _plans(logs: Logs, group_count: int, rng: np.random.Generator) -> list[_Plan]:
+def _plans(logs: ExampleTopics, group_count: int, rng: np.random.Generator) -> list[_Plan]:
     slices = logs.partitions.topic_slices()
     readable = [index for index, name in enumerate(logs.names) if not name.startswith("__")]
     plans = []
@@ -128,7 +97,7 @@ def _plans(logs: Logs, group_count: int, rng: np.random.Generator) -> list[_Plan
     return plans
 
 
-def _with_extremes(plans: list[_Plan], logs: Logs) -> list[_Plan]:
+def _with_extremes(plans: list[_Plan], logs: ExampleTopics) -> list[_Plan]:
     """Return one group too many members, and another one too few."""
     small = min(plans, key=lambda plan: (len(plan.rows), plan.number))
     large = max(plans, key=lambda plan: (logs.mean_in[plan.rows].sum(), plan.number))
@@ -151,7 +120,7 @@ def _group(plan: _Plan) -> Row:
     }
 
 
-def _members(plan: _Plan, logs: Logs, ids: np.random.Generator) -> list[Row]:
+def _members(plan: _Plan, logs: ExampleTopics, ids: np.random.Generator) -> list[Row]:
     instances = [f"{plan.purpose}-{index}" if plan.is_static else None for index in range(plan.count)]
     member_ids = [_member_id(plan, instance, ids) for instance in instances]
     assigned = _assigned(plan, logs, member_ids, instances)
@@ -178,7 +147,7 @@ def _member_id(plan: _Plan, instance: str | None, ids: np.random.Generator) -> s
 
 
 def _assigned(
-    plan: _Plan, logs: Logs, member_ids: list[str], instances: list[str | None]
+    plan: _Plan, logs: ExampleTopics, member_ids: list[str], instances: list[str | None]
 ) -> dict[str, list[TopicPartition]]:
     """Let the group's assignor say who reads what; the coordinator's assignors know topics by their ids."""
     has_ids = plan.protocol is GroupProtocol.CONSUMER
@@ -196,12 +165,12 @@ def _assigned(
     }
 
 
-def _lags(plan: _Plan, logs: Logs) -> list[Row]:
+def _lags(plan: _Plan, logs: ExampleTopics) -> list[Row]:
     rates, topic = logs.mean_in[plan.rows], logs.partitions.topic[plan.rows]
     behind = (rates * plan.behind_seconds / RECORD_BYTES).astype(np.int64)
     ends = (rates * 86_400 * 90 / RECORD_BYTES).astype(np.int64)
     # A compacted log starts where it always did, with ever more holes.
-    starts = np.where(logs.is_compacted[plan.rows], 0, ends - logs.size_bytes[plan.rows] // RECORD_BYTES)
+    starts = np.where(logs.of_kind("is_compacted")[plan.rows] > 0, 0, ends - logs.size_bytes[plan.rows] // RECORD_BYTES)
     return [
         {
             "group_id": plan.group_id,

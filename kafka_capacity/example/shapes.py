@@ -1,8 +1,11 @@
 """What the example clusters are made of: their brokers and kinds of topics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.assignment import Partitions
 
 GIB = 1024.0**3
 TIB = 1024.0**4
@@ -11,37 +14,40 @@ DAY_SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicKind:
-    """Topics that are alike.
+    """Topics that are alike."""
 
-    Attributes:
-        prefix: their names start with it.
-        names: the rest of each name.
-        partitions: the counts they take in turn.
-        replication_factor: of each.
-        mean_bytes_in_per_second: produced to a topic on average.
-        spread: sigma of the log-normal factor between topics.
-        skew: sigma of the log-normal factor between a topic's partitions.
-        retention_seconds: how long records are kept.
-        is_compacted: whether the topic is compacted.
-        fan_out: how often each record is read.
-        min_insync_replicas: of each.
-        day_swing: how much higher the rate is at the top of the day than on average, 0.5 for a half.
-        growth_per_year_ratio: by how much the rate has grown in a year, 0.3 for 30 %.
-    """
+    prefix: str  # their names start with it
+    names: tuple[str, ...]  # the rest of each name
+    partitions: tuple[int, ...]  # the counts they take in turn
+    replication_factor: int  # of each
+    mean_bytes_in_per_second: float  # produced to a topic on average
+    spread: float  # sigma of the log-normal factor between topics
+    skew: float  # sigma of the log-normal factor between a topic's partitions
+    retention_seconds: int  # how long records are kept
+    is_compacted: bool  # whether the topic is compacted
+    fan_out: float  # how often each record is read
+    min_insync_replicas: int  # of each
+    day_swing: float  # how much higher the rate is at the top of the day than on average, 0.5 for a half
+    growth_per_year_ratio: float  # by how much the rate has grown in a year, 0.3 for 30 %
 
-    prefix: str
-    names: tuple[str, ...]
-    partitions: tuple[int, ...]
-    replication_factor: int
-    mean_bytes_in_per_second: float
-    spread: float
-    skew: float
-    retention_seconds: int
-    is_compacted: bool
-    fan_out: float
-    min_insync_replicas: int
-    day_swing: float
-    growth_per_year_ratio: float
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExampleTopics:
+    """The topics of an example, sorted by name, and what is in their logs."""
+
+    kinds: tuple[TopicKind, ...]  # of the topics
+    partitions: Partitions
+    mean_in: NDArray[np.float64]  # float64[P], bytes per second produced
+    size_bytes: NDArray[np.int64]  # int64[P], on the leader
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the topics."""
+        return self.partitions.topics
+
+    def of_kind(self, name: str) -> NDArray[np.float64]:
+        """Return float64[P], one number of each partition's kind."""
+        return np.array([float(getattr(kind, name)) for kind in self.kinds])[self.partitions.topic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,5 +180,4 @@ SHOP = ExampleShape(
     seed=12,
 )
 
-SHAPES = {shape.cluster: shape for shape in (JUMBO_LIKE, SHOP)}
-"""Every example by the name of its cluster."""
+SHAPES = {shape.cluster: shape for shape in (JUMBO_LIKE, SHOP)}  # every example by the name of its cluster

@@ -1,15 +1,12 @@
 """All checks of a cluster, one after another."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.codes import CLUSTER_CODES
 from kafka_capacity.health.controllers import check_controllers
-from kafka_capacity.health.lagging_groups import check_lags
-from kafka_capacity.health.now import check_now
-from kafka_capacity.health.problem import Problem, Problems
+from kafka_capacity.health.now import check_lags, check_now
+from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Problem, Problems
 from kafka_capacity.health.racks import check_racks
 from kafka_capacity.health.resources import check_resources
 from kafka_capacity.health.settings import check_settings
@@ -18,10 +15,8 @@ from kafka_capacity.health.settings import check_settings
 def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Problems:
     """Return everything that is wrong with a cluster, as far as it is known.
 
-    Args:
-        view: the cluster.
-        soundness: what is wrong with the inventory itself. Of an earlier check of the cluster nothing is taken from
-            it: under other limits other problems are there.
+    ``soundness`` is what is wrong with the inventory itself. Of an earlier check of the cluster nothing is taken from
+    it: under other limits other problems are there.
     """
     return Problems.of(
         [
@@ -34,3 +29,46 @@ def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Proble
             *check_controllers(view.voters),
         ]
     )
+
+
+RESOLVED = "The change resolves this."
+NEW = "New with the change."
+_UNRESOLVED: dict[str, str] = {
+    **dict.fromkeys(
+        (Code.OFFLINE, Code.UNDER_MIN_ISR, Code.UNDER_REPLICATED),
+        "The change does not resolve this by itself: figures after it take all replicas to be in sync.",
+    ),
+    **dict.fromkeys(
+        (Code.GROUPS_HOURS_BEHIND, Code.GROUPS_BEHIND),
+        "The change does not resolve this by itself: groups have to catch up.",
+    ),
+}
+"""What is so at the moment of the snapshot; a placement is looked at once all that it copies is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProblem:
+    """A problem, and what becomes of it with what is proposed; ``""`` where it stays or nothing is proposed."""
+
+    problem: Problem
+    then: str = ""
+
+
+def list_problems(
+    found: Iterable[Problem], today: Sequence[Problem] | None, then: Sequence[Problem] | None = None
+) -> list[ListedProblem]:
+    """Return every problem once, the worst first.
+
+    Args:
+        found: of the inventory, and of the lists of brokers that are proposed.
+        today: of the cluster as it is; ``None`` where only the inventory was checked.
+        then: of the cluster as the option to speak of would leave it; ``None`` for none.
+    """
+    known = list(found) if today is None else [one for one in found if one.code not in RETIRED_CODES]
+    now, after = {one.code for one in today or ()}, {one.code for one in then or ()}
+    outcome = dict.fromkeys(known, "")
+    for one in today or ():
+        outcome[one] = "" if then is None or one.code in after else _UNRESOLVED.get(one.code, RESOLVED)
+    reported = now | {one.code for one in known}
+    outcome |= {one: NEW for one in then or () if one.code not in reported}
+    return [ListedProblem(one, outcome[one]) for one in Problems.of(outcome)]

@@ -14,7 +14,7 @@ from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Hardware
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem, Severity, counted
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
@@ -27,52 +27,30 @@ _OF_ONE = {"have": "has", "are": "is", "allow": "allows", "their": "its", "them"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackLoss:
-    """What the loss of a rack adds to what is wrong already.
+    """What the loss of a rack adds to what is wrong already."""
 
-    Attributes:
-        rack: its name.
-        offline: partitions that go offline.
-        under_min_isr: further partitions that fall under ``min.insync.replicas``.
-        bytes_per_second: what is produced to both on average.
-    """
-
-    rack: str
-    offline: int
-    under_min_isr: int
-    bytes_per_second: float
+    rack: str  # its name
+    offline: int  # partitions that go offline
+    under_min_isr: int  # further partitions that fall under `min.insync.replicas`
+    bytes_per_second: float  # what is produced to both on average
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusterView:
-    """A cluster as it is, or as a placement would leave it.
+    """A cluster as it is, or as a placement would leave it."""
 
-    Attributes:
-        snapshot: the cluster.
-        load: its traffic.
-        states: its partitions as the controller knows them.
-        factor: int32[P], how many replicas each has.
-        traffic: the hours of its traffic; ``None`` leaves resources that traffic takes unchecked.
-        has: what its brokers can do; ``None`` leaves resources unchecked.
-        costs: what traffic takes of processors.
-        limits: how far each resource may be used.
-        is_read_in_rack: whether consumers read from followers in their rack.
-        lags: how far groups are behind.
-        voters: of the metadata quorum, where they are known.
-        rack_losses: what the loss of each rack would do, where that was evaluated.
-    """
-
-    snapshot: Snapshot
-    load: PartitionLoad
-    states: PartitionStates
-    factor: NDArray[np.int32]
-    traffic: Traffic | None = None
-    has: Hardware | None = None
-    costs: CpuCosts = STATED
-    limits: Limits = field(default_factory=Limits)
-    is_read_in_rack: bool = False
-    lags: Lags | None = None
-    voters: Sequence[Voter] = ()
-    rack_losses: Sequence[RackLoss] = ()
+    snapshot: Snapshot  # the cluster
+    load: PartitionLoad  # its traffic
+    states: PartitionStates  # its partitions as the controller knows them
+    factor: NDArray[np.int32]  # int32[P], how many replicas each has
+    traffic: Traffic | None = None  # the hours of its traffic; `None` leaves resources that traffic takes unchecked
+    has: Hardware | None = None  # what its brokers can do; `None` leaves resources unchecked
+    costs: CpuCosts = STATED  # what traffic takes of processors
+    limits: Limits = field(default_factory=Limits)  # how far each resource may be used
+    is_read_in_rack: bool = False  # whether consumers read from followers in their rack
+    lags: Lags | None = None  # how far groups are behind
+    voters: Sequence[Voter] = ()  # of the metadata quorum, where they are known
+    rack_losses: Sequence[RackLoss] = ()  # what the loss of each rack would do, where that was evaluated
 
     @classmethod
     def of(cls, snapshot: Snapshot, load: PartitionLoad, **known: Any) -> ClusterView:
@@ -129,11 +107,6 @@ def of_one(text: str) -> str:
     first, *rest = re.split(r"\b", text.strip())[1:]
     others = (_OF_ONE[word] if word in {"their", "them", "they"} else word for word in rest)
     return "".join([_OF_ONE.get(first, first), *others])
-
-
-def counted(number: int, noun: str) -> str:
-    """Write ``1 topic`` or ``2 topics``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def some_names(names: Iterable[object]) -> str:

@@ -1,13 +1,10 @@
 """The controllers of the metadata quorum: how many, and what fails together."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kafka_capacity.health.cluster_view import some_names
-from kafka_capacity.health.codes import Code
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.kafka.controller.quorum.voters import Voter, majority, tolerated_losses
 
 

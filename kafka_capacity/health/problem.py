@@ -13,14 +13,11 @@ from kafka_capacity.errors import InventoryError
 class Severity(StrEnum):
     """How much a problem matters, the worst first."""
 
-    FATAL = "fatal"
-    """Nothing right can be computed from this inventory."""
-    SERIOUS = "serious"
-    """Something is down, over its limit or may be lost already, or one failure does that."""
+    FATAL = "fatal"  # nothing right can be computed from this inventory
+    SERIOUS = "serious"  # something is down, over its limit or may be lost already, or one failure does that
     WARNING = "warning"
     """The figures stand, but something was assumed, or one failure more than necessary stops something."""
-    INFO = "info"
-    """Good to know."""
+    INFO = "info"  # good to know
 
     @property
     def rank(self) -> int:
@@ -34,43 +31,27 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What is needed where the problem is worst, and what there is.
+    """What is needed where the problem is worst, and what there is."""
 
-    Attributes:
-        needed: in the unit.
-        available: likewise.
-        unit: what both count, such as ``bytes``, ``bytes_per_second``, ``cores``, ``seconds`` or ``replicas``.
-    """
-
-    needed: float
-    available: float
-    unit: str
+    needed: float  # in the unit
+    available: float  # likewise
+    unit: str  # what both count, such as `bytes`, `bytes_per_second`, `cores`, `seconds` or `replicas`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong.
+    """One thing that is wrong."""
 
-    Attributes:
-        severity: how much it matters.
-        code: its kind; stable, for machines.
-        where: the brokers, topics, groups or racks, a few of them by name, or the column such as
-            ``replicas.broker_id`` that an inventory is wrong in.
-        message: a sentence with the figure that makes it matter, without a period.
-        remedy: what to do, ``""`` where the message says it.
-        figure: the worst of it in numbers, ``None`` where there are none.
-        partitions: how many partitions it is about, 0 where it is about none.
-        bytes_per_second: what is produced to them on average.
-    """
-
-    severity: Severity
-    code: str
+    severity: Severity  # how much it matters
+    code: str  # its kind; stable, for machines
+    # the brokers, topics, groups or racks, a few of them by name, or the column such as `replicas.broker_id` that an
+    # inventory is wrong in
     where: str
-    message: str
-    remedy: str = ""
-    figure: Figure | None = None
-    partitions: int = 0
-    bytes_per_second: float = 0.0
+    message: str  # a sentence with the figure that makes it matter, without a period
+    remedy: str = ""  # what to do, `""` where the message says it
+    figure: Figure | None = None  # the worst of it in numbers, `None` where there are none
+    partitions: int = 0  # how many partitions it is about, 0 where it is about none
+    bytes_per_second: float = 0.0  # what is produced to them on average
 
     @property
     def sentence(self) -> str:
@@ -183,3 +164,89 @@ class Problems:
     def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> Problems:
         """Read what :meth:`to_json` gave."""
         return cls.of(Problem.from_dict(row) for row in rows)
+
+
+class Code(StrEnum):
+    """What is wrong with a cluster itself, as opposed to what an inventory says of it."""
+
+    OFFLINE = "offline-now"
+    UNDER_MIN_ISR = "under-min-isr-now"
+    UNDER_REPLICATED = "under-replicated-now"
+    FENCED = "fenced-brokers"
+    DISK_OVER_LIMIT = "disk-over-limit"
+    NETWORK_IN_OVER_LIMIT = "network-in-over-limit"
+    NETWORK_OUT_OVER_LIMIT = "network-out-over-limit"
+    CPU_OVER_LIMIT = "cpu-over-limit"
+    DISK_IO_OVER_LIMIT = "disk-io-over-limit"
+    GROUPS_HOURS_BEHIND = "groups-hours-behind"
+    GROUPS_BEHIND = "groups-behind"
+    SINGLE_REPLICA = "single-replica"
+    MIN_ISR_ABOVE_RF = "min-isr-above-rf"
+    MIN_ISR_EQUALS_RF = "min-isr-equals-rf"
+    MIN_ISR_ONE = "min-isr-one"
+    UNCLEAN_ELECTION = "unclean-election"
+    INTERNAL_TOPIC_REPLICAS = "internal-topic-replicas"
+    INTERNAL_TOPIC_MIN_ISR = "internal-topic-min-isr"
+    ONE_RACK = "one-rack"
+    RACKS_INCOMPLETE = "racks-incomplete"
+    RF_ABOVE_RACKS = "rf-above-racks"
+    UNEVEN_RACKS = "uneven-racks"
+    ONE_RACK_PARTITIONS = "one-rack-partitions"
+    NARROW_PARTITIONS = "narrow-partitions"
+    RACK_LOSS = "rack-loss"
+    FEW_CONTROLLERS = "few-controllers"
+    EVEN_CONTROLLERS = "even-controllers"
+    CONTROLLERS_SHARE_RACK = "controllers-share-rack"
+    CONTROLLERS_WITHOUT_RACK = "controllers-without-rack"
+
+
+RETIRED_CODES = frozenset(
+    {
+        "isr_empty",
+        "leader_missing",
+        "min_isr_above_rf",
+        "min_isr_equals_rf",
+        "min_isr_one",
+        "partition_offline",
+        "rack_missing",
+        "rf_above_racks",
+        "single_replica",
+        "size_above_capacity",
+        "under_replicated",
+        "uneven_racks",
+    }
+)
+"""Under which inventories that were staged by the version before tell some of the same."""
+
+CLUSTER_CODES = frozenset({*map(str, Code), *RETIRED_CODES})
+"""Whatever is found of these is found again by every check of the cluster."""
+
+
+EXAMPLES = 5  # enough to find the pattern; a hundred thousand bad rows are still one line
+
+
+def fatal(code: str, where: str, message: str) -> Problem:
+    """Make a problem that forbids planning."""
+    return Problem(severity=Severity.FATAL, code=code, where=where, message=message)
+
+
+def warning(code: str, where: str, message: str) -> Problem:
+    """Make a problem that a reader of the plan must know."""
+    return Problem(severity=Severity.WARNING, code=code, where=where, message=message)
+
+
+def info(code: str, where: str, message: str) -> Problem:
+    """Make a problem that is good to know."""
+    return Problem(severity=Severity.INFO, code=code, where=where, message=message)
+
+
+def some(examples: Iterable[object], total: int) -> str:
+    """Name a few: ``1, 2, 3, 4, 5 and 7 more``."""
+    shown = [str(example) for _, example in zip(range(EXAMPLES), examples, strict=False)]
+    rest = total - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Write ``1 broker`` or ``2 brokers``."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"

@@ -1,7 +1,5 @@
 """Resources of brokers that are over their limit today: the limits, and the loads, that sizing judges by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -11,8 +9,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.flows import Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
 from kafka_capacity.health.cluster_view import ClusterView, some_names
-from kafka_capacity.health.codes import Code
-from kafka_capacity.health.problem import Figure, Problem, Severity
+from kafka_capacity.health.problem import Code, Figure, Problem, Severity
 
 _CODES = {
     Resource.DISK: Code.DISK_OVER_LIMIT,

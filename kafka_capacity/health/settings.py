@@ -1,15 +1,12 @@
 """Settings of topics that turn one failure into an outage or a loss."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
-from kafka_capacity.health.cluster_view import ClusterView, counted
-from kafka_capacity.health.codes import Code
-from kafka_capacity.health.problem import Problem, Severity
-from kafka_capacity.kafka.cluster.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC, USUAL_FACTOR, USUAL_MIN_ISR
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.problem import Code, Problem, Severity, counted
+from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, OFFSETS_TOPIC, USUAL_FACTOR, USUAL_MIN_ISR
 
 
 def check_settings(view: ClusterView) -> Iterator[Problem]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 # pyarrow's type stubs know the type of a column only where it was made in the same function.
@@ -57,3 +60,157 @@ def values(column: Column) -> list[Any]:
     """Return the values of a column as a list; null is ``None``."""
     found: list[Any] = column.to_pylist()
     return found
+
+
+_PARTITION_BITS = np.int64(32)
+_PARTITION_SHIFT = np.int64(2**31)  # so that a negative number, which is wrong, still sorts before the others
+
+
+def partition_keys(topic: Any, partition: Any) -> Any:
+    """Return one number for each (topic code, partition) that sorts as the pair does."""
+    return (topic << _PARTITION_BITS) | (partition + _PARTITION_SHIFT)
+
+
+def pairs_of_keys(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the topic codes and partitions that :func:`partition_keys` made keys of, int64[N] each."""
+    return keys >> _PARTITION_BITS, (keys & (2**32 - 1)) - _PARTITION_SHIFT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReplicaColumns:
+    """The replicas sorted by topic, partition, position; N rows of P partitions."""
+
+    topics: list[str]  # the names that occur, sorted
+    topic: Ints  # int64[N], place in `topics`
+    partition: Ints  # int64[N]
+    position: Ints  # int64[N]
+    broker: Ints  # int64[N]
+    starts: Ints  # int64[P], the first row of each partition
+    partition_of_row: Ints  # int64[N], 0 to P - 1
+    order: Ints | None  # int64[N], the rows of the table in this order; `None` where the table is sorted already
+    table: pa.Table  # the table itself, in its own order
+
+    @classmethod
+    def of(cls, table: pa.Table) -> ReplicaColumns:
+        """Sort the table of replicas."""
+        names, topic = encode(table.column("topic"))
+        partition, position = ints(table.column("partition")), ints(table.column("position"))
+        broker = ints(table.column("broker_id"))
+        key = partition_keys(topic, partition)
+        order = None
+        steps = np.diff(key)
+        if (steps < 0).any() or (np.diff(position)[steps == 0] < 0).any():
+            order = np.lexsort((position, key)).astype(np.int64)
+            topic, partition, position, broker, key = (a[order] for a in (topic, partition, position, broker, key))
+        is_start = np.ones(len(key), dtype=np.bool_)
+        is_start[1:] = np.diff(key) != 0
+        return cls(
+            topics=names,
+            topic=topic,
+            partition=partition,
+            position=position,
+            broker=broker,
+            starts=np.flatnonzero(is_start).astype(np.int64),
+            partition_of_row=np.cumsum(is_start).astype(np.int64) - 1,
+            order=order,
+            table=table,
+        )
+
+    @property
+    def partition_count(self) -> int:
+        """How many partitions there are."""
+        return len(self.starts)
+
+    def _in_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values if self.order is None else values[self.order]
+
+    def ints(self, column: str, *, null: int = 0) -> Ints:
+        """Return another column of whole numbers in the sorted order."""
+        return self._in_order(ints(self.table.column(column), null=null))
+
+    def flags(self, column: str) -> Flags:
+        """Return another column of booleans in the sorted order; null is false."""
+        return self._in_order(flags(self.table.column(column)))
+
+    def known(self, column: str) -> Flags:
+        """Return which rows of another column are not null, in the sorted order."""
+        return self._in_order(known(self.table.column(column)))
+
+    def per_partition(self, values: Flags) -> Ints:
+        """Count the rows of each partition for which this holds."""
+        if not self.partition_count:
+            return np.zeros(0, dtype=np.int64)
+        return np.add.reduceat(values.astype(np.int64), self.starts)
+
+    def replication_factors(self) -> Ints:
+        """Count the replicas of each partition."""
+        return np.diff(np.append(self.starts, len(self.topic)))
+
+    def name(self, index: int | np.integer) -> str:
+        """Name a partition as Kafka's tools print it."""
+        row = self.starts[int(index)]
+        return f"{self.topics[int(self.topic[row])]}-{int(self.partition[row])}"
+
+    def index(self) -> PartitionIndex:
+        """Return what finds these partitions by name."""
+        return PartitionIndex.of(self.topics, self.topic[self.starts], self.partition[self.starts])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartitionIndex:
+    """Finds partitions by name: the codes of topics, and int64[P] sorted keys."""
+
+    topic_codes: Mapping[str, int]
+    keys: Ints
+
+    @classmethod
+    def of(cls, topics: Sequence[str], topic: NDArray[np.integer], partition: NDArray[np.integer]) -> PartitionIndex:
+        """Index partitions that are sorted by topic code, then number."""
+        keys = partition_keys(topic.astype(np.int64), partition.astype(np.int64))
+        return cls(topic_codes={name: code for code, name in enumerate(topics)}, keys=keys)
+
+    def has(self, topic: str, partition: int) -> bool:
+        """Return whether there is such a partition."""
+        code = self.topic_codes.get(topic)
+        if code is None:
+            return False
+        key = partition_keys(np.int64(code), np.int64(partition))
+        place = int(np.searchsorted(self.keys, key))
+        return place < len(self.keys) and bool(self.keys[place] == key)
+
+    def find(self, topic: Column, partition: Column) -> Ints:
+        """Return the place of each (topic, partition), -1 where there is no such partition."""
+        if not len(topic):
+            return np.empty(0, dtype=np.int64)
+        # Rows of one partition stand together in most tables: look up each run once.
+        runs = pc.run_end_encode(topic.combine_chunks())
+        ends, number = runs.run_ends.to_numpy(), partition.to_numpy()
+        is_start = np.ones(len(number), dtype=np.bool_)
+        is_start[1:] = number[1:] != number[:-1]
+        is_start[ends[:-1]] = True
+        starts = np.flatnonzero(is_start)
+        names, codes = encode(runs.values)
+        translated = np.array([self.topic_codes.get(name, -1) for name in names], dtype=np.int64)
+        code = translated[codes][np.searchsorted(ends, starts, side="right")]
+        wanted = partition_keys(code, number[starts].astype(np.int64))
+        place = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
+        found = np.where(self.keys[place] == wanted, place, -1) if len(self.keys) else np.full(len(starts), -1)
+        return np.repeat(found.astype(np.int64), np.diff(starts, append=len(number)))
+
+
+def log_dir_of_replicas(replicas: ReplicaColumns, log_dirs: pa.Table) -> Ints:
+    """Return the row of each replica's log dir, -1 where it is not known or not listed."""
+    paths, path = encode(log_dirs.column("path"))
+    code_of = {name: code for code, name in enumerate(paths)}
+    names, code = encode(replicas.table.column("log_dir").fill_null(""))
+    translated = np.array([code_of.get(name, -1) for name in names], dtype=np.int64)
+    wanted_path = translated[code] if len(names) else code
+    wanted_path = wanted_path if replicas.order is None else wanted_path[replicas.order]
+    key = (ints(log_dirs.column("broker_id")) << 32) | path
+    order = np.argsort(key, kind="stable")
+    if not len(order):
+        return np.full(len(wanted_path), -1, dtype=np.int64)
+    wanted = np.where(wanted_path >= 0, (replicas.broker << 32) | wanted_path.clip(min=0), -1)
+    place = np.searchsorted(key[order], wanted).clip(max=len(order) - 1)
+    found = (key[order][place] == wanted) & (wanted_path >= 0)
+    return np.where(found, order[place], -1)

@@ -16,13 +16,7 @@ from kafka_capacity.inventory.tables import TABLES
 
 
 def conform(table: pa.Table, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
-    """Return a table with exactly the schema of ``TABLES[name]``, or every mistake in it.
-
-    Args:
-        table: as read from a file.
-        name: of the table.
-        file: how to name the file in messages.
-    """
+    """Return a table with exactly the schema of ``TABLES[name]``, or every mistake in it, with the name of the file."""
     schema = TABLES[name].schema
     mistakes = _column_mistakes(table, schema, file)
     if mistakes:

@@ -21,8 +21,6 @@ Worked example: the process starts again within the first hour
     [[315.0]]
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import numpy as np
@@ -33,8 +31,7 @@ HOUR = 3600
 LONGEST_STEP_SECONDS = 900
 """Three steps of five minutes: a single missed scrape is bridged across the end of an hour, an outage is not."""
 
-LEAST_COVERED_SECONDS = 2700
-"""Three quarters of an hour: a mean over less could miss most of what happened in it."""
+LEAST_COVERED_SECONDS = 2700  # three quarters of an hour: a mean over less could miss most of what happened in it
 
 Matrix = NDArray[np.float64]
 
@@ -42,10 +39,8 @@ Matrix = NDArray[np.float64]
 class Fall(StrEnum):
     """What it means when a value falls."""
 
-    RESTART = "restart"
-    """A counter or a log that starts over: what it has reached was counted since."""
-    REWIND = "rewind"
-    """An offset that somebody set back: nothing was counted."""
+    RESTART = "restart"  # a counter or a log that starts over: what it has reached was counted since
+    REWIND = "rewind"  # an offset that somebody set back: nothing was counted
 
 
 def hourly_rates(

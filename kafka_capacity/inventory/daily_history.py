@@ -1,7 +1,5 @@
 """What was produced to each topic day by day, from all that is known of it."""
 
-from __future__ import annotations
-
 import datetime
 import itertools
 
@@ -16,8 +14,7 @@ from kafka_capacity.inventory.raw import RawInventory
 
 LEAST_HOURS = 20
 """A day of metrics counts where so many of its hours are known: the first and the last are often cut short."""
-MAX_DAYS = 3_660
-"""Older days are left out; ten years say nothing more about the next one."""
+MAX_DAYS = 3_660  # older days are left out; ten years say nothing more about the next one
 
 _DAY_SECONDS = 86_400
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -28,11 +25,8 @@ def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> To
     """Return the daily means of all topics, up to the day of the inventory.
 
     Values that cannot be a rate (negative, infinite) count as not known. Where several tables know a day of a topic,
-    the hourly metrics of the inventory count before a profile, and both before the table of history.
-
-    Args:
-        raw: an inventory without fatal findings.
-        profile_days: the table of that name of a load profile, which has the hours that earlier inventories brought.
+    the hourly metrics of the inventory count before a profile (its table of that name, with hours that earlier
+    inventories brought), and both before the table of history.
     """
     last = datetime.date.fromisoformat(raw.ds).toordinal()
     tables = [_from_history(raw.table("history"))]

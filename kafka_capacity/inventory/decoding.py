@@ -5,8 +5,6 @@ held in memory: of gzip by decompressing piece by piece, of Parquet from its met
 dictionary once and are referred to often, from the references.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
@@ -23,8 +21,7 @@ from kafka_capacity.errors import DamagedInputError, RequestError
 from kafka_capacity.text.amounts import format_bytes
 from kafka_capacity.text.quantities import parse_quantity
 
-MAX_FILE_BYTES = 4 << 30
-"""Of one file, decoded: two weeks of hours of 200,000 partitions are below it."""
+MAX_FILE_BYTES = 4 << 30  # of one file, decoded: two weeks of hours of 200,000 partitions are below it
 LIMIT_VARIABLE = "KAFKA_CAPACITY_MAX_FILE_BYTES"
 
 _GZIP_RATIO = 1032  # deflate makes at most so many bytes of one
@@ -54,11 +51,7 @@ def file_limit_bytes() -> int:
 
 
 def decompressed(data: bytes, file: str) -> bytes:
-    """Return what a gzip file holds.
-
-    Args:
-        data: the bytes of the file.
-        file: how to name it in errors.
+    """Return what a gzip file, which errors name, holds.
 
     Raises:
         DamagedInputError: it cannot be read, or holds more than :func:`file_limit_bytes`.
@@ -83,11 +76,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 
 
 def read_parquet(data: bytes, file: str) -> pa.Table:
-    """Return the table of a Parquet file.
-
-    Args:
-        data: the bytes of the file.
-        file: how to name it in errors.
+    """Return the table of a Parquet file, which errors name.
 
     Raises:
         DamagedInputError: it cannot be read, or takes more memory than :func:`file_limit_bytes`.

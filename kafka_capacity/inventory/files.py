@@ -4,8 +4,6 @@ A table is ``<table>.parquet``, ``<table>.json`` or, but for ``members``, ``<tab
 last and taken away first, so that a folder that has one is whole.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Literal
@@ -35,10 +33,7 @@ READ_FORMATS = (*FORMATS, "csv")
 
 
 def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
-    """Read a native snapshot.
-
-    Args:
-        source: the folder, as a path, an ``s3://`` address, or an opened store.
+    """Read a native snapshot from a folder: a path, an ``s3://`` address, or an opened store.
 
     Raises:
         InventoryError: it is no snapshot.
@@ -66,13 +61,7 @@ def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
 def write_snapshot_files(
     raw: RawInventory, target: Path | str | ObjectStore, *, file_format: SnapshotFormat = "parquet"
 ) -> None:
-    """Write a native snapshot, in place of one that is there.
-
-    Args:
-        raw: what to write; optional tables without rows get no file.
-        target: the folder, as a path, an ``s3://`` address, or an opened store.
-        file_format: of the tables.
-    """
+    """Write a native snapshot, in place of one that is there; optional tables without rows get no file."""
     store = _opened(target)
     contents = {
         f"{name}.{file_format}": _table_bytes(raw.table(name), name, file_format)
@@ -128,10 +117,7 @@ def _read_table(data: bytes, name: str, file: str) -> tuple[pa.Table | None, lis
 def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
     """Read lines of comma-separated values, the first with the names of columns, or give the mistakes in them.
 
-    Args:
-        data: the bytes of the file, UTF-8; an empty value is not known.
-        name: of the table.
-        file: how to name the file in messages.
+    They are UTF-8, and an empty value is not known.
     """
     schema = TABLES[name].schema
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]

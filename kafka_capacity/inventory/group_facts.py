@@ -20,30 +20,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints, known, values
+from kafka_capacity.inventory.column_values import Flags, Ints, PartitionIndex, encode, floats, ints, known, values
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
-from kafka_capacity.inventory.hourly_rates import HourlyRates, hourly_rates
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.replica_columns import PartitionIndex
-from kafka_capacity.inventory.snapshot import partition_load
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, page_caches
 
-__all__ = [
-    "DEFAULT_ASSIGNORS",
-    "UNKNOWN_RECORD_BYTES",
-    "GroupFactsFound",
-    "SkippedGroup",
-    "group_facts",
-]
+__all__ = ["DEFAULT_ASSIGNORS", "UNKNOWN_RECORD_BYTES", "GroupFactsFound", "SkippedGroup", "group_facts"]
 
-UNKNOWN_RECORD_BYTES = 1000.0
-"""A usual size; only lags in bytes and duplicates in records rest on it."""
+UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates in records rest on it
 
 DEFAULT_ASSIGNORS = {GroupProtocol.CLASSIC: "range", GroupProtocol.CONSUMER: "uniform"}
 """The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``."""
@@ -58,19 +48,12 @@ class GroupFactsFound:
 
 
 def group_facts(
-    raw: RawInventory,
-    snapshot: Snapshot,
-    *,
-    broker_heap_bytes: float = HEAP_BYTES,
-    load: PartitionLoad | None = None,
+    raw: RawInventory, snapshot: Snapshot, *, broker_heap_bytes: float = HEAP_BYTES, load: PartitionLoad | None = None
 ) -> GroupFactsFound:
     """Return what is known of every group that can be simulated, and why the others cannot.
 
-    Args:
-        raw: an inventory without fatal findings.
-        snapshot: of the same inventory.
-        broker_heap_bytes: of the JVM on every broker; the page cache is what it leaves.
-        load: what :func:`partition_load` gives for the two, where the caller has it already.
+    ``broker_heap_bytes`` is that of the JVM on every broker: the page cache is what it leaves. ``load`` is what
+    :func:`partition_load` gives, where the caller has it already.
     """
     chosen: list[SubscribedGroup] = []
     skipped: list[SkippedGroup] = []
@@ -150,26 +133,17 @@ class _Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Offsets:
-    """The table of lags, sorted by group, without rows of partitions that do not exist.
+    """The table of lags, sorted by group, without rows of partitions that do not exist."""
 
-    Attributes:
-        bounds: the rows of each group.
-        place: int64[L], the partition's row in the snapshot.
-        lag_records: float64[L], NaN where it is not known.
-        kept_records: float64[L], from the start of the log to its end, NaN where it is not known.
-    """
-
-    bounds: dict[str, slice]
-    place: Ints
-    lag_records: NDArray[np.float64]
-    kept_records: NDArray[np.float64]
+    bounds: dict[str, slice]  # the rows of each group
+    place: Ints  # int64[L], the partition's row in the snapshot
+    lag_records: NDArray[np.float64]  # float64[L], NaN where it is not known
+    kept_records: NDArray[np.float64]  # float64[L], from the start of the log to its end, NaN where it is not known
 
     @classmethod
     def of(cls, raw: RawInventory, snapshot: Snapshot) -> _Offsets:
         lags, partitions = raw.table("lags"), snapshot.partitions
-        index = PartitionIndex.of(
-            partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
-        )
+        index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
         place = index.find(lags.column("topic"), lags.column("partition"))
         names, group = encode(lags.column("group_id"))
         order = np.lexsort((place, group))

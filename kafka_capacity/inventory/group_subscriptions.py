@@ -8,8 +8,6 @@ those that the group's other members subscribe to. Topics that do not exist are 
 too.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,36 +24,22 @@ _CONSUMER_TYPE = "consumer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedGroup:
-    """A group that is not simulated.
+    """A group that is not simulated."""
 
-    Attributes:
-        group_id: its name.
-        reason: why, a sentence.
-    """
-
-    group_id: str
-    reason: str
+    group_id: str  # its name
+    reason: str  # why, a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SubscribedGroup:
-    """A group that can be simulated, and its partitions.
+    """A group that can be simulated, and its partitions."""
 
-    Attributes:
-        group: as it was observed.
-        protocol: classic or consumer.
-        subscriptions: of each member, filled in; topics that exist.
-        topics: int64[T], the subscribed topics that exist, positions in the snapshot's, ascending.
-        rows: int64[N], their partitions, rows of the snapshot, ascending.
-        topic: int32[N], position in :attr:`topics`.
-    """
-
-    group: Group
-    protocol: GroupProtocol
-    subscriptions: tuple[tuple[str, ...], ...]
-    topics: Ints
-    rows: Ints
-    topic: NDArray[np.int32]
+    group: Group  # as it was observed
+    protocol: GroupProtocol  # classic or consumer
+    subscriptions: tuple[tuple[str, ...], ...]  # of each member, filled in; topics that exist
+    topics: Ints  # int64[T], the subscribed topics that exist, positions in the snapshot's, ascending
+    rows: Ints  # int64[N], their partitions, rows of the snapshot, ascending
+    topic: NDArray[np.int32]  # int32[N], position in `topics`
 
 
 def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | SkippedGroup:

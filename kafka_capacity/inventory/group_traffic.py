@@ -16,8 +16,6 @@ Both are lower bounds of what a member can do: it was never asked for more. Only
 itself behind is it known to have done all it could.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,29 +23,22 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 
-KEEPS_UP_SECONDS = 60.0
-"""Batches and commits take less; a member that cannot keep up is further behind within the hour."""
+KEEPS_UP_SECONDS = 60.0  # batches and commits take less; a member that cannot keep up is further behind within the hour
 
 _HOUR_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupTraffic:
-    """The traffic of one group.
+    """The traffic of one group."""
 
-    Attributes:
-        peak_bytes_per_second: float64[N], produced to each partition in the group's peak hour, 0 without a history.
-        best_read_bytes_per_second: the most that any member is known to have read over an hour or longer, ``None``
-            without a history, without members that read, or where nothing was read.
-        is_at_its_limit: whether the member that read that is itself behind by more than :data:`KEEPS_UP_SECONDS`: it
-            did all it could.
-        hours: how many hours these rest on.
-    """
-
+    # float64[N], produced to each partition in the group's peak hour, 0 without a history
     peak_bytes_per_second: NDArray[np.float64]
+    # the most that any member is known to have read over an hour or longer, `None` without a history, without members
+    # that read, or where nothing was read
     best_read_bytes_per_second: float | None
-    is_at_its_limit: bool
-    hours: int
+    is_at_its_limit: bool  # whether the one that read it is behind by more than `KEEPS_UP_SECONDS`: it did all it could
+    hours: int  # how many hours these rest on
 
 
 def group_traffic(

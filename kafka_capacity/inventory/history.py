@@ -21,11 +21,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError
-from kafka_capacity.inventory.column_values import Ints, encode, ints
-from kafka_capacity.inventory.replica_columns import pairs_of_keys, partition_keys
-from kafka_capacity.objects.attempts import attempts
+from kafka_capacity.inventory.column_values import Ints, encode, ints, pairs_of_keys, partition_keys
 from kafka_capacity.objects.dataset import Manifest, are_parts_there, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import history_prefix
+from kafka_capacity.objects.object_store import attempts
 from kafka_capacity.objects.store import ObjectStore
 
 log = logging.getLogger(__name__)
@@ -35,8 +34,7 @@ TABLE = "hours"
 SCHEMA_VERSION = 1
 HOURS = 24
 MERGES_REMEMBERED = 100
-MERGE_ATTEMPTS = 60
-"""Each that fails means that another merge of the same day was done, of which there are few."""
+MERGE_ATTEMPTS = 60  # each that fails means that another merge of the same day was done, of which there are few
 
 _HOURLY = pa.list_(pa.float32())
 HISTORY = pa.schema(
@@ -60,16 +58,9 @@ columns are about ``bytes_in``: how many hours are known, the first and the last
 
 
 def keep_history(store: ObjectStore, cluster: str, metrics: pa.Table, *, captured: str) -> list[str]:
-    """Add the hours of an inventory to the history of its cluster.
+    """Add the hours of an inventory to the history of its cluster; return the days that changed.
 
-    Args:
-        store: where the history is.
-        cluster: its name.
-        metrics: the table of the inventory.
-        captured: when the inventory was taken, or its day; the later of two, as texts, wins where they differ.
-
-    Returns:
-        The days that changed.
+    ``captured`` is when the inventory was taken, or its day; the later of two, as texts, wins where they differ.
     """
     return [day for day, table in by_day(metrics).items() if _keep_day(store, cluster, day, table, captured)]
 

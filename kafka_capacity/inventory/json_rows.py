@@ -21,13 +21,7 @@ _INT_RANGE = {pa.int32(): (-(2**31), 2**31 - 1), pa.int64(): (-(2**63), 2**63 - 
 
 
 def table_from_json(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
-    """Read a list of rows into a table of the inventory, or give the mistakes in it.
-
-    Args:
-        data: the bytes of the file.
-        name: of the table.
-        file: how to name the file in messages.
-    """
+    """Read a list of rows into a table of the inventory, or give the mistakes in it, each with the name of the file."""
     try:
         rows = json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

@@ -9,8 +9,6 @@ How much the brokers may store and how fast their network is, no broker tells; t
 ``log_dirs`` (from Kafka 3.3 on), the rest is for other sources.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,8 +16,7 @@ from typing import Any
 import pyarrow as pa
 from kafka.errors import KafkaError
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import counted
+from kafka_capacity.health.problem import Problem, counted
 from kafka_capacity.inventory.kafka_admin_brokers import add_missing_brokers, read_brokers, read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
@@ -41,13 +38,7 @@ SOURCE = "kafka_admin"
 def read_cluster(
     connection: KafkaConnection, *, cluster: str, ds: str, progress: Callable[[str], None] | None = None
 ) -> RawInventory:
-    """Read the inventory of a live cluster.
-
-    Args:
-        connection: how to reach it.
-        cluster: the name that the user gives it.
-        ds: the day that the inventory stands for, ``YYYY-MM-DD`` (UTC).
-        progress: told in a few words what has been read.
+    """Read the inventory of a live cluster for a day, ``YYYY-MM-DD`` (UTC); ``progress`` is told what has been read.
 
     Raises:
         SourceError: the cluster cannot be reached, refuses us, or does not describe itself; the message names the

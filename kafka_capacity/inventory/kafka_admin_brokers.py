@@ -1,7 +1,5 @@
 """The brokers of a live cluster and what lies in their log directories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,13 +8,11 @@ from typing import Any
 import pyarrow as pa
 from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError, for_code
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import info, some, warning
+from kafka_capacity.health.problem import Problem, info, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES
 
-UNKNOWN_PATH = "(unknown)"
-"""Stands in ``log_dirs`` for the directories of a broker that did not say which it has."""
+UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
 
 _BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import counted, info, some, warning
+from kafka_capacity.health.problem import Problem, counted, info, some, warning
 from kafka_capacity.inventory.kafka_admin_messages import ConsumerGroupDescribeRequest
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 

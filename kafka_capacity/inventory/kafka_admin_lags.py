@@ -1,7 +1,5 @@
 """How far the groups of a live cluster are behind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,8 +8,7 @@ from kafka import TopicPartition
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaError
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import counted, some, warning
+from kafka_capacity.health.problem import Problem, counted, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES
 

@@ -1,7 +1,5 @@
 """The topics of a live cluster: what is set for them, their partitions and replicas."""
 
-from __future__ import annotations
-
 import base64
 import uuid
 from collections.abc import Sequence
@@ -11,8 +9,7 @@ import pyarrow as pa
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.findings import counted, some, warning
+from kafka_capacity.health.problem import Problem, counted, some, warning
 from kafka_capacity.inventory.kafka_admin_brokers import StoredReplica
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES

@@ -7,8 +7,6 @@ These tell who holds which replica and how large it is. They do not tell leaders
 groups or rates: the first replica is taken for the leader, and the rest stays unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -19,11 +17,10 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kafka_capacity.errors import DamagedInputError
-from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
 from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.tables import TABLES, table_of
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
 from kafka_capacity.text.files import read_text_file
 from kafka_capacity.text.validation_errors import Text, describe_mistakes
@@ -271,12 +268,12 @@ def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
             capacity = listed.capacities.of(row["broker_id"])
             if capacity is not None:
                 row["total_bytes"] = capacity.log_dir_bytes.get(row["path"])
-    return _table("log_dirs", {name: [row.get(name) for row in rows] for name in TABLES["log_dirs"].schema.names})
+    return pa.Table.from_pylist(rows, schema=TABLES["log_dirs"].schema)
 
 
 def _topics_table(partitions: list[_Partition]) -> pa.Table:
     topics = sorted({entry.topic for entry in partitions})
-    return _table("topics", {"topic": topics, "is_internal": [topic in INTERNAL_TOPICS for topic in topics]})
+    return table_of("topics", {"topic": topics, "is_internal": [topic in INTERNAL_TOPICS for topic in topics]})
 
 
 def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], _Log]) -> pa.Table:
@@ -289,7 +286,7 @@ def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, 
         log.log_dir if log is not None else (None if name == ANY_LOG_DIR else name)
         for log, name in zip(found, named, strict=True)
     ]
-    return _table(
+    return table_of(
         "replicas",
         {
             "topic": [topic for topic, _, _ in keys],
@@ -302,11 +299,3 @@ def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, 
             "offset_lag": [None if log is None else log.offset_lag for log in found],
         },
     )
-
-
-def _table(name: str, columns: Mapping[str, list[Any]]) -> pa.Table:
-    """Make a table of the inventory; columns that are not given are null."""
-    schema = TABLES[name].schema
-    rows = len(next(iter(columns.values())))
-    arrays = [pa.array(columns.get(column.name, [None] * rows), column.type) for column in schema]
-    return pa.table(arrays, schema=schema)

@@ -5,24 +5,75 @@ A file has the columns of the table ``metrics``, or, where its name or that of a
 counts: so that a file of late or fixed hours is simply added.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.errors import DamagedInputError
-from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.problem import Problem, counted, info, warning
+from kafka_capacity.inventory.column_values import Ints, encode, ints
 from kafka_capacity.inventory.columns import conform
 from kafka_capacity.inventory.decoding import decompressed, read_parquet
 from kafka_capacity.inventory.files import table_from_csv
-from kafka_capacity.inventory.findings import counted, info, warning
-from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.tables import TABLES, empty_table
 from kafka_capacity.objects.store import ObjectStore
+
+REMARKS = frozenset(
+    {
+        "broker_without_metrics",
+        "metrics_from_records",
+        "metrics_of_unknown_broker",
+        "metrics_outside_of_days",
+        "metrics_shared_evenly",
+        "metrics_unknown_topics",
+        "no_metrics_in_files",
+        "prometheus_failed",
+        "prometheus_has_nothing",
+        "prometheus_warns",
+        "topic_counters_incomplete",
+    }
+)
+"""Codes of what is remarked while metrics are read."""
+
+
+def without_metrics_remarks(remarks: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Leave out what an earlier reading of metrics said, which a new one says again where it still holds."""
+    return tuple(remark for remark in remarks if remark.code not in REMARKS)
+
+
+def merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:
+    """Return the rows of all tables, of those for the same key and hour the one of the last table that has one.
+
+    The first columns of the table in an inventory are its key. A table that repeats a key by itself keeps its
+    repetitions, which the checks of an inventory then name.
+    """
+    filled = [table for table in tables if len(table)]
+    if not filled:
+        return empty_table(name)
+    if len(filled) == 1:
+        return filled[0]
+    together = pa.concat_tables(filled)
+    source = np.repeat(np.arange(len(filled)), [len(table) for table in filled])
+    keys = [_codes(together.column(column)) for column in TABLES[name].sort_by]
+    order = np.lexsort((source, *reversed(keys)))
+    is_new = np.zeros(len(order), dtype=np.bool_)
+    is_new[:1] = True
+    for key in keys:
+        is_new[1:] |= np.diff(key[order]) != 0
+    newest = np.maximum.reduceat(source[order], np.flatnonzero(is_new))
+    is_kept = source[order] == newest[np.cumsum(is_new) - 1]
+    return together.take(pa.array(order[is_kept])).combine_chunks()
+
+
+def _codes(column: pa.ChunkedArray) -> Ints:
+    return encode(column)[1] if pa.types.is_string(column.type) else ints(column.cast("int64"))
+
 
 BROKER_METRICS = "broker_metrics"
 _ENDINGS = (".parquet", ".csv", ".csv.gz")
@@ -41,12 +92,8 @@ def split_address(uri: str) -> tuple[str, str]:
 def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "", end: int, days: int) -> RawInventory:
     """Return an inventory with the rates of files; hours that it has already are replaced by those of the files.
 
-    Args:
-        raw: the inventory.
-        store: where the files are.
-        name: of the one file that counts; all below the store where it is empty.
-        end: of the last hour that counts, since 1970.
-        days: how many days before that count; a folder may have those of years.
+    The file ``name`` counts, or all below the store where it is empty; and of these the ``days`` before ``end`` (of an
+    hour, since 1970): a folder may have those of years.
 
     Raises:
         DamagedInputError: a file is wrong; the message has a line for each mistake, with the file, the row, the column

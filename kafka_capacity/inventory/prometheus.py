@@ -5,8 +5,6 @@ hours are asked for day by day, the newest first, and turned into the tables ``m
 ``docs/metrics.md`` says what is derived how.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import itertools
@@ -17,23 +15,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import SourceError
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.broker_names import broker_ids
-from kafka_capacity.inventory.column_values import floats, values
+from kafka_capacity.health.problem import Problem, warning
+from kafka_capacity.inventory.column_values import ReplicaColumns, floats, values
 from kafka_capacity.inventory.counters import HOUR
-from kafka_capacity.inventory.findings import warning
-from kafka_capacity.inventory.metrics_merge import merged, without_metrics_remarks
+from kafka_capacity.inventory.metrics_files import merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
-from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places, read_hours
 from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
-from kafka_capacity.inventory.prometheus_series import ask, partition_of, put_together
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.prometheus_series import ask, broker_ids, partition_of, put_together
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.inventory.topic_sharing import TopicFlows, partition_rates
+from kafka_capacity.inventory.topic_sharing import partition_rates
 
 Matrix = NDArray[np.float64]
 
@@ -58,15 +52,8 @@ def with_prometheus(
     """Return an inventory with the rates that a server knows; hours that it has already are replaced by the server's.
 
     A server that does not answer takes nothing else with it: the inventory is given with what could be read and a
-    warning that says what could not.
-
-    Args:
-        raw: the inventory.
-        connection: how to reach the server.
-        settings: what to ask for.
-        end: of the last hour, since 1970.
-        progress: told in a few words what has been read.
-        client: to ask with, in place of one of this connection.
+    warning that says what could not. The last hour ends at ``end``, since 1970; ``progress`` is told what has been
+    read.
     """
     say = progress or (lambda _: None)
     try:
@@ -112,17 +99,7 @@ def _read(
         except SourceError as error:
             failure = [_failed(error, done, len(days))]
             break
-        rates = partition_rates(
-            TopicFlows(
-                topic=places.topic,
-                starts=places.starts,
-                topic_in=hours.topic_in,
-                topic_out=hours.topic_out,
-                produced=hours.produced,
-                consumed=hours.consumed,
-                stored_record_bytes=stored,
-            )
-        )
+        rates = partition_rates(places, hours, stored)
         ids = broker_ids({name for of in hours.brokers.values() for name in of}, raw.table("brokers"))
         noticed.add(hours, rates, ids)
         metrics.append(_metrics_table(places, first, rates.bytes_in, rates.bytes_out))

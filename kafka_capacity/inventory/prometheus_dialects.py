@@ -10,8 +10,6 @@ Counters are asked for as they are, never as a rate: an exporter's own one-minut
 what happened between.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,21 +38,13 @@ OF_TOPICS = frozenset({Quantity.TOPIC_BYTES_IN, Quantity.TOPIC_BYTES_OUT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One way to ask for a quantity.
+    """One way to ask for a quantity."""
 
-    Attributes:
-        names: that it may have; series of several of them are copies of each other.
-        attribute: the value of the label ``name`` where the exporter puts the attribute there.
-        topic: the label of the topic.
-        partition: the label of the partition.
-        group: the label of the group.
-    """
-
-    names: tuple[str, ...]
-    attribute: str | None = None
-    topic: str = "topic"
-    partition: str = "partition"
-    group: str = "group_id"
+    names: tuple[str, ...]  # that it may have; series of several of them are copies of each other
+    attribute: str | None = None  # the value of the label `name` where the exporter puts the attribute there
+    topic: str = "topic"  # the label of the topic
+    partition: str = "partition"  # the label of the partition
+    group: str = "group_id"  # the label of the group
 
 
 def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
@@ -79,10 +69,7 @@ def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
 def _log_gauge(attribute: str) -> tuple[Metric, ...]:
     low = attribute.lower()
     names = (f"kafka_log_log_{low}", f"kafka_log_log_{low}_value", f"kafka_log_Log_{attribute}")
-    return (
-        Metric(names=names),
-        Metric(names=("kafka_log_log_value", "kafka_log_Log_Value"), attribute=attribute),
-    )
+    return (Metric(names=names), Metric(names=("kafka_log_log_value", "kafka_log_Log_Value"), attribute=attribute))
 
 
 _IN, _OUT = _kafka_counter("BytesIn"), _kafka_counter("BytesOut")
@@ -128,13 +115,7 @@ DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
 
 
 def selector(quantity: Quantity, metric: Metric, labels: Mapping[str, str]) -> str:
-    """Write the selector of a metric.
-
-    Args:
-        quantity: what it stands for.
-        metric: what it is called.
-        labels: that every series must have, by name.
-    """
+    """Write the selector of a metric that stands for a quantity, of series that have all these labels."""
     if len(metric.names) == 1:
         name, matchers = metric.names[0], []
     else:

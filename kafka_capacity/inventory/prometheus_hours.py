@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kafka_capacity.inventory.column_values import Flags, Ints
 from kafka_capacity.inventory.counters import HOUR, Fall
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
+from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
 from kafka_capacity.inventory.prometheus_series import (
     ask,
@@ -20,7 +21,6 @@ from kafka_capacity.inventory.prometheus_series import (
     spread_rows,
     totals,
 )
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 
 LEAD_SECONDS = 900
 """Asked for before and after the hours, so that steps across their ends are whole: the longest step that counts."""
@@ -36,48 +36,28 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Places:
-    """The partitions of an inventory, sorted by topic and number.
+    """The partitions of an inventory, sorted by topic and number."""
 
-    Attributes:
-        topics: N names, sorted.
-        topic: int64[P], place among them.
-        number: int64[P], the number of each partition in its topic.
-        starts: int64[N], the first partition of each topic.
-        of: place of each (topic, number).
-    """
-
-    topics: tuple[str, ...]
-    topic: Ints
-    number: Ints
-    starts: Ints
-    of: Mapping[tuple[str, int], int]
+    topics: tuple[str, ...]  # N names, sorted
+    topic: Ints  # int64[P], place among them
+    number: Ints  # int64[P], the number of each partition in its topic
+    starts: Ints  # int64[N], the first partition of each topic
+    of: Mapping[tuple[str, int], int]  # place of each (topic, number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hours:
-    """What was found; NaN where it is not known.
+    """What was found for N topics, P partitions sorted by topic and H hours; NaN where it is not known."""
 
-    Attributes:
-        topic_in: float64[N, H], bytes per second.
-        topic_out: float64[N, H], bytes per second.
-        produced: float64[P, H], records per second.
-        consumed: float64[P, H], records per second.
-        brokers: float64[H] by what is measured and the text that names the broker.
-        has_series: bool[N], which topics have counters of bytes.
-        counted_in: bytes that topics took in, all hours together, of those hours in which brokers' are known too.
-        brokers_in: bytes that brokers took in, of the same hours.
-        found: quantities that the server has.
-    """
-
-    topic_in: Matrix
-    topic_out: Matrix
-    produced: Matrix
-    consumed: Matrix
-    brokers: Mapping[str, Mapping[str, Matrix]]
-    has_series: Flags
-    counted_in: float
-    brokers_in: float
-    found: frozenset[Quantity]
+    topic_in: Matrix  # float64[N, H], bytes per second produced
+    topic_out: Matrix  # float64[N, H], bytes per second sent to consumers
+    produced: Matrix  # float64[P, H], records per second
+    consumed: Matrix  # float64[P, H], records per second, of all groups together
+    brokers: Mapping[str, Mapping[str, Matrix]]  # float64[H] by what is measured and the text that names the broker
+    has_series: Flags  # bool[N], which topics have counters of bytes
+    counted_in: float  # bytes that topics took in, all hours together, of those hours in which brokers' are known too
+    brokers_in: float  # bytes that brokers took in, of the same hours
+    found: frozenset[Quantity]  # quantities that the server has
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,14 +98,7 @@ class _Asking:
 def read_hours(
     client: PrometheusClient, settings: PrometheusSettings, places: Places, *, start: int, end: int
 ) -> Hours:
-    """Ask for some whole hours.
-
-    Args:
-        client: of the server.
-        settings: what to ask for.
-        places: the partitions that count.
-        start: of the first hour, since 1970.
-        end: of the last hour.
+    """Ask a server for the whole hours between two moments since 1970.
 
     Raises:
         SourceError: the server does not answer as it should.

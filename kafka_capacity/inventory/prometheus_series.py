@@ -1,19 +1,19 @@
 """Series of a server, put in order: one row for each thing that is counted, one place for each copy of it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints
+from kafka_capacity.inventory.column_values import Flags, Ints, values
 from kafka_capacity.inventory.counters import Fall, hourly_rates
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
+from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Metric, Quantity, selector
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 
 Key = TypeVar("Key")
 
@@ -23,17 +23,12 @@ BROKER_LABELS = ("broker_id", "broker", "node_id", "kafka_broker_id", "pod", "ku
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counted(Generic[Key]):
-    """Samples of several things.
+    """Samples of several things."""
 
-    Attributes:
-        keys: what is counted, sorted.
-        values: float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample.
-        span: the moments.
-    """
-
-    keys: tuple[Key, ...]
+    keys: tuple[Key, ...]  # what is counted, sorted
+    # float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample
     values: NDArray[np.float64]
-    span: Span
+    span: Span  # the moments
 
     def rates(self, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> NDArray[np.float64]:
         """Return float64[G, H], the rate of each in each whole hour of the span."""
@@ -51,10 +46,7 @@ def ways(quantity: Quantity, settings: PrometheusSettings) -> list[Metric]:
         chosen = labels or Metric(names=())
         return [
             Metric(
-                names=(settings.names[quantity],),
-                topic=chosen.topic,
-                partition=chosen.partition,
-                group=chosen.group,
+                names=(settings.names[quantity],), topic=chosen.topic, partition=chosen.partition, group=chosen.group
             )
         ]
     return [metric for one in settings.dialects for metric in DIALECTS[one].get(quantity, ())]
@@ -132,3 +124,32 @@ def totals(values: NDArray[np.float64], places: Ints, count: int) -> NDArray[np.
     total = np.zeros((count, values.shape[1]))
     np.add.at(total, places, values)
     return total
+
+
+# A letter before it, since an IP address ends in a number as well.
+_TRAILING_NUMBER = re.compile(r"[A-Za-z].*-(\d{1,9})$")
+
+
+def broker_ids(names: Collection[str], brokers: pa.Table) -> dict[str, int]:
+    """Return the ids of the brokers that values of a label stand for; names that stand for none are left out.
+
+    A name is an id; or a host of the inventory, with any port (that of an exporter is another than the broker's); or
+    ends in a number, as pods do, where every name then stands for a broker of its own.
+    """
+    ids = set(values(brokers.column("broker_id")))
+    by_host: dict[str, int | None] = {}
+    for broker, host in zip(values(brokers.column("broker_id")), values(brokers.column("host")), strict=True):
+        if host:
+            # Several brokers on one host cannot be told apart by it.
+            by_host[host.lower()] = None if host.lower() in by_host else broker
+    found = {name: int(name) for name in names if name.isascii() and name.isdecimal() and int(name) in ids}
+    for name in names:
+        host = re.sub(r":\d+$", "", name).strip("[]").lower()
+        broker = by_host.get(host)
+        if name not in found and broker is not None:
+            found[name] = broker
+    others = [name for name in names if name not in found]
+    numbers = {name: _TRAILING_NUMBER.search(name) for name in others}
+    numbered = {name: int(number[1]) for name, number in numbers.items() if number is not None}
+    is_one_each = len(set(numbered.values())) == len(others) and set(numbered.values()) <= ids - set(found.values())
+    return found | numbered if len(numbered) == len(others) and is_one_each else found

@@ -1,7 +1,5 @@
 """An inventory as its source gave it: one Arrow table each, not judged yet."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,26 +21,16 @@ OLDEST_READABLE_VERSION = max(1, SCHEMA_VERSION - 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawInventory:
-    """What a source says about one cluster on one day.
+    """What a source says about one cluster on one day."""
 
-    Attributes:
-        cluster: the name that the user gives it.
-        ds: the day it stands for, ``YYYY-MM-DD`` (UTC).
-        captured_at: when it was read, ISO 8601 in UTC, ``None`` where nobody wrote that down.
-        source: what it was read with, such as ``files``, ``kafka_admin``, ``kafka_tools``.
-        kafka_version: of the brokers, where known.
-        tables: by name, each with exactly the schema of :data:`TABLES`; optional ones may be left out and are
-            then empty.
-        remarks: what the source noticed while it read.
-    """
-
-    cluster: str
-    ds: str
-    captured_at: str | None = None
-    source: str
-    kafka_version: str | None = None
+    cluster: str  # the name that the user gives it
+    ds: str  # the day it stands for, `YYYY-MM-DD` (UTC)
+    captured_at: str | None = None  # when it was read, ISO 8601 in UTC, `None` where nobody wrote that down
+    source: str  # what it was read with, such as `files`, `kafka_admin`, `kafka_tools`
+    kafka_version: str | None = None  # of the brokers, where known
+    # by name, each with exactly the schema of `TABLES`; optional ones may be left out and are then empty
     tables: Mapping[str, pa.Table]
-    remarks: tuple[Problem, ...] = ()
+    remarks: tuple[Problem, ...] = ()  # what the source noticed while it read
 
     def __post_init__(self) -> None:
         """Fill in the optional tables and refuse any table that is not of the format."""
@@ -153,11 +141,7 @@ def cluster_document(raw: RawInventory) -> dict[str, Any]:
 
 
 def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
-    """Parse ``cluster.json``.
-
-    Args:
-        data: its bytes.
-        name: how to name it in errors.
+    """Parse the bytes of ``cluster.json``; errors call it by this name.
 
     Raises:
         DamagedInputError: it is not JSON, a field is wrong, or it is of a version that this program does not read.

@@ -1,8 +1,7 @@
 """From the tables of a validated inventory to the arrays that everything is computed on."""
 
-from __future__ import annotations
-
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,17 +11,24 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.brokers_file import brokers_of
-from kafka_capacity.inventory.column_values import Ints, flags, floats, ints, values
-from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
+from kafka_capacity.inventory.column_values import (
+    Flags,
+    Ints,
+    PartitionIndex,
+    ReplicaColumns,
+    flags,
+    floats,
+    ints,
+    log_dir_of_replicas,
+    values,
+)
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.replica_columns import PartitionIndex, ReplicaColumns
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
-FOR_EVER = 2.0**63
-"""What Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does."""
+FOR_EVER = 2.0**63  # what Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does
 NO_OFFSET = -1  # a group that has committed nothing on a partition, as on Kafka's wire
 _COMPACT = "compact"
 
@@ -77,9 +83,7 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     """
     metrics = raw.table("metrics")
     partitions = snapshot.partitions
-    index = PartitionIndex.of(
-        partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
-    )
+    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
     place = index.find(metrics.column("topic"), metrics.column("partition"))
     is_ours = place >= 0
     if not is_ours.any():
@@ -224,3 +228,47 @@ def _lags(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Partiti
             )
         )
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HourlyRates:
+    """The history of some partitions of a snapshot."""
+
+    row: Ints  # int64[P], the row of each partition of the snapshot in `rates`, -1 where it has none
+    rates: NDArray[np.float32]  # float32[R, H], bytes per second, hours ascending, NaN where it is not known
+    seconds: Ints  # int64[H], when each hour begins, since 1970
+
+    @property
+    def hours(self) -> int:
+        """How many hours the history has."""
+        return int(self.rates.shape[1])
+
+    def of(self, partitions: Ints) -> NDArray[np.float32]:
+        """Return float32[N, H], the rates of these partitions of the snapshot, which all have a row."""
+        return self.rates[self.row[partitions]]
+
+
+def hourly_rates(
+    raw: RawInventory, snapshot: Snapshot, wanted: Flags, *, metric: str = "bytes_in_bytes_per_second"
+) -> HourlyRates:
+    """Take the history of the wanted partitions, bool[P], out of a column of the table of metrics.
+
+    Values that cannot be a rate (negative, infinite) count as not known; hours of which nothing is known are left out.
+    """
+    metrics, partitions = raw.table("metrics"), snapshot.partitions
+    row = np.where(wanted, np.cumsum(wanted) - 1, -1).astype(np.int64)
+    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
+    place = index.find(metrics.column("topic"), metrics.column("partition"))
+    rate = np.asarray(metrics.column(metric).to_numpy(), dtype=np.float32)
+    is_usable = (place >= 0) & np.isfinite(rate) & (rate >= 0)
+    is_usable &= wanted[place] if len(wanted) else False
+    hours = metrics.column("hour").combine_chunks().dictionary_encode()
+    code = hours.indices.to_numpy(zero_copy_only=False)[is_usable]
+    order = np.argsort(hours.dictionary.to_numpy(zero_copy_only=False), kind="stable")
+    column = np.full(len(order), -1, dtype=np.int64)
+    is_used = np.bincount(code, minlength=len(order))[order] > 0
+    column[order[is_used]] = np.arange(int(is_used.sum()))
+    rates = np.full((int(wanted.sum()), int(is_used.sum())), np.nan, dtype=np.float32)
+    rates[row[place[is_usable]], column[code]] = rate[is_usable]
+    times = hours.dictionary.to_numpy(zero_copy_only=False)[order][is_used].astype("datetime64[s]").astype(np.int64)
+    return HourlyRates(row=row, rates=rates, seconds=times)

@@ -1,7 +1,5 @@
 """Inventories where every task finds them: Parquet below the prefix of a cluster and a day, the manifest last."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from dataclasses import dataclass
@@ -11,7 +9,6 @@ import pyarrow as pa
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.columns import conform
-from kafka_capacity.inventory.health import inventory_problems
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
@@ -21,6 +18,7 @@ from kafka_capacity.inventory.raw import (
     raw_from_document,
 )
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
+from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.objects.dataset import (
     Manifest,
     canonical_json,
@@ -39,27 +37,16 @@ FINDINGS_DOCUMENT = "findings.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InventoryRef:
-    """One version of one staged inventory; small enough to hand from task to task.
+    """One version of one staged inventory; small enough to hand from task to task."""
 
-    Attributes:
-        cluster: the name that the user gave it.
-        ds: the day it stands for.
-        prefix: where it is below the root of the store.
-        manifest_sha256: which version of it: staging other content for the same day gives another one.
-    """
-
-    cluster: str
-    ds: str
-    prefix: str
-    manifest_sha256: str
+    cluster: str  # the name that the user gave it
+    ds: str  # the day it stands for
+    prefix: str  # where it is below the root of the store
+    manifest_sha256: str  # which version of it: staging other content for the same day gives another one
 
 
 def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
-    """Check an inventory and write it; the same inventory gives the same bytes.
-
-    Args:
-        raw: as a source gave it.
-        store: where to.
+    """Check an inventory and write it to a store; the same inventory gives the same bytes.
 
     Raises:
         InventoryError: it has fatal findings; what was staged for that day before stays as it was.
@@ -97,13 +84,7 @@ def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
 
 
 def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> RawInventory:
-    """Read a staged inventory.
-
-    Args:
-        store: where from.
-        cluster: its name.
-        ds: its day.
-        manifest_sha256: the version that the caller pinned, which is read whatever was staged since.
+    """Read a staged inventory: what stands for the day, or the pinned version of it, whatever was staged since.
 
     Raises:
         InventoryError: there is none for that day.
@@ -148,13 +129,7 @@ def load_findings(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256:
 def newest_complete(
     store: ObjectStore, cluster: str, *, not_after: datetime.date, not_before: datetime.date | None = None
 ) -> str:
-    """Return the day of the newest inventory that is complete.
-
-    Args:
-        store: where to look.
-        cluster: its name.
-        not_after: the last day that counts.
-        not_before: the first day that counts, for who wants no old one.
+    """Return the day of the newest inventory that is complete, between two days that count; any before the last may.
 
     Raises:
         InventoryError: there is none.

@@ -7,197 +7,115 @@ Sizes are bytes, rates are bytes per second, times are UTC. A null means "not kn
 out, unless every row must have it: columns may be added without another version.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
-"""Of the native snapshot and of the staged inventory; readers of version N read N-1 too."""
+SCHEMA_VERSION = 1  # of the native snapshot and of the staged inventory; readers of version N read N-1 too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """One table: its schema, the columns it is sorted by, and whether a snapshot may come without it."""
 
-    name: str
     schema: pa.Schema
     sort_by: tuple[str, ...]
     is_required: bool
 
 
-def _required(name: str, kind: pa.DataType) -> pa.Field[Any]:
-    return pa.field(name, kind, nullable=False)
+_TEXT, _FLAG, _MOMENT = pa.string(), pa.bool_(), pa.timestamp("s", tz="UTC")
+_INT32, _INT64, _FLOAT32, _FLOAT64 = pa.int32(), pa.int64(), pa.float32(), pa.float64()
+
+
+def _table(
+    keys: Mapping[str, pa.DataType],
+    columns: Mapping[str, pa.DataType],
+    *,
+    sorted_keys: int | None = None,
+    is_required: bool = False,
+) -> TableSpec:
+    """Describe a table by the columns that every row must have, the first of which it is sorted by, and the others."""
+    fields = [pa.field(column, kind, nullable=column in columns) for column, kind in {**keys, **columns}.items()]
+    return TableSpec(schema=pa.schema(fields), sort_by=tuple(keys)[:sorted_keys], is_required=is_required)
 
 
 TABLES: dict[str, TableSpec] = {
-    spec.name: spec
-    for spec in (
-        TableSpec(
-            name="brokers",
-            schema=pa.schema(
-                [
-                    _required("broker_id", pa.int32()),
-                    pa.field("rack", pa.string()),
-                    pa.field("host", pa.string()),
-                    pa.field("port", pa.int32()),
-                    pa.field("is_fenced", pa.bool_()),
-                    pa.field("is_controller", pa.bool_()),
-                    pa.field("disk_capacity_bytes", pa.float64()),
-                    pa.field("network_in_bytes_per_second", pa.float64()),
-                    pa.field("network_out_bytes_per_second", pa.float64()),
-                    pa.field("cpu_cores", pa.float64()),
-                    pa.field("memory_bytes", pa.float64()),
-                ]
-            ),
-            sort_by=("broker_id",),
-            is_required=True,
-        ),
-        TableSpec(
-            name="log_dirs",
-            schema=pa.schema(
-                [
-                    _required("broker_id", pa.int32()),
-                    _required("path", pa.string()),
-                    pa.field("total_bytes", pa.int64()),
-                    pa.field("usable_bytes", pa.int64()),
-                    pa.field("error", pa.string()),
-                ]
-            ),
-            sort_by=("broker_id", "path"),
-            is_required=False,
-        ),
-        TableSpec(
-            name="topics",
-            schema=pa.schema(
-                [
-                    _required("topic", pa.string()),
-                    pa.field("topic_id", pa.string()),
-                    pa.field("is_internal", pa.bool_()),
-                    pa.field("min_insync_replicas", pa.int32()),
-                    pa.field("retention_bytes", pa.int64()),
-                    pa.field("retention_ms", pa.int64()),
-                    pa.field("segment_bytes", pa.int64()),
-                    pa.field("cleanup_policy", pa.string()),
-                    pa.field("unclean_leader_election_enable", pa.bool_()),
-                ]
-            ),
-            sort_by=("topic",),
-            is_required=True,
-        ),
-        TableSpec(
-            name="replicas",
-            schema=pa.schema(
-                [
-                    _required("topic", pa.string()),
-                    _required("partition", pa.int32()),
-                    _required("position", pa.int32()),
-                    _required("broker_id", pa.int32()),
-                    pa.field("is_leader", pa.bool_()),
-                    pa.field("is_in_sync", pa.bool_()),
-                    pa.field("log_dir", pa.string()),
-                    pa.field("size_bytes", pa.int64()),
-                    pa.field("offset_lag", pa.int64()),
-                ]
-            ),
-            sort_by=("topic", "partition", "position"),
-            is_required=True,
-        ),
-        TableSpec(
-            name="groups",
-            schema=pa.schema(
-                [
-                    _required("group_id", pa.string()),
-                    pa.field("state", pa.string()),
-                    pa.field("group_type", pa.string()),
-                    pa.field("protocol_type", pa.string()),
-                    pa.field("assignor", pa.string()),
-                ]
-            ),
-            sort_by=("group_id",),
-            is_required=False,
-        ),
-        TableSpec(
-            name="members",
-            schema=pa.schema(
-                [
-                    _required("group_id", pa.string()),
-                    _required("member_id", pa.string()),
-                    pa.field("client_id", pa.string()),
-                    pa.field("host", pa.string()),
-                    pa.field("instance_id", pa.string()),
-                    pa.field("rack", pa.string()),
-                    pa.field("subscribed", pa.list_(pa.string())),
-                    pa.field(
-                        "assigned",
-                        pa.list_(pa.struct([pa.field("topic", pa.string()), pa.field("partition", pa.int32())])),
-                    ),
-                ]
-            ),
-            sort_by=("group_id", "member_id"),
-            is_required=False,
-        ),
-        TableSpec(
-            name="lags",
-            schema=pa.schema(
-                [
-                    _required("group_id", pa.string()),
-                    _required("topic", pa.string()),
-                    _required("partition", pa.int32()),
-                    pa.field("committed_offset", pa.int64()),
-                    pa.field("log_end_offset", pa.int64()),
-                    pa.field("lag_records", pa.int64()),
-                    pa.field("log_start_offset", pa.int64()),
-                ]
-            ),
-            sort_by=("group_id", "topic", "partition"),
-            is_required=False,
-        ),
-        TableSpec(
-            name="metrics",
-            schema=pa.schema(
-                [
-                    _required("topic", pa.string()),
-                    _required("partition", pa.int32()),
-                    _required("hour", pa.timestamp("s", tz="UTC")),
-                    pa.field("bytes_in_bytes_per_second", pa.float32()),
-                    pa.field("bytes_out_bytes_per_second", pa.float32()),
-                ]
-            ),
-            sort_by=("topic", "partition", "hour"),
-            is_required=False,
-        ),
-        TableSpec(
-            name="broker_metrics",
-            schema=pa.schema(
-                [
-                    _required("broker_id", pa.int32()),
-                    _required("hour", pa.timestamp("s", tz="UTC")),
-                    pa.field("cpu_cores_used", pa.float32()),
-                    pa.field("leader_in_bytes_per_second", pa.float32()),
-                    pa.field("follower_in_bytes_per_second", pa.float32()),
-                    pa.field("out_bytes_per_second", pa.float32()),
-                ]
-            ),
-            sort_by=("broker_id", "hour"),
-            is_required=False,
-        ),
-        TableSpec(
-            name="history",
-            schema=pa.schema(
-                [
-                    _required("topic", pa.string()),
-                    _required("day", pa.timestamp("s", tz="UTC")),
-                    pa.field("bytes_in_bytes_per_second", pa.float32()),
-                    pa.field("bytes_out_bytes_per_second", pa.float32()),
-                ]
-            ),
-            sort_by=("topic", "day"),
-            is_required=False,
-        ),
-    )
+    "brokers": _table(
+        {"broker_id": _INT32},
+        {
+            "rack": _TEXT,
+            "host": _TEXT,
+            "port": _INT32,
+            "is_fenced": _FLAG,
+            "is_controller": _FLAG,
+            "disk_capacity_bytes": _FLOAT64,
+            "network_in_bytes_per_second": _FLOAT64,
+            "network_out_bytes_per_second": _FLOAT64,
+            "cpu_cores": _FLOAT64,
+            "memory_bytes": _FLOAT64,
+        },
+        is_required=True,
+    ),
+    "log_dirs": _table(
+        {"broker_id": _INT32, "path": _TEXT}, {"total_bytes": _INT64, "usable_bytes": _INT64, "error": _TEXT}
+    ),
+    "topics": _table(
+        {"topic": _TEXT},
+        {
+            "topic_id": _TEXT,
+            "is_internal": _FLAG,
+            "min_insync_replicas": _INT32,
+            "retention_bytes": _INT64,
+            "retention_ms": _INT64,
+            "segment_bytes": _INT64,
+            "cleanup_policy": _TEXT,
+            "unclean_leader_election_enable": _FLAG,
+        },
+        is_required=True,
+    ),
+    "replicas": _table(
+        {"topic": _TEXT, "partition": _INT32, "position": _INT32, "broker_id": _INT32},
+        {"is_leader": _FLAG, "is_in_sync": _FLAG, "log_dir": _TEXT, "size_bytes": _INT64, "offset_lag": _INT64},
+        sorted_keys=3,
+        is_required=True,
+    ),
+    "groups": _table(
+        {"group_id": _TEXT}, {"state": _TEXT, "group_type": _TEXT, "protocol_type": _TEXT, "assignor": _TEXT}
+    ),
+    "members": _table(
+        {"group_id": _TEXT, "member_id": _TEXT},
+        {
+            "client_id": _TEXT,
+            "host": _TEXT,
+            "instance_id": _TEXT,
+            "rack": _TEXT,
+            "subscribed": pa.list_(_TEXT),
+            "assigned": pa.list_(pa.struct([("topic", _TEXT), ("partition", _INT32)])),
+        },
+    ),
+    "lags": _table(
+        {"group_id": _TEXT, "topic": _TEXT, "partition": _INT32},
+        {"committed_offset": _INT64, "log_end_offset": _INT64, "lag_records": _INT64, "log_start_offset": _INT64},
+    ),
+    "metrics": _table(
+        {"topic": _TEXT, "partition": _INT32, "hour": _MOMENT},
+        {"bytes_in_bytes_per_second": _FLOAT32, "bytes_out_bytes_per_second": _FLOAT32},
+    ),
+    "broker_metrics": _table(
+        {"broker_id": _INT32, "hour": _MOMENT},
+        {
+            "cpu_cores_used": _FLOAT32,
+            "leader_in_bytes_per_second": _FLOAT32,
+            "follower_in_bytes_per_second": _FLOAT32,
+            "out_bytes_per_second": _FLOAT32,
+        },
+    ),
+    "history": _table(
+        {"topic": _TEXT, "day": _MOMENT},
+        {"bytes_in_bytes_per_second": _FLOAT32, "bytes_out_bytes_per_second": _FLOAT32},
+    ),
 }
 """Every table by name. ``replicas.position`` is the place in Kafka's replica list: 0 is the preferred leader.
 
@@ -211,3 +129,11 @@ midnight UTC. Topics that are gone may stay in it.
 def empty_table(name: str) -> pa.Table:
     """Return a table of the inventory without rows."""
     return TABLES[name].schema.empty_table()
+
+
+def table_of(name: str, columns: Mapping[str, Any]) -> pa.Table:
+    """Make a table of the inventory from arrays or lists; columns that are not given are null."""
+    schema = TABLES[name].schema
+    rows = len(next(iter(columns.values())))
+    arrays = [pa.array(columns.get(field.name, [None] * rows), field.type) for field in schema]
+    return pa.table(arrays, schema=schema)

@@ -1,7 +1,5 @@
 """JSON documents inside what Kafka's tools print: prose, warnings of the logger, and documents between them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -52,12 +50,9 @@ def _documents(text: str, file: str) -> Iterator[ToolDocument]:
 
 
 def current_assignment(text: str, file: str) -> dict[str, Any]:
-    """Return the assignment that stands now.
+    """Return the assignment that stands now, of a reassignment file or what ``kafka-reassign-partitions`` printed.
 
-    Args:
-        text: a reassignment file, or what ``kafka-reassign-partitions`` printed with ``--generate`` or ``--execute``;
-            of these two the current assignment counts, and not the proposed one.
-        file: how to name it in errors.
+    Of what it prints with ``--generate`` or ``--execute`` the current assignment counts, and not the proposed one.
 
     Raises:
         DamagedInputError: there is none, or nobody can tell which one is current.

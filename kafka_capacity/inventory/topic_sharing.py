@@ -15,117 +15,83 @@ sent, compressed as the producer did it. A compacted log has holes, so that its 
 then the bytes are not known.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import Flags, Ints
-
-Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TopicFlows:
-    """What is known of some hours; N topics, P partitions sorted by topic, H hours; NaN where it is not known.
-
-    Attributes:
-        topic: int64[P], the topic of each partition.
-        starts: int64[N], the first partition of each topic; each has one.
-        topic_in: float64[N, H], bytes per second produced.
-        topic_out: float64[N, H], bytes per second sent to consumers.
-        produced: float64[P, H], records per second.
-        consumed: float64[P, H], records per second, of all groups together.
-        stored_record_bytes: float64[N], what a record takes on disk.
-    """
-
-    topic: Ints
-    starts: Ints
-    topic_in: Matrix
-    topic_out: Matrix
-    produced: Matrix
-    consumed: Matrix
-    stored_record_bytes: NDArray[np.float64]
+from kafka_capacity.inventory.prometheus_hours import Hours, Matrix, Places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionRates:
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        bytes_in: float64[P, H], bytes per second.
-        bytes_out: float64[P, H], likewise.
-        is_even: bool[N], topics of several partitions that were shared evenly in some hour with traffic.
-        is_from_records: bool[N], topics some hours of which are records times bytes a record.
-        is_known: bool[N], topics of which some hour is known.
-    """
-
-    bytes_in: Matrix
-    bytes_out: Matrix
-    is_even: Flags
-    is_from_records: Flags
-    is_known: Flags
+    bytes_in: Matrix  # float64[P, H], bytes per second
+    bytes_out: Matrix  # float64[P, H], likewise
+    is_even: Flags  # bool[N], topics of several partitions that were shared evenly in some hour with traffic
+    is_from_records: Flags  # bool[N], topics some hours of which are records times bytes a record
+    is_known: Flags  # bool[N], topics of which some hour is known
 
 
-def partition_rates(flows: TopicFlows) -> PartitionRates:
-    """Share out what topics take in and send."""
-    shares, is_even_hour = _shares(flows, flows.produced)
+def partition_rates(places: Places, flows: Hours, stored_record_bytes: NDArray[np.float64]) -> PartitionRates:
+    """Share out what topics take in and send; ``stored_record_bytes`` is float64[N], what a record takes on disk."""
+    shares, is_even_hour = _shares(places, flows.produced)
     even = np.logical_and(is_even_hour, flows.topic_in > 0)
-    read_shares, is_even_read = _shares(flows, flows.consumed)
-    read_shares = np.where(is_even_read[flows.topic], shares, read_shares)
+    read_shares, is_even_read = _shares(places, flows.consumed)
+    read_shares = np.where(is_even_read[places.topic], shares, read_shares)
     even |= is_even_read & is_even_hour & (flows.topic_out > 0)
-    record_bytes = _record_bytes(flows)
-    bytes_in, in_by_records = _rates(flows, flows.topic_in, shares, flows.produced, record_bytes)
-    bytes_out, out_by_records = _rates(flows, flows.topic_out, read_shares, flows.consumed, record_bytes)
-    is_single = np.diff(flows.starts, append=len(flows.topic)) == 1
+    record_bytes = _record_bytes(places, flows, stored_record_bytes)
+    bytes_in, in_by_records = _rates(places, flows.topic_in, shares, flows.produced, record_bytes)
+    bytes_out, out_by_records = _rates(places, flows.topic_out, read_shares, flows.consumed, record_bytes)
+    is_single = np.diff(places.starts, append=len(places.topic)) == 1
     return PartitionRates(
         bytes_in=bytes_in,
         bytes_out=bytes_out,
         is_even=even.any(axis=1) & ~is_single,
         is_from_records=in_by_records | out_by_records,
-        is_known=np.logical_or.reduceat(np.isfinite(bytes_in).any(axis=1), flows.starts),
+        is_known=np.logical_or.reduceat(np.isfinite(bytes_in).any(axis=1), places.starts),
     )
 
 
-def _shares(flows: TopicFlows, records: Matrix) -> tuple[Matrix, Flags]:
+def _shares(places: Places, records: Matrix) -> tuple[Matrix, Flags]:
     """Return float64[P, H], each partition's share of its topic, and bool[N, H], where it is an even one."""
-    counts = np.diff(flows.starts, append=len(flows.topic))
-    shares = np.repeat((1.0 / counts)[flows.topic][:, None], records.shape[1], axis=1)
+    counts = np.diff(places.starts, append=len(places.topic))
+    shares = np.repeat((1.0 / counts)[places.topic][:, None], records.shape[1], axis=1)
     is_even = np.ones((len(counts), records.shape[1]), dtype=np.bool_)
     known = np.isfinite(records)
     with_any = np.maximum(known.sum(axis=1), 1)
     daily = np.where(known.any(axis=1), np.where(known, records, 0.0).sum(axis=1) / with_any, np.nan)
     for amounts in (np.repeat(daily[:, None], records.shape[1], axis=1), records):
-        total = _sums(amounts, flows.starts)
+        total = _sums(amounts, places.starts)
         is_usable = total > 0
-        part = np.divide(amounts, total[flows.topic], out=np.zeros_like(amounts), where=is_usable[flows.topic])
-        shares = np.where(is_usable[flows.topic], part, shares)
+        part = np.divide(amounts, total[places.topic], out=np.zeros_like(amounts), where=is_usable[places.topic])
+        shares = np.where(is_usable[places.topic], part, shares)
         is_even &= ~is_usable
     return shares, is_even
 
 
-def _record_bytes(flows: TopicFlows) -> NDArray[np.float64]:
+def _record_bytes(places: Places, flows: Hours, stored: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return float64[N], the bytes of a record: as counted, else as stored."""
-    produced = _sums(flows.produced, flows.starts)
+    produced = _sums(flows.produced, places.starts)
     is_known = np.isfinite(produced) & np.isfinite(flows.topic_in)
     records = np.where(is_known, produced, 0.0).sum(axis=1)
     counted = np.where(is_known, flows.topic_in, 0.0).sum(axis=1)
     measured = np.divide(counted, records, out=np.full(len(records), np.nan), where=(records > 0) & (counted > 0))
-    return np.where(np.isfinite(measured), measured, flows.stored_record_bytes)
+    return np.where(np.isfinite(measured), measured, stored)
 
 
 def _rates(
-    flows: TopicFlows, of_topic: Matrix, shares: Matrix, records: Matrix, record_bytes: NDArray[np.float64]
+    places: Places, of_topic: Matrix, shares: Matrix, records: Matrix, record_bytes: NDArray[np.float64]
 ) -> tuple[Matrix, Flags]:
     is_counted = np.isfinite(of_topic)
     # No records are no bytes, whatever their size.
-    by_records = np.where(records == 0, 0.0, records * record_bytes[flows.topic][:, None])
-    is_used = ~is_counted[flows.topic] & np.isfinite(by_records)
-    rates = np.where(is_counted[flows.topic], of_topic[flows.topic] * shares, by_records)
-    used = np.zeros(len(flows.starts), dtype=np.bool_)
-    np.logical_or.at(used, flows.topic, (is_used & (by_records > 0)).any(axis=1))
+    by_records = np.where(records == 0, 0.0, records * record_bytes[places.topic][:, None])
+    is_used = ~is_counted[places.topic] & np.isfinite(by_records)
+    rates = np.where(is_counted[places.topic], of_topic[places.topic] * shares, by_records)
+    used = np.zeros(len(places.starts), dtype=np.bool_)
+    np.logical_or.at(used, places.topic, (is_used & (by_records > 0)).any(axis=1))
     return rates, used
 
 

@@ -5,31 +5,28 @@ names and sizes that cannot be. All else is a warning: a real cluster is often i
 owners plan. Ids of groups and members, racks, hosts and paths may be any text.
 """
 
-from __future__ import annotations
-
+import unicodedata
 from collections.abc import Iterator
 
-from kafka_capacity.health.problem import Problem, Problems
-from kafka_capacity.inventory.checks.broker_metrics import check_broker_metrics
-from kafka_capacity.inventory.checks.brokers import check_brokers
+from kafka_capacity.hardware.cpu import STATED
+from kafka_capacity.hardware.shapes import hardware, observed_shape
+from kafka_capacity.health.check import check_health
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.problem import Problem, Problems, fatal
+from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs
 from kafka_capacity.inventory.checks.groups import check_groups
-from kafka_capacity.inventory.checks.history import check_history
-from kafka_capacity.inventory.checks.identity import check_identity
-from kafka_capacity.inventory.checks.leadership import check_leadership
-from kafka_capacity.inventory.checks.log_dirs import check_log_dirs
-from kafka_capacity.inventory.checks.metrics import check_metrics
-from kafka_capacity.inventory.checks.placement import check_placement
+from kafka_capacity.inventory.checks.metrics import check_broker_metrics, check_history, check_metrics
+from kafka_capacity.inventory.checks.placement import check_leadership, check_placement
 from kafka_capacity.inventory.checks.sizes import check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
-from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
+from kafka_capacity.inventory.column_values import ReplicaColumns
+from kafka_capacity.inventory.raw import RawInventory, is_day, is_utc_moment
+from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs, observed_vcpu
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 
 
 def validate(raw: RawInventory) -> Problems:
-    """Check an inventory whole.
-
-    Args:
-        raw: as a source gave it.
+    """Check an inventory whole, as a source gave it.
 
     Returns:
         All findings, the source's own remarks among them, the worst first, in an order that depends on nothing else.
@@ -53,3 +50,56 @@ def _all_findings(raw: RawInventory) -> Iterator[Problem]:
     yield from check_broker_metrics(raw.table("broker_metrics"), brokers)
     yield from check_history(raw.table("history"), raw.ds)
     yield from check_groups(raw.table("groups"), raw.table("members"), raw.table("lags"), replicas.index())
+
+
+MAX_CLUSTER_NAME_LENGTH = 255  # it is one level of a path, and file systems give that 255
+
+
+def check_identity(raw: RawInventory) -> Iterator[Problem]:
+    """Check the name of the cluster, the day and the moment."""
+    name = raw.cluster
+    if not name:
+        yield fatal("cluster_name", "cluster", "the name of the cluster is empty; give it one")
+    elif len(name) > MAX_CLUSTER_NAME_LENGTH:
+        yield fatal(
+            "cluster_name",
+            "cluster",
+            f"the name of the cluster has {len(name)} characters; shorten it to {MAX_CLUSTER_NAME_LENGTH} or fewer",
+        )
+    # Cc are control characters, Cs halves of a surrogate pair: neither can stand in a key or be printed as typed.
+    elif any(unicodedata.category(character) in {"Cc", "Cs"} for character in name):
+        yield fatal(
+            "cluster_name", "cluster", f"the name of the cluster, {name!r}, has control characters; remove them"
+        )
+    if not is_day(raw.ds):
+        yield fatal("day", "ds", f"ds {raw.ds!r} is not a day; write it as YYYY-MM-DD")
+    if raw.captured_at is not None and not is_utc_moment(raw.captured_at):
+        yield fatal(
+            "captured_at",
+            "captured_at",
+            f"captured_at {raw.captured_at!r} is not a moment in UTC; write it as 2026-11-20T03:00:00Z",
+        )
+
+
+def inventory_problems(raw: RawInventory) -> Problems:
+    """Return what is wrong with an inventory and, where it is sound enough to tell, with its cluster.
+
+    Limits are the defaults; processors are judged by their own hours where the inventory has them. What the loss of
+    a rack would do, and controllers, take more than an inventory: ``doctor`` and a plan look at them.
+    """
+    found = validate(raw)
+    if found.fatal:
+        return found
+    snapshot = build_snapshot(raw)
+    load = partition_load(raw, snapshot)
+    measured = observed_costs(raw)
+    shape = observed_shape(snapshot.brokers, vcpu=observed_vcpu(raw))
+    view = ClusterView.of(
+        snapshot,
+        load,
+        traffic=hourly_traffic(raw, snapshot, load),
+        has=hardware(shape, snapshot.brokers),
+        costs=STATED if measured is None else measured.costs,
+        lags=group_lags(raw, snapshot, load),
+    )
+    return check_health(view, found)

@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kafka_capacity.errors import ConflictError, MissingManifestError, MissingObjectError, StorageError
-from kafka_capacity.objects.attempts import attempts
 from kafka_capacity.objects.manifest import (
     KEPT_FOLDER,
     MANIFEST,
@@ -39,7 +38,7 @@ from kafka_capacity.objects.manifest import (
     read_manifest,
     read_part,
 )
-from kafka_capacity.objects.object_store import Listed, ObjectStore, content_type_of
+from kafka_capacity.objects.object_store import Listed, ObjectStore, attempts, content_type_of
 
 __all__ = [
     "MANIFEST",
@@ -223,13 +222,7 @@ def _write_until_whole(upkeep: _Upkeep, write: Callable[[], Manifest]) -> Manife
 
 
 def seal_dataset(
-    store: ObjectStore,
-    prefix: str,
-    *,
-    shares: Sequence[str],
-    kind: str,
-    schema_version: int,
-    facts: Mapping[str, Any],
+    store: ObjectStore, prefix: str, *, shares: Sequence[str], kind: str, schema_version: int, facts: Mapping[str, Any]
 ) -> Manifest:
     """Make one dataset of shares that were written apart, then drop what none of them names.
 

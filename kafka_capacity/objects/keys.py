@@ -14,8 +14,6 @@
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
 
-from __future__ import annotations
-
 import datetime
 from urllib.parse import quote, unquote
 
@@ -59,15 +57,14 @@ def history_prefix(cluster: str, day: str) -> str:
     return f"history/cluster={encode_value(cluster)}/day={check_ds(day)}/"
 
 
-def list_history_days(store: ObjectStore, cluster: str) -> list[str]:
-    """List the days with any history, oldest first."""
-    names = store.list_folders(f"history/cluster={encode_value(cluster)}/")
-    return sorted(name.removeprefix("day=") for name in names if name.startswith("day="))
-
-
 def profile_prefix(cluster: str, ds: str) -> str:
     """Return the prefix of the load profile that was made for one day's inventory."""
     return _below("profiles", cluster, ds)
+
+
+def scores_prefix(cluster: str, ds: str) -> str:
+    """Return the prefix of how earlier predictions fare on one day."""
+    return _below("scores", cluster, ds)
 
 
 def plan_prefix(cluster: str, ds: str, plan_id: str) -> str:
@@ -80,52 +77,49 @@ def report_prefix(cluster: str, ds: str, plan_id: str) -> str:
     return f"{_below('reports', cluster, ds)}plan={encode_value(plan_id)}/"
 
 
+def _named(store: ObjectStore, folder: str, name: str) -> list[str]:
+    """List the values of ``name=…`` directly below a folder, sorted."""
+    found = store.list_folders(folder)
+    return sorted(decode_value(one.removeprefix(f"{name}=")) for one in found if one.startswith(f"{name}="))
+
+
 def list_inventory_clusters(store: ObjectStore) -> list[str]:
     """List the clusters that have any inventory."""
-    names = store.list_folders("inventory/")
-    return sorted(decode_value(name.removeprefix("cluster=")) for name in names if name.startswith("cluster="))
+    return _named(store, "inventory/", "cluster")
 
 
 def list_inventory_days(store: ObjectStore, cluster: str) -> list[str]:
     """List the days with something below them, complete or not, oldest first."""
-    names = store.list_folders(f"inventory/cluster={encode_value(cluster)}/")
-    return sorted(name.removeprefix("ds=") for name in names if name.startswith("ds="))
+    return _named(store, f"inventory/cluster={encode_value(cluster)}/", "ds")
+
+
+def list_history_days(store: ObjectStore, cluster: str) -> list[str]:
+    """List the days with any history, oldest first."""
+    return _named(store, f"history/cluster={encode_value(cluster)}/", "day")
 
 
 def list_profile_days(store: ObjectStore, cluster: str) -> list[str]:
     """List the days of inventories with a load profile, complete or not, oldest first."""
-    names = store.list_folders(f"profiles/cluster={encode_value(cluster)}/")
-    return sorted(name.removeprefix("ds=") for name in names if name.startswith("ds="))
-
-
-def scores_prefix(cluster: str, ds: str) -> str:
-    """Return the prefix of how earlier predictions fare on one day."""
-    return _below("scores", cluster, ds)
+    return _named(store, f"profiles/cluster={encode_value(cluster)}/", "ds")
 
 
 def list_score_days(store: ObjectStore, cluster: str) -> list[str]:
     """List the days on which predictions were scored, oldest first."""
-    names = store.list_folders(f"scores/cluster={encode_value(cluster)}/")
-    return sorted(name.removeprefix("ds=") for name in names if name.startswith("ds="))
+    return _named(store, f"scores/cluster={encode_value(cluster)}/", "ds")
 
 
 def list_plans(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     """List ``(ds, plan id)`` of the plans of a cluster, complete or not, oldest day first."""
-    return sorted(_days_and_plans(store, "plans", cluster))
+    return _days_and_plans(store, f"plans/cluster={encode_value(cluster)}/")
 
 
 def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     """List ``(ds, plan id)`` of the reports of a cluster, complete or not, oldest day first."""
-    return sorted(_days_and_plans(store, "reports", cluster))
+    return _days_and_plans(store, f"reports/cluster={encode_value(cluster)}/")
 
 
-def _days_and_plans(store: ObjectStore, kind: str, cluster: str) -> list[tuple[str, str]]:
-    root = f"{kind}/cluster={encode_value(cluster)}/"
-    found = []
-    for day in store.list_folders(root):
-        for plan in store.list_folders(f"{root}{day}/"):
-            found.append((day.removeprefix("ds="), decode_value(plan.removeprefix("plan="))))
-    return found
+def _days_and_plans(store: ObjectStore, root: str) -> list[tuple[str, str]]:
+    return [(ds, plan) for ds in _named(store, root, "ds") for plan in _named(store, f"{root}ds={ds}/", "plan")]
 
 
 def request_key(cluster: str, ds: str, plan_id: str) -> str:

@@ -1,7 +1,5 @@
 """Objects as files below one folder."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
@@ -15,8 +13,7 @@ from kafka_capacity.errors import MissingObjectError, StorageError
 from kafka_capacity.objects.object_store import Listed
 
 _UNFINISHED = ".writing-"
-_LOCK = ".lock"
-"""Held while an object is replaced on a condition; it stays in the root, empty."""
+_LOCK = ".lock"  # held while an object is replaced on a condition; it stays in the root, empty
 
 
 class LocalStore:

@@ -21,12 +21,10 @@ from kafka_capacity.errors import (
     MissingObjectError,
     StorageError,
 )
-from kafka_capacity.objects.attempts import attempts
-from kafka_capacity.objects.object_store import ObjectStore
+from kafka_capacity.objects.object_store import ObjectStore, attempts
 
 MANIFEST = "manifest.json"
-KEPT_FOLDER = "kept/"
-"""Below a dataset: the manifests of versions that somebody still reads, by their hash."""
+KEPT_FOLDER = "kept/"  # below a dataset: the manifests of versions that somebody still reads, by their hash
 OWN_HASH = "own_sha256"
 _EARLIER_FIELDS = {"kind", "schema_version", "code_version", "tables", "documents", "facts"}
 """Of manifests that were written before they held a hash of their own."""
@@ -107,12 +105,7 @@ def with_own_hash(document: Mapping[str, Any]) -> bytes:
 
 
 def read_with_own_hash(store: ObjectStore, key: str, parse: Callable[[bytes], T]) -> T:
-    """Read a document of :func:`with_own_hash`.
-
-    Args:
-        store: where from.
-        key: of the document.
-        parse: makes what is wanted of its bytes.
+    """Read a document of :func:`with_own_hash` and parse its bytes.
 
     Raises:
         MissingObjectError: there is none.

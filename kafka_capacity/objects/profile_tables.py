@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-PROFILE_SCHEMA_VERSION = 1
-"""Of the tables of a profile; readers of version N read N-1 too."""
+PROFILE_SCHEMA_VERSION = 1  # of the tables of a profile; readers of version N read N-1 too
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
@@ -57,10 +56,7 @@ PROFILE_TABLES: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
         ),
         ("topic", "partition"),
     ),
-    "profile_topics": (
-        pa.schema([_text("topic"), *_rates("in", "out"), *_TREND, *_SUM_OF_PEAKS]),
-        ("topic",),
-    ),
+    "profile_topics": (pa.schema([_text("topic"), *_rates("in", "out"), *_TREND, *_SUM_OF_PEAKS]), ("topic",)),
     "profile_groups": (pa.schema([_text("group_id"), *_rates("in"), *_TREND]), ("group_id",)),
     "profile_brokers": (
         pa.schema([pa.field("broker_id", pa.int32(), nullable=False), *_rates("written", "led", "read"), *_TREND]),

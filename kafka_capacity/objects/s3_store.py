@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_capacity.errors import MissingObjectError, StorageError
-from kafka_capacity.objects.attempts import attempts
-from kafka_capacity.objects.object_store import Listed, content_type_of
+from kafka_capacity.objects.object_store import Listed, attempts, content_type_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -153,12 +152,7 @@ def _code(error: Exception) -> str:
 
 
 def _may_pass(error: Exception) -> bool:
-    from botocore.exceptions import (
-        ClientError,
-        FlexibleChecksumError,
-        HTTPClientError,
-        IncompleteReadError,
-    )
+    from botocore.exceptions import ClientError, FlexibleChecksumError, HTTPClientError, IncompleteReadError
     from botocore.parsers import ResponseParserError
 
     if isinstance(error, ClientError):

@@ -18,14 +18,11 @@ import pyarrow as pa
 
 from kafka_capacity.hardware.plain import plain_number
 
-PLAN_SCHEMA_VERSION = 2
-"""Of all tables of a plan; readers of version N read N-1 too."""
+PLAN_SCHEMA_VERSION = 2  # of all tables of a plan; readers of version N read N-1 too
 
-Tables = Mapping[str, tuple[pa.Schema, tuple[str, ...]]]
-"""By name: the schema of each table and what it is sorted by."""
+Tables = Mapping[str, tuple[pa.Schema, tuple[str, ...]]]  # by name: the schema of each table and what it is sorted by
 
-Int32 = Annotated[int, pa.int32()]
-"""A whole number that is stored in 32 bits, such as the id of a broker."""
+Int32 = Annotated[int, pa.int32()]  # a whole number that is stored in 32 bits, such as the id of a broker
 
 _TYPES: Mapping[Any, pa.DataType] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 

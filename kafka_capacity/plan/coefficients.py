@@ -11,9 +11,8 @@ from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, score_disk
 from kafka_capacity.hardware.cpu import CpuCosts, cores
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
-from kafka_capacity.inventory.broker_costs import broker_hours, observed_costs
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.inventory.sizing_workload import broker_hours, hourly_traffic, observed_costs
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_document, read_manifest
 from kafka_capacity.objects.keys import list_plans, plan_prefix

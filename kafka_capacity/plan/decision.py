@@ -17,9 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.health.codes import Code
-from kafka_capacity.health.listing import ListedProblem, list_problems
-from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.check import ListedProblem, list_problems
+from kafka_capacity.health.problem import Code, Problem
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.decision_words import relation, subject, verdict
 from kafka_capacity.questions.accuracy.decide import drift_problems

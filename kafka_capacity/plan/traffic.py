@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.inventory.column_values import PartitionIndex
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import load, load_findings
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot

@@ -18,9 +18,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.totals import HOURS
-from kafka_capacity.inventory.column_values import encode, ints
+from kafka_capacity.inventory.column_values import PartitionIndex, encode, ints
 from kafka_capacity.inventory.history import hours_of
-from kafka_capacity.inventory.replica_columns import PartitionIndex
 from kafka_capacity.objects.profile_tables import PROFILE_TABLES, QUANTILES, rate_columns
 
 Ints = NDArray[np.int64]

@@ -4,10 +4,4 @@ from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult, PlacementScenario
 
-__all__ = [
-    "Excuse",
-    "PlacementMetrics",
-    "PlacementResult",
-    "PlacementScenario",
-    "evaluate_placement",
-]
+__all__ = ["Excuse", "PlacementMetrics", "PlacementResult", "PlacementScenario", "evaluate_placement"]

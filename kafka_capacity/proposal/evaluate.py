@@ -1,8 +1,7 @@
 """Evaluate one placement scenario: the same function for Spark, for the command line and for tests."""
 
-from __future__ import annotations
-
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +10,16 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
-from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem
-from kafka_capacity.kafka.placement.proving import bound_of_plan
+from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.registry import placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
-from kafka_capacity.kafka.reassignment.duration import MoveDuration, move_duration
+from kafka_capacity.kafka.reassignment.flow import MoveDuration, move_duration
 from kafka_capacity.proposal.constraints.kinds import Proposal
+from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import created, expanded, factors_today
@@ -28,7 +28,6 @@ from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
 from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
 from kafka_capacity.proposal.pins import pinned_brokers
-from kafka_capacity.proposal.rack_rule_relaxation import LOOKS_AT_RULES, with_relaxed_rack_rule
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 
 GENERATE_SEEDS = 20
@@ -83,11 +82,7 @@ def placement_as_made(
 ) -> PlacementResult:
     """Return a placement that was made elsewhere, from its replica lists alone: to stand on, not judged again.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic, in the order of ``snapshot.partitions``.
-        scenario: whose placement it is.
-        after: ``diff.after`` of the result that :func:`evaluate_placement` gave for it.
+    ``after`` is ``diff.after`` of the result that :func:`evaluate_placement` gave for the scenario.
     """
     more = expanded(snapshot, load, scenario)
     if more is not None:
@@ -303,3 +298,36 @@ def _metrics(
         smallest_throttle_peak_bytes_per_second=peak.smallest_throttle_bytes_per_second,
         unreachable_partitions=mean.unreachable_partitions,
     )
+
+
+LOOKS_AT_RULES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
+
+
+def with_relaxed_rack_rule(
+    result: PlacementResult, problem: PlacementProblem, evaluate: Callable[[PlacementScenario], PlacementResult]
+) -> PlacementResult:
+    """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would."""
+    asked = result.scenario
+    if asked.placer != LOOKS_AT_RULES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
+        return result
+    passed = {state.constraint for state in result.limits if state.is_passed}
+    broken = {excuse.constraint for excuse in result.excuses}
+    others = broken - passed - {LOG_DIR, *ALL_AT_ONCE}
+    if not passed & broken or others or _is_hopeless(problem, result, passed):
+        return result
+    relaxed = evaluate(dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
+    if any(excuse.constraint not in ALL_AT_ONCE for excuse in relaxed.excuses):
+        return result
+    at = next(number for number, excuse in enumerate(result.excuses) if excuse.constraint in passed)
+    amended = dataclasses.replace(
+        result.excuses[at], reason=f"{result.excuses[at].reason}; so would the rack rule two-racks instead of strict"
+    )
+    return dataclasses.replace(result, excuses=(*result.excuses[:at], amended, *result.excuses[at + 1 :]))
+
+
+def _is_hopeless(problem: PlacementProblem, result: PlacementResult, passed: set[str]) -> bool:
+    """Return whether a limit cannot be kept under the other rule either, whatever the plan."""
+    assert result.diff is not None  # noqa: S101 - for the type checker
+    relaxed = dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS)
+    states = limit_states(relaxed, result.diff.after)
+    return any(state.proven_ratio > 1.0 for state in states if state.constraint in passed)

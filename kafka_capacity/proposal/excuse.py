@@ -1,42 +1,27 @@
 """Why an option does not fit: a value with numbers, never an exception; and how far from fitting that is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_ROUNDING_RATIO = 1e-9
-"""The same replicas in another order add up to a sum that differs by less."""
+_ROUNDING_RATIO = 1e-9  # the same replicas in another order add up to a sum that differs by less
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excuse:
-    """One constraint that an option breaks.
+    """One constraint that an option breaks."""
 
-    Attributes:
-        reason: a sentence for people, with the numbers in it.
-        constraint: its short name, such as ``disk`` or ``replication_factor``; the same for every scenario.
-        where: the broker, rack or topic.
-        needed: how much it would take, in the unit of the constraint.
-        available: how much there is.
-        unit: what the two figures count, such as ``bytes`` or ``brokers``.
-        when: the day from which on it is broken, ``YYYY-MM-DD``; ``None`` where time plays no part.
-        broker_id: the broker that it is about; ``None`` where it is about others.
-        before: what that broker needs today, where a change is judged against today; else ``None``.
-        replaced_broker_id: the broker whose place it takes, so that ``before`` is what that one needs; else ``None``.
-    """
-
-    reason: str
-    constraint: str
-    where: str
-    needed: float
-    available: float
-    unit: str
-    when: str | None = None
-    broker_id: int | None = None
-    before: float | None = None
+    reason: str  # a sentence for people, with the numbers in it
+    constraint: str  # its short name, such as `disk` or `replication_factor`; the same for every scenario
+    where: str  # the broker, rack or topic
+    needed: float  # how much it would take, in the unit of the constraint
+    available: float  # how much there is
+    unit: str  # what the two figures count, such as `bytes` or `brokers`
+    when: str | None = None  # the day from which on it is broken, `YYYY-MM-DD`; `None` where time plays no part
+    broker_id: int | None = None  # the broker that it is about; `None` where it is about others
+    before: float | None = None  # what that broker needs today, where a change is judged against today; else `None`
+    # the broker whose place it takes, so that `before` is what that one needs; else `None`
     replaced_broker_id: int | None = None
 
     @property
@@ -62,8 +47,7 @@ class Excuse:
 def shortfall_ratio(excuse: Mapping[str, Any]) -> float:
     """Return how many times as much is needed as is available; infinite where nothing is, or one is not known.
 
-    Args:
-        excuse: as :meth:`Excuse.as_dict` has it; ``None`` or NaN is a figure that is not known.
+    In plain data, as :meth:`Excuse.as_dict` has it, ``None`` or NaN is a figure that is not known.
     """
     needed, available = excuse["needed"], excuse["available"]
     if needed is None or available is None or not available > 0 or math.isnan(needed):

@@ -17,8 +17,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.producer.remapping import even_share_remapped
-from kafka_capacity.kafka.reassignment.new_partitions import NewPartitions
+from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
+from kafka_capacity.kafka.reassignment.runbook import NewPartitions
 
 if TYPE_CHECKING:
     from kafka_capacity.proposal.scenario import PlacementScenario
@@ -29,17 +29,11 @@ PARTITION_COUNT_IS_FIXED = frozenset({"__consumer_offsets", "__transaction_state
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Expanded:
-    """A cluster with the partitions that it is to get.
+    """A cluster with the partitions that it is to get."""
 
-    Attributes:
-        snapshot: with a row for each; without replicas before they are placed, with them once they are.
-        load: its traffic then.
-        is_new: bool[P], which rows they are.
-    """
-
-    snapshot: Snapshot
-    load: PartitionLoad
-    is_new: NDArray[np.bool_]
+    snapshot: Snapshot  # with a row for each; without replicas before they are placed, with them once they are
+    load: PartitionLoad  # its traffic then
+    is_new: NDArray[np.bool_]  # bool[P], which rows they are
 
 
 def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) -> None:

@@ -12,20 +12,108 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
-from kafka_capacity.proposal.broker_changes import BrokerChanges
 from kafka_capacity.proposal.constraints.registry import maxima_by_parameter
 from kafka_capacity.proposal.pins import Pin
 from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.text.wording import few_names
+
+_MAX_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerChanges:
+    """Named brokers that go or are replaced, and racks that get other names, before brokers are counted.
+
+    >>> three = Brokers.of([1, 2, 3], ["a", "b", "c"])
+    >>> changed = BrokerChanges(removed=(2,), replaced=((3, 13),), rack_names=(("a", "zone-a"),)).apply(three)
+    >>> changed.ids.tolist(), changed.racks
+    ([1, 13], ('zone-a', 'c'))
+    """
+
+    removed: tuple[int, ...] = ()  # ids of brokers that go
+    # pairs of ids, sorted: a broker that goes, and the new one in its rack and with its hardware
+    replaced: tuple[tuple[int, int], ...] = ()
+    # pairs, sorted: a rack and its new name. Two racks with one new name become one.
+    rack_names: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls, *, removed: tuple[int, ...], replaced: Mapping[int, int], rack_names: Mapping[str, str]
+    ) -> BrokerChanges:
+        """Build from what was asked, in any order."""
+        return cls(
+            removed=tuple(sorted(set(removed))),
+            replaced=tuple(sorted(replaced.items())),
+            rack_names=tuple(sorted(rack_names.items())),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.removed or self.replaced or self.rack_names)
+
+    def apply(self, observed: Brokers) -> Brokers:
+        """Return the brokers after the changes; what replaces a fenced broker is not fenced."""
+        new_id, new_rack = dict(self.replaced), dict(self.rack_names)
+        kept = ~np.isin(observed.ids, self.removed)
+        places = np.flatnonzero(kept).tolist()
+        ids = observed.ids.tolist()
+
+        def figures(name: str) -> list[float]:
+            return [float(value) for value in getattr(observed, name)[places]]
+
+        return Brokers.of(
+            [new_id.get(ids[at], ids[at]) for at in places],
+            [new_rack.get(observed.racks[at] or "", observed.racks[at]) for at in places],
+            is_fenced=[bool(observed.is_fenced[at]) and ids[at] not in new_id for at in places],
+            disk_capacity_bytes=figures("disk_capacity_bytes"),
+            network_in_bytes_per_second=figures("network_in_bytes_per_second"),
+            network_out_bytes_per_second=figures("network_out_bytes_per_second"),
+            memory_bytes=figures("memory_bytes"),
+        )
+
+    def check(self, observed: Brokers) -> None:
+        """Refuse changes of brokers and racks that there are not, and new ids that are taken.
+
+        Raises:
+            RequestError: one line for each mistake.
+        """
+        ids, racks = observed.ids.tolist(), observed.rack_names()
+        asked = [("removed_brokers", broker) for broker in self.removed]
+        asked += [("replaced_brokers", old) for old, _ in self.replaced]
+        complaints = [
+            f"{field}: broker {broker} is refused: the cluster has no such broker "
+            f"(brokers: {few_names(ids, _MAX_NAMES) or 'none'})"
+            for field, broker in asked
+            if broker not in ids
+        ]
+        uses = Counter(new for _, new in self.replaced)
+        for old, new in self.replaced:
+            if old in self.removed:
+                complaints.append(f"replaced_brokers: broker {old} is refused: it is removed as well; choose one")
+            if new in ids:
+                complaints.append(f"replaced_brokers: {old} by {new} is refused: broker {new} exists; choose a free id")
+            elif uses[new] > 1:
+                complaints.append(f"replaced_brokers: {old} by {new} is refused: {new} replaces another one too")
+        complaints += [
+            f"rack_names: {old!r} is refused: no broker is in it (racks: {few_names(racks, _MAX_NAMES) or 'none'})"
+            for old, _ in self.rack_names
+            if old not in racks
+        ]
+        if ids and set(ids) <= set(self.removed):
+            complaints.append("removed_brokers: all brokers of the cluster are refused: leave one")
+        if complaints:
+            raise RequestError("\n".join(complaints))
+
 
 DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
 """Bytes cannot be split finer than a partition; counts can be made even to within one."""
@@ -33,19 +121,12 @@ DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridRequest:
-    """What spans the grid; the meaning of each field is that of :class:`PlacementScenario`.
+    """What spans the grid; the meaning of each field is that of :class:`PlacementScenario`."""
 
-    Attributes:
-        broker_counts: target counts; empty leaves them open (:func:`placement_grid`).
-        new_broker_racks: the racks of new brokers, in turn; empty means the racks with the fewest brokers.
-        placers: names of placers.
-        throttles_bytes_per_second: several to compare, in place of the one; empty for just that one.
-        broker_changes: named brokers that go or are replaced, and racks with new names.
-    """
-
-    broker_counts: tuple[int, ...]
+    broker_counts: tuple[int, ...]  # target counts; empty leaves them open (:func:`placement_grid`)
+    # the racks of new brokers, in turn; empty means the racks with the fewest brokers
     new_broker_racks: tuple[str, ...]
-    placers: tuple[str, ...]
+    placers: tuple[str, ...]  # names of placers
     replication_factor: int | None
     throttle_bytes_per_second: float
     rack_rule: RackRule
@@ -55,8 +136,10 @@ class GridRequest:
     seed: int
     pins: tuple[Pin, ...] = ()
     broker_maxima: tuple[tuple[str, int], ...] = ()
+    # several to compare, in place of the one; empty for just that one
     throttles_bytes_per_second: tuple[float, ...] = ()
     partition_counts: tuple[tuple[str, int], ...] = ()
+    # named brokers that go or are replaced, and racks with new names
     broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
 
     @property
@@ -78,13 +161,9 @@ def _median(values: NDArray[np.float64]) -> float | None:
 def proposed_brokers(
     observed: Brokers, count: int, new_racks: Sequence[str] = (), *, ids_taken: Sequence[int] = ()
 ) -> Brokers:
-    """Return the target list for a broker count, by the rules of this module.
+    """Return the target list for a broker count of at least 1, by the rules of this module.
 
-    Args:
-        observed: the brokers there are.
-        count: how many there shall be, at least 1.
-        new_racks: racks of the new brokers, taken in turn.
-        ids_taken: further ids that no new broker may get.
+    New brokers take ``new_racks`` in turn, and none of ``ids_taken``.
     """
     keep = list(range(len(observed)))
     while len(keep) > count:

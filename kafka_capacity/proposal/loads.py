@@ -65,13 +65,8 @@ def broker_loads(
 ) -> BrokerLoads:
     """Set every broker's figures before and after side by side.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic.
-        target: the brokers wanted.
-        diff: what changes once the move begins.
-        size_bytes: int64[P], of one replica of the partitions of ``diff``.
-        expanded: the cluster when the move begins, where partitions are added before.
+    ``size_bytes`` is int64[P], of one replica of the partitions of ``diff``; ``expanded`` the cluster when the move
+    begins, where partitions are added before.
     """
     start = snapshot if expanded is None else expanded.snapshot
     brokers = all_brokers(snapshot.brokers, target)

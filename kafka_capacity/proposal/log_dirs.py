@@ -94,34 +94,21 @@ def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FullLogDir:
-    """A directory of the target that would hold more than it may.
+    """A directory of the target that would hold more than it may."""
 
-    Attributes:
-        broker_id: whose it is.
-        rack: of that broker.
-        path: its name.
-        held_bytes: what it would hold.
-        limit_bytes: what it may hold.
-        held_before_bytes: what it, or that of the broker which is replaced, holds today.
-        is_elsewhere_room: whether the other directories of the broker could take what is too much.
-    """
-
-    broker_id: int
-    rack: str | None
-    path: str
-    held_bytes: float
-    limit_bytes: float
-    held_before_bytes: float
-    is_elsewhere_room: bool
+    broker_id: int  # whose it is
+    rack: str | None  # of that broker
+    path: str  # its name
+    held_bytes: float  # what it would hold
+    limit_bytes: float  # what it may hold
+    held_before_bytes: float  # what it, or that of the broker which is replaced, holds today
+    is_elsewhere_room: bool  # whether the other directories of the broker could take what is too much
 
 
 def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -> NDArray[np.float64]:
     """Return what each directory holds today, those of new brokers what those hold that they replace: float64[D].
 
-    Args:
-        snapshot: the cluster as it is, or when the move begins.
-        dirs: as :func:`target_log_dirs` lists them.
-        replaced: new ids by old ones.
+    Directories are as :func:`target_log_dirs` lists them; ``replaced`` are new ids by old ones.
     """
     rows, columns = np.nonzero((snapshot.replicas >= 0) & (snapshot.log_dir >= 0))
     size = snapshot.partition_size_bytes()[rows]
@@ -136,11 +123,7 @@ def full_log_dirs(
 ) -> tuple[FullLogDir, ...]:
     """List the directories that would hold too much, the worst first.
 
-    Args:
-        problem: with the room of each.
-        dirs: which there are.
-        placed: what they would hold.
-        before: float64[D], what they hold today.
+    ``before`` is float64[D], what they hold today.
     """
     room, target = problem.log_dirs, problem.target
     if room is None:

@@ -9,8 +9,6 @@ which of them counts.
     {'pay': 'pay*', 'pay-audit': 'pay-audit'}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,25 +23,18 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import PlacementProblem, allowed_brokers
 from kafka_capacity.text.wording import few_names
 
-RACK_PREFIX = "rack:"
-"""What people write before the name of a rack, so that a rack called 1 is not broker 1."""
+RACK_PREFIX = "rack:"  # what people write before the name of a rack, so that a rack called 1 is not broker 1
 _WILD = frozenset("*?[")
 _MAX_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
-    """Where the replicas of some topics may be.
+    """Where the replicas of some topics may be."""
 
-    Attributes:
-        topics: the name of a topic, or a pattern with ``*``, ``?`` and ``[…]``, none of which a name can have.
-        broker_ids: brokers that they may be on.
-        racks: racks all of whose brokers they may be on.
-    """
-
-    topics: str
-    broker_ids: tuple[int, ...] = ()
-    racks: tuple[str, ...] = ()
+    topics: str  # the name of a topic, or a pattern with `*`, `?` and `[…]`, none of which a name can have
+    broker_ids: tuple[int, ...] = ()  # brokers that they may be on
+    racks: tuple[str, ...] = ()  # racks all of whose brokers they may be on
 
     @property
     def is_pattern(self) -> bool:
@@ -90,12 +81,7 @@ def pins_by_topic(pins: Sequence[Pin], topics: Iterable[str]) -> dict[str, Pin]:
 
 
 def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[Brokers]) -> None:
-    """Refuse pins of topics, to brokers and to racks that there are not.
-
-    Args:
-        pins: what is asked.
-        topics: of the cluster.
-        targets: every list of brokers of the plan; a broker that only some have is fine.
+    """Refuse pins of topics, to brokers and to racks that there are not; a broker that only some targets have is fine.
 
     Raises:
         RequestError: one line for each mistake.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.health.codes import RETIRED_CODES
-from kafka_capacity.health.problem import Problem, Problems
+from kafka_capacity.health.problem import RETIRED_CODES, Problem, Problems
 
 _BADGES = {
     "fits": {"kind": "good", "text": "✓ Fits"},

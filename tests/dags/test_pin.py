@@ -8,7 +8,7 @@ import pytest
 
 from kafka_capacity.errors import DamagedObjectError, InventoryError
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects import attempts
+from kafka_capacity.objects import object_store
 from kafka_capacity.objects.keys import inventory_prefix
 from kafka_capacity.objects.store import open_store
 from tests.builders import DS, cluster
@@ -42,7 +42,7 @@ def store(steps, monkeypatch, tmp_path):
     monkeypatch.setattr(steps, "airflow_store", lambda: found)
     monkeypatch.setattr(steps, "clusters", list)
     monkeypatch.setattr(steps, "own_shapes", lambda: "")
-    monkeypatch.setattr(attempts, "ATTEMPTS", 1)
+    monkeypatch.setattr(object_store, "ATTEMPTS", 1)
     for name in ("first", "broken", "last"):
         stage(cluster(cluster=name), found)
     return found

@@ -26,8 +26,7 @@ from kafka_capacity.inventory.kafka_tools import read_kafka_tools
 from kafka_capacity.inventory.metrics_files import with_metrics_files
 from kafka_capacity.inventory.prometheus import with_prometheus
 from kafka_capacity.inventory.prometheus_client import PrometheusClient
-from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import load, stage

@@ -25,7 +25,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.errors import KafkaCapacityError
-from kafka_capacity.objects import attempts
+from kafka_capacity.objects import object_store
 from tests.fuzz.borders import BORDERS, CORPUS, seeds
 from tests.fuzz.mutations import mutated
 
@@ -161,7 +161,7 @@ def _work(border: str, number: int, end: int, seed: int, at: Any, sending: Any) 
 
 def prepare() -> None:
     """Leave out what takes long and is the same for all inputs: threads, and looking for installed packages."""
-    attempts.ATTEMPTS = 1  # what is damaged here stays so
+    object_store.ATTEMPTS = 1  # what is damaged here stays so
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     metadata.entry_points = functools.cache(metadata.entry_points)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_capacity.conformance.cases import case_files, read_cases
-from kafka_capacity.conformance.compare import tally
+from kafka_capacity.conformance.compare import case_files, read_cases, tally
 from kafka_capacity.conformance.registry import load_answers
 
 CASES = Path(__file__).parent / "cases"

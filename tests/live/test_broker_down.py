@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from kafka_capacity.health.codes import Code
-from kafka_capacity.inventory.health import inventory_problems
+from kafka_capacity.health.problem import Code
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.validation import validate
+from kafka_capacity.inventory.validation import inventory_problems, validate
 from tests.live.clients import make_topics, produce
 from tests.live.cluster import KafkaCluster
 from tests.live.conftest import RACKS

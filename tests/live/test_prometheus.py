@@ -8,10 +8,9 @@ import time
 import httpx
 import pytest
 
-from kafka_capacity.inventory.broker_costs import observed_costs
 from kafka_capacity.inventory.prometheus import with_prometheus
-from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
+from kafka_capacity.inventory.sizing_workload import observed_costs
 from tests.builders import rows_of
 from tests.made_up_metrics import END, HOUR, World
 from tests.ports import free_port

@@ -9,7 +9,7 @@ from kafka_capacity.kafka.cluster.assignment import replica_lists
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import Balance, RackRule, placer
 from kafka_capacity.kafka.placement.bounds import lower_bound
-from kafka_capacity.kafka.placement.proving import bound_of_plan
+from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads, narrow_partitions
 from tests.properties import exhaustive
 from tests.properties.strategies import Case, cases, repeatable

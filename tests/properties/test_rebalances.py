@@ -7,8 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
-from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from tests.plain_groups import plain_group, plain_scenario, with_fresh_assignment
 

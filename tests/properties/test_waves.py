@@ -9,7 +9,7 @@ from hypothesis import given
 
 from kafka_capacity.kafka.cluster.assignment import replica_lists
 from kafka_capacity.kafka.cluster.diff import diff_assignments
-from kafka_capacity.kafka.reassignment.duration import move_duration
+from kafka_capacity.kafka.reassignment.flow import move_duration
 from kafka_capacity.kafka.reassignment.problem import Order
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.waves import plan_waves

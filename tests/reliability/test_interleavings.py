@@ -9,7 +9,7 @@ import pytest
 from kafka_capacity.errors import MissingManifestError
 from kafka_capacity.inventory import history
 from kafka_capacity.inventory.history import hours_of, keep_history, read_history_manifest
-from kafka_capacity.objects import attempts, dataset
+from kafka_capacity.objects import dataset, object_store
 from kafka_capacity.objects.dataset import check_parts, read_document, read_manifest, read_table, seal_dataset
 from kafka_capacity.objects.keys import history_prefix
 from tests.reliability.interleavings import LONG_AGO, Model, after, as_mapping, explore
@@ -20,7 +20,7 @@ TABLE = pa.table({"id": pa.array([1, 2, 3], pa.int32())})
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(attempts, "FIRST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(object_store, "FIRST_PAUSE_SECONDS", 0.0)
 
 
 def write(store, name, *, tables=None, **options):
@@ -91,7 +91,7 @@ def test_one_that_writes_what_the_other_takes_away_as_long_orphaned(again, recor
 
 
 def test_plain_names_over_other_content(record_property, monkeypatch):
-    monkeypatch.setattr(attempts, "ATTEMPTS", 3)
+    monkeypatch.setattr(object_store, "ATTEMPTS", 3)
     start = after(writer("old", has_plain_names=True), written=LONG_AGO)
     found = explore([writer("one", has_plain_names=True), writer("two", has_plain_names=True)], start)
     record_property("orders", found.orders)

@@ -165,9 +165,9 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
 
 def write_inventory(raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_quiet: bool) -> None:
     """Write a snapshot, and say what is in it and whether something is wrong with it."""
+    from kafka_capacity.health.problem import counted
     from kafka_capacity.inventory.files import write_snapshot_files
-    from kafka_capacity.inventory.findings import counted
-    from kafka_capacity.inventory.health import inventory_problems
+    from kafka_capacity.inventory.validation import inventory_problems
 
     write_snapshot_files(raw, out, file_format=file_format)
     findings = inventory_problems(raw)
@@ -191,9 +191,9 @@ def check(
     is_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """List everything that is wrong or odd about a snapshot. The exit status is 1 when planning is impossible."""
+    from kafka_capacity.health.problem import counted
     from kafka_capacity.inventory.files import read_snapshot_files
-    from kafka_capacity.inventory.findings import counted
-    from kafka_capacity.inventory.health import inventory_problems
+    from kafka_capacity.inventory.validation import inventory_problems
 
     keep_pandas_out()
     findings = inventory_problems(read_snapshot_files(snapshot))

@@ -139,7 +139,7 @@ def prometheus_settings(given: dict[str, Any]) -> Any:
     """Parse what to ask for; :class:`RequestError` names what is wrong."""
     from pydantic import ValidationError
 
-    from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+    from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
     from kafka_capacity.text.validation_errors import describe_mistakes
 
     try:

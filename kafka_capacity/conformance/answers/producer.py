@@ -1,14 +1,15 @@
 """Answers of :mod:`kafka_capacity.kafka.producer` to the recorded cases of keys, going round, and sticky partitions."""
 
-from __future__ import annotations
-
+from kafka_capacity.conformance.models.partitioners import (
+    BuiltInPartitioner,
+    RoundRobinPartitioner,
+    StickyPartitionCache,
+    ThreadRandom,
+    TopicMetadata,
+    load_stats,
+)
 from kafka_capacity.conformance.registry import Case, answers_to
-from kafka_capacity.kafka.producer.builtin import BuiltInPartitioner, load_stats
 from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_keys
-from kafka_capacity.kafka.producer.roundrobin import RoundRobinPartitioner
-from kafka_capacity.kafka.producer.sticky_cache import StickyPartitionCache
-from kafka_capacity.kafka.producer.thread_random import ThreadRandom
-from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 _TOPIC = "topic"
 

@@ -94,33 +94,19 @@ class MetadataVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionRegistration:
-    """A partition in the metadata log (``org.apache.kafka.metadata.PartitionRegistration``).
+    """A partition in the metadata log (``org.apache.kafka.metadata.PartitionRegistration``)."""
 
-    Attributes:
-        replicas: all replicas, the preferred leader first.
-        isr: in-sync replicas; may be empty where the cluster has eligible leader replicas.
-        removing: replicas that a reassignment removes.
-        adding: replicas that a reassignment adds.
-        elr: eligible leader replicas, in Kafka's order.
-        last_known_elr: the last known leader, or, where that is not used, former eligible leaders.
-        leader: a broker id, or :data:`NO_LEADER`.
-        recovery: whether the leader is recovering from an unclean election.
-        leader_epoch: grows with each change that names a leader.
-        partition_epoch: grows with each change.
-        directories: the log directory of each replica, empty where they are not known.
-    """
-
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-    removing: tuple[int, ...] = ()
-    adding: tuple[int, ...] = ()
-    elr: tuple[int, ...] = ()
-    last_known_elr: tuple[int, ...] = ()
-    leader: int = NO_LEADER
-    recovery: RecoveryState = RecoveryState.RECOVERED
-    leader_epoch: int = 0
-    partition_epoch: int = 0
-    directories: tuple[str, ...] = ()
+    replicas: tuple[int, ...]  # all replicas, the preferred leader first
+    isr: tuple[int, ...]  # in-sync replicas; may be empty where the cluster has eligible leader replicas
+    removing: tuple[int, ...] = ()  # replicas that a reassignment removes
+    adding: tuple[int, ...] = ()  # replicas that a reassignment adds
+    elr: tuple[int, ...] = ()  # eligible leader replicas, in Kafka's order
+    last_known_elr: tuple[int, ...] = ()  # the last known leader, or, where that is not used, former eligible leaders
+    leader: int = NO_LEADER  # a broker id, or `NO_LEADER`
+    recovery: RecoveryState = RecoveryState.RECOVERED  # whether the leader is recovering from an unclean election
+    leader_epoch: int = 0  # grows with each change that names a leader
+    partition_epoch: int = 0  # grows with each change
+    directories: tuple[str, ...] = ()  # the log directory of each replica, empty where they are not known
 
     def merge(self, change: PartitionChange) -> PartitionRegistration:
         """Apply a change. New replicas that come without log directories leave these unknown."""
@@ -142,71 +128,42 @@ class PartitionRegistration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionChange:
-    """What changes about a partition (``PartitionChangeRecord``); ``None`` where nothing does.
+    """What changes about a partition (``PartitionChangeRecord``); ``None`` where nothing does."""
 
-    Attributes:
-        leader: a broker id, or :data:`NO_LEADER`. The present leader, if only its epoch grows.
-        isr: the new ISR.
-        replicas: the new replicas.
-        removing: replicas still to be removed.
-        adding: replicas still to be added.
-        elr: the new eligible leader replicas.
-        last_known_elr: the new last known leader, or former eligible leaders.
-        recovery: the new recovery state.
-        directories: the log directory of each new replica.
-    """
-
-    leader: int | None = None
-    isr: tuple[int, ...] | None = None
-    replicas: tuple[int, ...] | None = None
-    removing: tuple[int, ...] | None = None
-    adding: tuple[int, ...] | None = None
-    elr: tuple[int, ...] | None = None
-    last_known_elr: tuple[int, ...] | None = None
-    recovery: RecoveryState | None = None
-    directories: tuple[str, ...] | None = None
+    leader: int | None = None  # a broker id, or `NO_LEADER`. The present leader, if only its epoch grows.
+    isr: tuple[int, ...] | None = None  # the new ISR
+    replicas: tuple[int, ...] | None = None  # the new replicas
+    removing: tuple[int, ...] | None = None  # replicas still to be removed
+    adding: tuple[int, ...] | None = None  # replicas still to be added
+    elr: tuple[int, ...] | None = None  # the new eligible leader replicas
+    last_known_elr: tuple[int, ...] | None = None  # the new last known leader, or former eligible leaders
+    recovery: RecoveryState | None = None  # the new recovery state
+    directories: tuple[str, ...] | None = None  # the log directory of each new replica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRules:
-    """What the cluster and the topic lay down.
+    """What the cluster and the topic lay down."""
 
-    Attributes:
-        version: the cluster's ``metadata.version``.
-        min_isr: the topic's ``min.insync.replicas``.
-        has_elr: whether eligible leader replicas are kept.
-        uses_last_known_leader: whether the last known leader is remembered and may come back.
-        default_directory: where a replica goes that is assigned again, by broker id.
-    """
-
-    version: MetadataVersion
-    min_isr: int
-    has_elr: bool
-    uses_last_known_leader: bool = True
+    version: MetadataVersion  # the cluster's `metadata.version`
+    min_isr: int  # the topic's `min.insync.replicas`
+    has_elr: bool  # whether eligible leader replicas are kept
+    uses_last_known_leader: bool = True  # whether the last known leader is remembered and may come back
+    # where a replica goes that is assigned again, by broker id
     default_directory: Callable[[int], str] = lambda _: "unassigned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionTarget:
-    """What is asked of a partition; ``None`` where it may stay as it is.
+    """What is asked of a partition; ``None`` where it may stay as it is."""
 
-    Attributes:
-        election: what kind of leader is wanted.
-        isr: the ISR, of brokers that are alive.
-        replicas: the replicas.
-        removing: replicas to be removed.
-        adding: replicas to be added.
-        recovery: the recovery state.
-        unclean_shutdown: brokers that shut down uncleanly and may have lost records.
-    """
-
-    election: Election = Election.ONLINE
-    isr: tuple[int, ...] | None = None
-    replicas: tuple[int, ...] | None = None
-    removing: tuple[int, ...] | None = None
-    adding: tuple[int, ...] | None = None
-    recovery: RecoveryState | None = None
-    unclean_shutdown: frozenset[int] = frozenset()
+    election: Election = Election.ONLINE  # what kind of leader is wanted
+    isr: tuple[int, ...] | None = None  # the ISR, of brokers that are alive
+    replicas: tuple[int, ...] | None = None  # the replicas
+    removing: tuple[int, ...] | None = None  # replicas to be removed
+    adding: tuple[int, ...] | None = None  # replicas to be added
+    recovery: RecoveryState | None = None  # the recovery state
+    unclean_shutdown: frozenset[int] = frozenset()  # brokers that shut down uncleanly and may have lost records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,21 +185,11 @@ class _Elected(NamedTuple):
 
 
 def partition_change(
-    before: PartitionRegistration,
-    target: PartitionTarget,
-    rules: ChangeRules,
-    acceptable: Callable[[int], bool],
+    before: PartitionRegistration, target: PartitionTarget, rules: ChangeRules, acceptable: Callable[[int], bool]
 ) -> PartitionChange | None:
-    """Work out what changes about a partition (``PartitionChangeBuilder.build``).
+    """Work out what changes about a partition (``PartitionChangeBuilder.build``); ``None`` if nothing does.
 
-    Args:
-        before: the partition now.
-        target: what is asked of it.
-        rules: what the cluster and the topic lay down.
-        acceptable: tells whether a broker may lead: alive and not fenced.
-
-    Returns:
-        The change, ``None`` if nothing changes.
+    Only an ``acceptable`` broker, alive and not fenced, may lead.
     """
     draft = _complete_reassignment(_drafted(before, target))
     if rules.has_elr:

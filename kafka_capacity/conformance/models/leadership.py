@@ -19,21 +19,13 @@ class RecoveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderAndIsr:
-    """Who leads a partition and who is in sync (``kafka.api.LeaderAndIsr``, 3.9.2).
+    """Who leads a partition and who is in sync (``kafka.api.LeaderAndIsr``, 3.9.2)."""
 
-    Attributes:
-        leader: a broker id, or :data:`NO_LEADER`.
-        leader_epoch: grows with each election, also with one that confirms the leader.
-        isr: broker ids, in Kafka's order.
-        recovery: whether the leader is recovering from an unclean election.
-        partition_epoch: grows with each write; in ZooKeeper's time the version of the znode.
-    """
-
-    leader: int
-    leader_epoch: int = 0
-    isr: tuple[int, ...]
-    recovery: RecoveryState = RecoveryState.RECOVERED
-    partition_epoch: int = 0
+    leader: int  # a broker id, or `NO_LEADER`
+    leader_epoch: int = 0  # grows with each election, also with one that confirms the leader
+    isr: tuple[int, ...]  # broker ids, in Kafka's order
+    recovery: RecoveryState = RecoveryState.RECOVERED  # whether the leader is recovering from an unclean election
+    partition_epoch: int = 0  # grows with each write; in ZooKeeper's time the version of the znode
 
     def led_by(
         self, leader: int, isr: Sequence[int] | None = None, recovery: RecoveryState | None = None
@@ -50,17 +42,11 @@ class LeaderAndIsr:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaAssignment:
-    """The replicas of a partition, with those that a reassignment adds and removes (``ReplicaAssignment``, 3.9.2).
+    """The replicas of a partition, with those that a reassignment adds and removes (``ReplicaAssignment``, 3.9.2)."""
 
-    Attributes:
-        replicas: all of them, the preferred leader first.
-        adding: those among them that are being added.
-        removing: those among them that are being removed.
-    """
-
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...] = ()
-    removing: tuple[int, ...] = ()
+    replicas: tuple[int, ...]  # all of them, the preferred leader first
+    adding: tuple[int, ...] = ()  # those among them that are being added
+    removing: tuple[int, ...] = ()  # those among them that are being removed
 
     @property
     def origin(self) -> tuple[int, ...]:
@@ -104,3 +90,62 @@ def _without(replicas: Sequence[int], others: Iterable[int]) -> tuple[int, ...]:
 
 def _dropping(replicas: Iterable[int], replica: int) -> tuple[int, ...]:
     return tuple(other for other in replicas if other != replica)
+
+
+class PartitionState(StrEnum):
+    """The state of a partition (``kafka.controller.PartitionState``).
+
+    Only an online partition serves reads and writes. A change that the table does not allow is refused and logged; the
+    state stays as it was. A partition may go from Online to Online: that is how a controller elects another leader.
+    """
+
+    NON_EXISTENT = "NonExistentPartition"
+    NEW = "NewPartition"
+    ONLINE = "OnlinePartition"
+    OFFLINE = "OfflinePartition"
+
+    @property
+    def valid_previous(self) -> frozenset[PartitionState]:
+        """The states from which a partition may come to this one.
+
+        >>> [state.name for state in PartitionState if state in PartitionState.NEW.valid_previous]
+        ['NON_EXISTENT']
+        """
+        return _PARTITION_PREVIOUS[self]
+
+
+class ReplicaState(StrEnum):
+    """The state of a replica (``kafka.controller.ReplicaState``)."""
+
+    NON_EXISTENT = "NonExistentReplica"
+    NEW = "NewReplica"
+    ONLINE = "OnlineReplica"
+    OFFLINE = "OfflineReplica"
+    DELETION_STARTED = "ReplicaDeletionStarted"
+    DELETION_SUCCESSFUL = "ReplicaDeletionSuccessful"
+    DELETION_INELIGIBLE = "ReplicaDeletionIneligible"
+
+    @property
+    def valid_previous(self) -> frozenset[ReplicaState]:
+        """The states from which a replica may come to this one."""
+        return _REPLICA_PREVIOUS[self]
+
+
+_CREATED = frozenset({PartitionState.NEW, PartitionState.ONLINE, PartitionState.OFFLINE})
+_PARTITION_PREVIOUS = {
+    PartitionState.NON_EXISTENT: frozenset({PartitionState.OFFLINE}),
+    PartitionState.NEW: frozenset({PartitionState.NON_EXISTENT}),
+    PartitionState.ONLINE: _CREATED,
+    PartitionState.OFFLINE: _CREATED,
+}
+
+_IN_USE = frozenset({ReplicaState.NEW, ReplicaState.ONLINE, ReplicaState.OFFLINE, ReplicaState.DELETION_INELIGIBLE})
+_REPLICA_PREVIOUS = {
+    ReplicaState.NON_EXISTENT: frozenset({ReplicaState.DELETION_SUCCESSFUL}),
+    ReplicaState.NEW: frozenset({ReplicaState.NON_EXISTENT}),
+    ReplicaState.ONLINE: _IN_USE,
+    ReplicaState.OFFLINE: _IN_USE,
+    ReplicaState.DELETION_STARTED: frozenset({ReplicaState.OFFLINE}),
+    ReplicaState.DELETION_SUCCESSFUL: frozenset({ReplicaState.DELETION_STARTED}),
+    ReplicaState.DELETION_INELIGIBLE: frozenset({ReplicaState.OFFLINE, ReplicaState.DELETION_STARTED}),
+}

@@ -12,30 +12,19 @@ TopicPartition = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMove:
-    """Where a partition comes from and where it goes.
+    """Where a partition comes from and where it goes."""
 
-    Attributes:
-        sources: broker ids, ascending; the replicas before the reassignment.
-        destinations: broker ids, ascending; the replicas to be added.
-    """
-
-    sources: tuple[int, ...]
-    destinations: tuple[int, ...]
+    sources: tuple[int, ...]  # broker ids, ascending; the replicas before the reassignment
+    destinations: tuple[int, ...]  # broker ids, ascending; the replicas to be added
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OngoingReassignment:
-    """A reassignment under way, as ``listPartitionReassignments`` tells it.
+    """A reassignment under way, as ``listPartitionReassignments`` tells it."""
 
-    Attributes:
-        replicas: all replicas, those to be added and removed among them.
-        adding: those to be added.
-        removing: those to be removed.
-    """
-
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...]
-    removing: tuple[int, ...]
+    replicas: tuple[int, ...]  # all replicas, those to be added and removed among them
+    adding: tuple[int, ...]  # those to be added
+    removing: tuple[int, ...]  # those to be removed
 
 
 def proposed_moves(
@@ -110,30 +99,19 @@ def _ascending(brokers: Collection[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedReassignment:
-    """What a partition has once its reassignment is over.
+    """What a partition has once its reassignment is over."""
 
-    Attributes:
-        replicas: in the order of the target.
-        isr: in the order of the ISR that completed it.
-    """
-
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
+    replicas: tuple[int, ...]  # in the order of the target
+    isr: tuple[int, ...]  # in the order of the ISR that completed it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReassignmentReplicas:
-    """The replicas of a partition that is being reassigned (``PartitionReassignmentReplicas`` of the controller).
+    """The replicas of a partition that is being reassigned (``PartitionReassignmentReplicas`` of the controller)."""
 
-    Attributes:
-        removing: to be removed, ascending.
-        adding: to be added, ascending.
-        replicas: the target, then those to be removed.
-    """
-
-    removing: tuple[int, ...]
-    adding: tuple[int, ...]
-    replicas: tuple[int, ...]
+    removing: tuple[int, ...]  # to be removed, ascending
+    adding: tuple[int, ...]  # to be added, ascending
+    replicas: tuple[int, ...]  # the target, then those to be removed
 
     @classmethod
     def between(cls, current: Sequence[int], target: Sequence[int]) -> ReassignmentReplicas:

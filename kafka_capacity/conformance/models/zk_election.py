@@ -19,8 +19,6 @@ Algorithm:
 LeaderAndIsr(leader=3, leader_epoch=1, isr=(3,), recovery=<RecoveryState.RECOVERED: 'RECOVERED'>, partition_epoch=0)
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,17 +37,11 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerView:
-    """What the controller knows of the brokers, for one partition.
+    """What the controller knows of the brokers, for one partition."""
 
-    Attributes:
-        live: registered brokers, those that shut down in order among them.
-        shutting_down: brokers that shut down in order; they need not be registered any more.
-        offline_dirs: brokers whose log directory of this partition failed.
-    """
-
-    live: frozenset[int] = frozenset()
-    shutting_down: frozenset[int] = frozenset()
-    offline_dirs: frozenset[int] = frozenset()
+    live: frozenset[int] = frozenset()  # registered brokers, those that shut down in order among them
+    shutting_down: frozenset[int] = frozenset()  # brokers that shut down in order; they need not be registered any more
+    offline_dirs: frozenset[int] = frozenset()  # brokers whose log directory of this partition failed
 
     def is_online(self, replica: int) -> bool:
         """Return whether a replica can lead: a broker that shuts down counts as dead."""
@@ -62,15 +54,11 @@ class BrokerView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionResult:
-    """What came of an election (``kafka.controller.ElectionResult``).
+    """What came of an election (``kafka.controller.ElectionResult``)."""
 
-    Attributes:
-        leader_and_isr: the new one, ``None`` if nobody can lead.
-        recipients: brokers to be told. Kafka calls them live replicas, but where the strategy is to reassign or to
-            elect the preferred leader they are all replicas asked, dead ones too.
-    """
-
-    leader_and_isr: LeaderAndIsr | None
+    leader_and_isr: LeaderAndIsr | None  # the new one, `None` if nobody can lead
+    # brokers to be told. Kafka calls them live replicas, but where the strategy is to reassign or to elect the
+    # preferred leader they are all replicas asked, dead ones too.
     recipients: tuple[int, ...]
 
 

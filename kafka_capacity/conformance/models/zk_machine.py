@@ -1,7 +1,7 @@
 """The state machines of the ZooKeeper-era controller, for one partition and its replicas (3.9.2).
 
 The controller keeps states in memory and leadership in ZooKeeper, with a copy of it in memory. A change of state that
-the tables of :mod:`.states` do not allow is refused: it is logged, and all stays as it was.
+the tables of :mod:`.leadership` do not allow is refused: it is logged, and all stays as it was.
 
 Partitions (``ZkPartitionStateMachine``):
     * New → Online makes the first live replica the leader and all live ones the ISR, and writes them. Without a live
@@ -30,76 +30,54 @@ LeaderAndIsr(leader=2, leader_epoch=0, isr=(2,), recovery=<RecoveryState.RECOVER
 1
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_capacity.conformance.models.leadership import NO_LEADER, LeaderAndIsr, ReplicaAssignment
-from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.leadership import (
+    NO_LEADER,
+    LeaderAndIsr,
+    PartitionState,
+    ReplicaAssignment,
+    ReplicaState,
+)
 from kafka_capacity.conformance.models.zk_election import BrokerView, Strategy, elect
 from kafka_capacity.errors import PlacementError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a state was not changed.
+    """Why a state was not changed."""
 
-    Attributes:
-        kafka_type: the Java class of the exception that Kafka logs.
-        reason: in words.
-        is_told: whether Kafka's caller gets to know, as it does of elections; it only logs the rest.
-    """
-
-    kafka_type: str
-    reason: str
-    is_told: bool = False
+    kafka_type: str  # the Java class of the exception that Kafka logs
+    reason: str  # in words
+    is_told: bool = False  # whether Kafka's caller gets to know, as it does of elections; it only logs the rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateChange:
-    """A line of the state-change log.
+    """A line of the state-change log."""
 
-    Attributes:
-        replica: the broker id of the replica, ``None`` for the partition itself.
-        source: the state before.
-        target: the state wanted.
-        refusal: why it was refused, ``None`` if it was done.
-    """
-
-    replica: int | None
-    source: PartitionState | ReplicaState
-    target: PartitionState | ReplicaState
-    refusal: Refusal | None
+    replica: int | None  # the broker id of the replica, `None` for the partition itself
+    source: PartitionState | ReplicaState  # the state before
+    target: PartitionState | ReplicaState  # the state wanted
+    refusal: Refusal | None  # why it was refused, `None` if it was done
 
 
 @dataclass(slots=True, kw_only=True)
 class ControlledPartition:
-    """One partition as the controller has it (``ControllerContext``), and its node in ZooKeeper.
+    """One partition as the controller has it (``ControllerContext``), and its node in ZooKeeper."""
 
-    Attributes:
-        assignment: its replicas; change it by :meth:`assign`.
-        brokers: which brokers live.
-        is_unclean_allowed: the topic's ``unclean.leader.election.enable``.
-        is_recovery_supported: whether an unclean leader is marked as recovering.
-        state: of the partition, ``None`` before it was ever asked to change.
-        replica_states: of each replica that was ever asked to change.
-        known: leader and ISR in the controller's memory.
-        znode: leader and ISR in ZooKeeper; the version of the node is the partition epoch.
-        preferred_replica_imbalance_count: 1 if somebody else than the preferred leader leads.
-        log: the state-change log.
-    """
-
-    assignment: ReplicaAssignment
-    brokers: BrokerView
-    is_unclean_allowed: bool = False
-    is_recovery_supported: bool = True
-    state: PartitionState | None = None
+    assignment: ReplicaAssignment  # its replicas; change it by `assign`
+    brokers: BrokerView  # which brokers live
+    is_unclean_allowed: bool = False  # the topic's `unclean.leader.election.enable`
+    is_recovery_supported: bool = True  # whether an unclean leader is marked as recovering
+    state: PartitionState | None = None  # of the partition, `None` before it was ever asked to change
+    # of each replica that was ever asked to change
     replica_states: dict[int, ReplicaState] = field(default_factory=dict)
-    known: LeaderAndIsr | None = None
-    znode: LeaderAndIsr | None = None
-    preferred_replica_imbalance_count: int = 0
-    log: list[StateChange] = field(default_factory=list)
+    known: LeaderAndIsr | None = None  # leader and ISR in the controller's memory
+    znode: LeaderAndIsr | None = None  # leader and ISR in ZooKeeper; the version of the node is the partition epoch
+    preferred_replica_imbalance_count: int = 0  # 1 if somebody else than the preferred leader leads
+    log: list[StateChange] = field(default_factory=list)  # the state-change log
 
     @property
     def offline_partition_count(self) -> int:

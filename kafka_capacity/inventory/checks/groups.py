@@ -1,17 +1,13 @@
 """Consumer groups: members, what they are assigned, and lag."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.column_values import Column, Flags, Ints, encode, ints, known, values
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
-from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.inventory.column_values import Column, Flags, Ints, PartitionIndex, encode, ints, known, values
 
 SHARED_TYPES = frozenset({"share", "streams"})
 """Group types whose members may hold one partition together: share groups share its records, a streams group may list

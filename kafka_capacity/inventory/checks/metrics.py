@@ -1,6 +1,8 @@
-"""The history of rates: whose it is, how complete and how old."""
+"""Histories: hourly rates of partitions, hours of brokers and daily rates of topics.
 
-from __future__ import annotations
+All have whole hours or days, each once, and values that can be. Of the rates of partitions it also counts whose they
+are, how complete and how old.
+"""
 
 import datetime
 from collections.abc import Iterator
@@ -9,15 +11,16 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.column_values import Flags, Ints, encode, floats, ints
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints
 from kafka_capacity.inventory.raw import is_day
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
 
 RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
-ABSURD_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
+ABSURD_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
+ABSURD_TOPIC_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
+ABSURD_CORES = 4096.0  # no broker has so many cores
 LEAST_COVERAGE = 0.95
+_HOUR = 3600
 _DAY = 86_400
 
 
@@ -32,38 +35,91 @@ def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Itera
         return
     place = replicas.index().find(metrics.column("topic"), metrics.column("partition"))
     seconds = ints(metrics.column("hour").cast("int64"))
-    yield from _check_rates(metrics)
+    for name in RATE_COLUMNS:
+        column, where = metrics.column(name), f"metrics.{name}"
+        if column.null_count == len(column):
+            what = "what is produced" if name == RATE_COLUMNS[0] else "what consumers read"
+            message = f"no row tells {name}: {what} counts as 0, and networks and processors are underestimated; add it"
+            yield warning("missing_rates", where, message)
+            continue
+        yield from _unusable(column, "unusable_rate", where)
+        yield from _absurd(column, ABSURD_PARTITION_RATE, "absurd_rate", where, " on one partition; check the unit")
     yield from _check_partitions(metrics, place, replicas)
     yield from _check_hours(place, seconds, replicas)
     yield from _check_age(seconds, ds)
 
 
-def _check_rates(metrics: pa.Table) -> Iterator[Problem]:
+def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
+    """Check the table of broker metrics against the brokers of the inventory."""
+    if not len(metrics):
+        return
+    broker, seconds = ints(metrics.column("broker_id")), ints(metrics.column("hour").cast("int64"))
+    where = "broker_metrics.hour"
+    yield from _not_whole(seconds, _HOUR, "broker_hour_not_whole", where, "hour of a broker")
+    if (repeated := _repeated(broker, seconds)).any():
+        twice = np.unique(broker[repeated])
+        who = f"{counted(len(twice), 'broker')} ({some(twice, len(twice))})"
+        yield _twice(
+            repeated, "duplicate_broker_hour", where, f"an hour that is there already, of {who}", "for each hour"
+        )
+    unknown = np.setdiff1d(broker, ints(brokers.column("broker_id")))
+    if len(unknown):
+        yield warning(
+            "metrics_of_unlisted_broker",
+            "broker_metrics.broker_id",
+            f"metrics of {counted(len(unknown), 'broker')} that the inventory lacks ({some(unknown, len(unknown))}); "
+            "they still count as samples of processors",
+        )
+    for name in metrics.schema.names[2:]:
+        yield from _unusable(metrics.column(name), "unusable_broker_metric", f"broker_metrics.{name}")
+    cores, where = metrics.column("cpu_cores_used"), "broker_metrics.cpu_cores_used"
+    yield from _absurd(cores, ABSURD_CORES, "absurd_cores", where, "; it is cores, not percent")
+
+
+def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
+    """Check the table of history against the day of the inventory."""
+    if not len(history):
+        return
+    names, topic = encode(history.column("topic"))
+    seconds = ints(history.column("day").cast("int64"))
+    yield from _not_whole(seconds, _DAY, "day_not_whole", "history.day", "day of a topic")
+    if (repeated := _repeated(topic, seconds)).any():
+        twice = np.unique(topic[repeated])
+        who = f"{counted(len(twice), 'topic')} ({some((names[i] for i in twice), len(twice))})"
+        yield _twice(repeated, "duplicate_day", "history.day", f"a day that is there already, of {who}", "a day")
     for name in RATE_COLUMNS:
-        column = metrics.column(name)
-        rate = floats(column)
-        if column.null_count == len(column):
-            what = "what is produced" if name == RATE_COLUMNS[0] else "what consumers read"
-            yield warning(
-                "missing_rates",
-                f"metrics.{name}",
-                f"no row tells {name}: {what} counts as 0, and networks and processors are underestimated; add it",
-            )
-            continue
-        unusable = int(((rate < 0) | ~np.isfinite(rate)).sum()) - column.null_count
-        if unusable:
-            yield warning(
-                "unusable_rate",
-                f"metrics.{name}",
-                f"{counted(unusable, 'value')} of {name} negative, infinite or not a number; they are left out",
-            )
-        absurd = int((np.isfinite(rate) & (rate > ABSURD_RATE)).sum())
-        if absurd:
-            yield warning(
-                "absurd_rate",
-                f"metrics.{name}",
-                f"{counted(absurd, 'value')} of {name} above {ABSURD_RATE:g} on one partition; check the unit",
-            )
+        column, where = history.column(name), f"history.{name}"
+        yield from _unusable(column, "unusable_history_rate", where)
+        yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_history_rate", where, " of one topic; check the unit")
+    if is_day(ds) and (future := int((seconds > _midnight(ds)).sum())):
+        message = f"{counted(future, 'row')} of history later than the day {ds}; they are left out, check ds"
+        yield warning("future_history", "history.day", message)
+
+
+def _unusable(column: Column, code: str, where: str) -> Iterator[Problem]:
+    value, name = floats(column), where.partition(".")[2]
+    count = int(((value < 0) | ~np.isfinite(value)).sum()) - column.null_count
+    if count:
+        what = f"{counted(count, 'value')} of {name} negative, infinite or not a number; they are left out"
+        yield warning(code, where, what)
+
+
+def _absurd(column: Column, greatest: float, code: str, where: str, remedy: str) -> Iterator[Problem]:
+    value, name = floats(column), where.partition(".")[2]
+    count = int((np.isfinite(value) & (value > greatest)).sum())
+    if count:
+        yield warning(code, where, f"{counted(count, 'value')} of {name} above {greatest:g}{remedy}")
+
+
+def _not_whole(seconds: Ints, length: int, code: str, where: str, row: str) -> Iterator[Problem]:
+    odd = int((seconds % length != 0).sum())
+    if odd:
+        whose = "hour is not the start of an hour" if length == _HOUR else "day is not a midnight in UTC"
+        yield fatal(code, where, f"{counted(odd, 'row')} whose {whose}; give one row for each {row}")
+
+
+def _twice(repeated: Flags, code: str, where: str, what: str, row: str) -> Problem:
+    return fatal(code, where, f"{counted(int(repeated.sum()), 'row')} for {what}; give one row {row}")
 
 
 def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) -> Iterator[Problem]:
@@ -91,24 +147,14 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
 
 
 def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterator[Problem]:
-    odd = int((seconds % 3600 != 0).sum())
-    if odd:
-        yield fatal(
-            "hour_not_whole",
-            "metrics.hour",
-            f"{counted(odd, 'row')} whose hour is not the start of an hour; give one row for each hour",
-        )
+    yield from _not_whole(seconds, _HOUR, "hour_not_whole", "metrics.hour", "hour")
     is_ours = place >= 0
     repeated = _repeated(place[is_ours], seconds[is_ours])
     if repeated.any():
         twice = np.unique(place[is_ours][repeated])
-        shown = some((replicas.name(i) for i in twice), len(twice))
-        yield fatal(
-            "duplicate_hour",
-            "metrics.hour",
-            f"{counted(int(repeated.sum()), 'row')} for an hour that is there already, of "
-            f"{counted(len(twice), 'partition')} ({shown}); give one row for each hour",
-        )
+        who = f"{counted(len(twice), 'partition')} ({some((replicas.name(i) for i in twice), len(twice))})"
+        what = f"an hour that is there already, of {who}"
+        yield _twice(repeated, "duplicate_hour", "metrics.hour", what, "for each hour")
     hours = int(np.ptp(seconds)) // 3600 + 1
     with_metrics = len(np.unique(place[is_ours]))
     expected = hours * with_metrics
@@ -130,7 +176,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
 
 
 def _repeated(place: Ints, seconds: Ints) -> Flags:
-    """Mark the rows whose (partition, hour) an earlier row has, in any order of rows."""
+    """Mark the rows whose (thing, moment) an earlier row has, in any order of rows."""
     repeated = np.zeros(len(place), dtype=np.bool_)
     same_partition, later = place[1:] == place[:-1], seconds[1:] > seconds[:-1]
     if (np.diff(place) >= 0).all() and (later | ~same_partition).all():
@@ -143,20 +189,17 @@ def _repeated(place: Ints, seconds: Ints) -> Flags:
 def _check_age(seconds: Ints, ds: str) -> Iterator[Problem]:
     if not is_day(ds):
         return
-    midnight = datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC)
-    start = int(midnight.timestamp())
-    newest = int(seconds.max())
+    start, newest = _midnight(ds), int(seconds.max())
     if newest < start - _DAY:
         days = (start - newest) / _DAY
-        yield warning(
-            "stale_metrics",
-            "metrics.hour",
-            f"the newest metrics are {days:.1f} days older than {ds}; what has changed since is not seen",
-        )
+        message = f"the newest metrics are {days:.1f} days older than {ds}; what has changed since is not seen"
+        yield warning("stale_metrics", "metrics.hour", message)
     future = int((seconds >= start + _DAY).sum())
     if future:
-        yield warning(
-            "future_metrics",
-            "metrics.hour",
-            f"{counted(future, 'row')} of metrics later than the day {ds}; they count like the others, check ds",
-        )
+        message = f"{counted(future, 'row')} of metrics later than the day {ds}; they count like the others, check ds"
+        yield warning("future_metrics", "metrics.hour", message)
+
+
+def _midnight(ds: str) -> int:
+    """Return when a day begins, in seconds since 1970."""
+    return int(datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC).timestamp())

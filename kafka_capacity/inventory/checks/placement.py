@@ -1,16 +1,12 @@
 """Replicas: which brokers hold which, and whether the numbers make a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.column_values import Flags, Ints, values
-from kafka_capacity.inventory.findings import counted, fatal, some, warning
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, values
 
 
 def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
@@ -115,3 +111,42 @@ def _mixed_topics(replicas: ReplicaColumns, factors: Ints) -> list[str]:
     topic = replicas.topic[replicas.starts]
     differs = (np.diff(topic) == 0) & (np.diff(factors) != 0)
     return [replicas.topics[code] for code in np.unique(topic[1:][differs])]
+
+
+def check_leadership(replicas: ReplicaColumns) -> Iterator[Problem]:
+    """Check who leads and who is in sync."""
+    leads = replicas.flags("is_leader")
+    has_leader_flags = replicas.per_partition(replicas.known("is_leader")) > 0
+    if (many := replicas.per_partition(leads) > 1).any():
+        yield fatal(
+            "many_leaders",
+            "replicas.is_leader",
+            f"more than one leader on {named(replicas, many)}; flag the one that leads",
+        )
+    if not has_leader_flags.all():
+        yield info(
+            "leader_assumed",
+            "replicas.is_leader",
+            f"the leader of {counted(int((~has_leader_flags).sum()), 'partition')} is not known; the first replica is "
+            "assumed to lead",
+        )
+    yield from _check_isr(replicas)
+
+
+def _check_isr(replicas: ReplicaColumns) -> Iterator[Problem]:
+    is_known, in_sync = replicas.known("is_in_sync"), replicas.flags("is_in_sync")
+    out_of_sync = is_known & ~in_sync
+    has_isr = replicas.per_partition(is_known) > 0
+    if (leader_out := replicas.per_partition(out_of_sync & replicas.flags("is_leader")) > 0).any():
+        yield warning(
+            "leader_not_in_isr",
+            "replicas.is_in_sync",
+            f"the leader is not in the ISR of {named(replicas, leader_out)}: the snapshot was taken during a change; "
+            "take it again",
+        )
+    if not has_isr.all():
+        yield info(
+            "isr_assumed",
+            "replicas.is_in_sync",
+            f"the ISR of {counted(int((~has_isr).sum()), 'partition')} is not known; all replicas are assumed in sync",
+        )

@@ -1,18 +1,13 @@
 """The sizes of replicas, by themselves and against the disks that hold them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
 from kafka_capacity.inventory.checks.placement import named
-from kafka_capacity.inventory.column_values import Flags, Ints, floats
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
-from kafka_capacity.inventory.log_dir_index import log_dir_of_replicas
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
+from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, floats, log_dir_of_replicas
 
 ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact
 FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker

@@ -1,17 +1,13 @@
 """Topics: their names and settings, against their replicas."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.column_values import encode, ints, known, values
-from kafka_capacity.inventory.findings import counted, fatal, info, some, warning
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
+from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.inventory.column_values import ReplicaColumns, encode, ints, known, values
 
 MAX_TOPIC_NAME_LENGTH = 249  # Kafka's Topic.MAX_NAME_LENGTH
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")

@@ -1,7 +1,5 @@
 """Who holds which replica, as one matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,17 +13,11 @@ NO_BROKER = np.int32(-1)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Partitions:
-    """The partitions of a cluster, sorted by topic name, then partition number.
+    """The partitions of a cluster, sorted by topic name, then partition number."""
 
-    Attributes:
-        topics: the topic names, sorted.
-        topic: int32[P], position of the partition's topic in :attr:`topics`.
-        partition: int32[P], the partition number inside its topic.
-    """
-
-    topics: tuple[str, ...]
-    topic: NDArray[np.int32]
-    partition: NDArray[np.int32]
+    topics: tuple[str, ...]  # the topic names, sorted
+    topic: NDArray[np.int32]  # int32[P], position of the partition's topic in `topics`
+    partition: NDArray[np.int32]  # int32[P], the partition number inside its topic
 
     def __len__(self) -> int:
         return len(self.topic)

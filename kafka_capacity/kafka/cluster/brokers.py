@@ -11,25 +11,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Brokers:
-    """The brokers of a cluster, ascending by id; one entry a broker in every field.
+    """The brokers of a cluster, ascending by id; one entry a broker in every field."""
 
-    Attributes:
-        ids: int32[B], strictly ascending ``node.id``.
-        racks: ``broker.rack`` of each broker, ``None`` where it has none.
-        is_fenced: bool[B]; a fenced broker is registered but takes no leadership.
-        disk_capacity_bytes: float64[B], NaN where it is not known.
-        network_in_bytes_per_second: float64[B], NaN where it is not known.
-        network_out_bytes_per_second: float64[B], NaN where it is not known.
-        memory_bytes: float64[B], of the whole machine, NaN where it is not known.
-    """
-
-    ids: NDArray[np.int32]
-    racks: tuple[str | None, ...]
-    is_fenced: NDArray[np.bool_]
-    disk_capacity_bytes: NDArray[np.float64]
-    network_in_bytes_per_second: NDArray[np.float64]
-    network_out_bytes_per_second: NDArray[np.float64]
-    memory_bytes: NDArray[np.float64]
+    ids: NDArray[np.int32]  # int32[B], strictly ascending `node.id`
+    racks: tuple[str | None, ...]  # `broker.rack` of each broker, `None` where it has none
+    is_fenced: NDArray[np.bool_]  # bool[B]; a fenced broker is registered but takes no leadership
+    disk_capacity_bytes: NDArray[np.float64]  # float64[B], NaN where it is not known
+    network_in_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
+    network_out_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
+    memory_bytes: NDArray[np.float64]  # float64[B], of the whole machine, NaN where it is not known
 
     @classmethod
     def of(

@@ -16,8 +16,6 @@ Worked example:
     (1, 2, 1)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,23 +26,14 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AssignmentDiff:
-    """The difference of two replica matrices with the same rows.
+    """The difference of two replica matrices with the same rows."""
 
-    Attributes:
-        before: int32[P, W].
-        after: int32[P, V].
-        added: bool[P, V], this replica of ``after`` is on a broker that holds none in ``before``.
-        removed: bool[P, W], this replica of ``before`` is on a broker that holds none in ``after``.
-        is_changed: bool[P], the replica list differs, be it only in its order.
-        leader_changed: bool[P], the preferred leader (the first replica) differs.
-    """
-
-    before: NDArray[np.int32]
-    after: NDArray[np.int32]
-    added: NDArray[np.bool_]
-    removed: NDArray[np.bool_]
-    is_changed: NDArray[np.bool_]
-    leader_changed: NDArray[np.bool_]
+    before: NDArray[np.int32]  # int32[P, W]
+    after: NDArray[np.int32]  # int32[P, V]
+    added: NDArray[np.bool_]  # bool[P, V], this replica of `after` is on a broker that holds none in `before`
+    removed: NDArray[np.bool_]  # bool[P, W], this replica of `before` is on a broker that holds none in `after`
+    is_changed: NDArray[np.bool_]  # bool[P], the replica list differs, be it only in its order
+    leader_changed: NDArray[np.bool_]  # bool[P], the preferred leader (the first replica) differs
 
     @property
     def moved_replicas(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,40 +15,24 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogDirs:
-    """The log directories of the brokers, one entry a directory.
+    """The log directories of the brokers, one entry a directory."""
 
-    Attributes:
-        broker_id: int32[D].
-        path: the directory as the broker names it.
-        total_bytes: float64[D], size of the volume, NaN where it is not known.
-        usable_bytes: float64[D], what is free on it, NaN where it is not known.
-    """
-
-    broker_id: NDArray[np.int32]
-    path: tuple[str, ...]
-    total_bytes: NDArray[np.float64]
-    usable_bytes: NDArray[np.float64]
+    broker_id: NDArray[np.int32]  # int32[D]
+    path: tuple[str, ...]  # the directory as the broker names it
+    total_bytes: NDArray[np.float64]  # float64[D], size of the volume, NaN where it is not known
+    usable_bytes: NDArray[np.float64]  # float64[D], what is free on it, NaN where it is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Topics:
-    """What is set for each topic, in the order of ``Partitions.topics``.
+    """What is set for each topic, in the order of ``Partitions.topics``."""
 
-    Attributes:
-        min_insync_replicas: int32[T].
-        is_internal: bool[T]; internal topics are planned like any other, and flagged.
-        retention_bytes: float64[T], per partition, NaN for no limit or not known.
-        retention_seconds: float64[T], NaN for no limit or not known.
-        is_compacted: bool[T].
-        allows_unclean_election: bool[T].
-    """
-
-    min_insync_replicas: NDArray[np.int32]
-    is_internal: NDArray[np.bool_]
-    retention_bytes: NDArray[np.float64]
-    retention_seconds: NDArray[np.float64]
-    is_compacted: NDArray[np.bool_]
-    allows_unclean_election: NDArray[np.bool_]
+    min_insync_replicas: NDArray[np.int32]  # int32[T]
+    is_internal: NDArray[np.bool_]  # bool[T]; internal topics are planned like any other, and flagged
+    retention_bytes: NDArray[np.float64]  # float64[T], per partition, NaN for no limit or not known
+    retention_seconds: NDArray[np.float64]  # float64[T], NaN for no limit or not known
+    is_compacted: NDArray[np.bool_]  # bool[T]
+    allows_unclean_election: NDArray[np.bool_]  # bool[T]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,61 +60,36 @@ class PartitionLag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """One consumer group at the moment of the snapshot.
+    """One consumer group at the moment of the snapshot."""
 
-    Attributes:
-        group_id: its name.
-        state: as Kafka calls it, empty where it is not known.
-        group_type: ``classic``, ``consumer`` (KIP-848), ``share``, ``streams``; empty where it is not known.
-        protocol_type: what kind of members a classic group has: ``consumer``, ``connect``, … Empty where it is not
-            known, and where nobody was ever a member.
-        assignor: by which its members share partitions, ``None`` where that is not known.
-        members: by member id.
-        lags: by topic and partition.
-    """
-
-    group_id: str
-    state: str
-    group_type: str
+    group_id: str  # its name
+    state: str  # as Kafka calls it, empty where it is not known
+    group_type: str  # `classic`, `consumer` (KIP-848), `share`, `streams`; empty where it is not known
+    # what kind of members a classic group has: `consumer`, `connect`, … Empty where it is not known, and where nobody
+    # was ever a member
     protocol_type: str
-    assignor: str | None
-    members: tuple[Member, ...]
-    lags: tuple[PartitionLag, ...]
+    assignor: str | None  # by which its members share partitions, `None` where that is not known
+    members: tuple[Member, ...]  # by member id
+    lags: tuple[PartitionLag, ...]  # by topic and partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Snapshot:
-    """The inventory of one cluster at one moment.
+    """The inventory of one cluster at one moment."""
 
-    Attributes:
-        cluster: the name the user gave it.
-        ds: the day it stands for, ``YYYY-MM-DD`` (UTC).
-        brokers: the observed brokers.
-        log_dirs: their log directories.
-        partitions: which partitions there are.
-        topics: what is set for each topic.
-        replicas: int32[P, W], broker ids, the preferred leader first, padded with -1.
-        in_sync: bool[P, W], whether the replica is in the ISR.
-        size_bytes: int64[P, W], on-disk size of each replica, 0 in the padding.
-        log_dir: int32[P, W], position in :attr:`log_dirs`, -1 where it is not known.
-        leader: int32[P], the broker that leads now, -1 where none does.
-        groups: the consumer groups.
-        unknown_size_partitions: of how many partitions no replica tells its size; they count 0 bytes.
-    """
-
-    cluster: str
-    ds: str
-    brokers: Brokers
-    log_dirs: LogDirs
-    partitions: Partitions
-    topics: Topics
-    replicas: NDArray[np.int32]
-    in_sync: NDArray[np.bool_]
-    size_bytes: NDArray[np.int64]
-    log_dir: NDArray[np.int32]
-    leader: NDArray[np.int32]
-    groups: tuple[Group, ...] = field(default=())
-    unknown_size_partitions: int = 0
+    cluster: str  # the name the user gave it
+    ds: str  # the day it stands for, `YYYY-MM-DD` (UTC)
+    brokers: Brokers  # the observed brokers
+    log_dirs: LogDirs  # their log directories
+    partitions: Partitions  # which partitions there are
+    topics: Topics  # what is set for each topic
+    replicas: NDArray[np.int32]  # int32[P, W], broker ids, the preferred leader first, padded with -1
+    in_sync: NDArray[np.bool_]  # bool[P, W], whether the replica is in the ISR
+    size_bytes: NDArray[np.int64]  # int64[P, W], on-disk size of each replica, 0 in the padding
+    log_dir: NDArray[np.int32]  # int32[P, W], position in `log_dirs`, -1 where it is not known
+    leader: NDArray[np.int32]  # int32[P], the broker that leads now, -1 where none does
+    groups: tuple[Group, ...] = field(default=())  # the consumer groups
+    unknown_size_partitions: int = 0  # of how many partitions no replica tells its size; they count 0 bytes
 
     def partition_size_bytes(self) -> NDArray[np.int64]:
         """Return int64[P], what a new replica must copy: the size on the leader.
@@ -144,21 +105,13 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionLoad:
-    """The traffic of each partition, in the order of ``Snapshot.partitions``.
+    """The traffic of each partition, in the order of ``Snapshot.partitions``."""
 
-    Attributes:
-        bytes_in_mean_bytes_per_second: float64[P], produced to the leader, mean over the history.
-        bytes_in_peak_bytes_per_second: float64[P], the 99th percentile of the hourly means.
-        bytes_out_mean_bytes_per_second: float64[P], read by consumers, replication not counted.
-        bytes_out_peak_bytes_per_second: float64[P], the 99th percentile of the hourly means.
-        hours: how many hours of history these rest on; 0 when there was none and all rates are 0.
-    """
-
-    bytes_in_mean_bytes_per_second: NDArray[np.float64]
-    bytes_in_peak_bytes_per_second: NDArray[np.float64]
-    bytes_out_mean_bytes_per_second: NDArray[np.float64]
-    bytes_out_peak_bytes_per_second: NDArray[np.float64]
-    hours: int
+    bytes_in_mean_bytes_per_second: NDArray[np.float64]  # float64[P], produced to the leader, mean over the history
+    bytes_in_peak_bytes_per_second: NDArray[np.float64]  # float64[P], the 99th percentile of the hourly means
+    bytes_out_mean_bytes_per_second: NDArray[np.float64]  # float64[P], read by consumers, replication not counted
+    bytes_out_peak_bytes_per_second: NDArray[np.float64]  # float64[P], the 99th percentile of the hourly means
+    hours: int  # how many hours of history these rest on; 0 when there was none and all rates are 0
 
     @classmethod
     def unknown(cls, partition_count: int) -> PartitionLoad:
@@ -171,3 +124,26 @@ class PartitionLoad:
             bytes_out_peak_bytes_per_second=zeros,
             hours=0,
         )
+
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+# By default they have three replicas, two of which must be in sync (`offsets.topic.*`, `transaction.state.log.*`,
+# `share.coordinator.state.topic.*`).
+INTERNAL_TOPICS = {
+    OFFSETS_TOPIC: "where groups commit their offsets",
+    "__transaction_state": "where transactions are kept",
+    "__share_group_state": "where share groups are kept",
+}
+
+USUAL_FACTOR = 3
+USUAL_MIN_ISR = 2
+
+
+def made_up_topic_id(name: str) -> str:
+    """Return the id that stands for a topic whose id is not known: 22 characters of base64url, the same for a name.
+
+    >>> made_up_topic_id("orders")
+    'HBaK2wDSCOQvkzFFKfH6nA'
+    """
+    return base64.urlsafe_b64encode(hashlib.sha256(name.encode()).digest()[:16]).decode().rstrip("=")

@@ -1,6 +1,6 @@
 """How often the data of topics are gone for good, and how many bytes that costs.
 
-Brokers lose their data one by one, as in :mod:`.copysets`, each with a repair time of its
+Brokers lose their data one by one, each with a repair time of its
 own; and racks lose those of all their brokers at once. Brokers and racks fail apart from each other. A broker is
 without its data a share ``q = repair / (mttf + repair)`` of the time by itself, a rack likewise; it fails
 ``1 / (mttf + repair)`` times a second. When one fails, a copyset is lost
@@ -11,7 +11,7 @@ without its data a share ``q = repair / (mttf + repair)`` of the time by itself,
 where all brokers X of a copyset in a rack are gone with ``q_rack + (1 - q_rack) * product of q over X``. This is exact
 for each copyset, and so for bytes and partitions, whatever the distribution of the times. What counts as one event is
 a failure: of one that may complete several copysets of a topic the chances are added up, to at most 1, which is an
-upper bound. :mod:`~kafka_capacity.kafka.controller.loss_simulation` lets the same happen at random.
+upper bound. :mod:`~kafka_capacity.kafka.controller.annual_losses` lets the same happen at random.
 
 >>> hazards = Hazards.of([0, 0, 1], mttf_seconds=99.0, repair_seconds=1.0)
 >>> found = annual_losses(np.array([[0, 2]]), np.zeros(1, dtype=int), np.array([500.0]), hazards, topics=1)
@@ -29,26 +29,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
+
+SECONDS_PER_YEAR = 365 * 24 * 3600
+
+
+def copysets_of(replicas: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the distinct copysets of an assignment.
+
+    A *copyset* is a set of brokers that holds all replicas of at least one partition (Cidon et al., "Copysets: Reducing
+    the Frequency of Data Loss in Cloud Storage", USENIX ATC 2013). Data is lost when a whole copyset fails, so the
+    fewer distinct copysets an assignment has, the less often that happens, and the more partitions are hit when it
+    does: what is lost in the long run does not depend on them.
+
+    Args:
+        replicas: int[P, W], broker ids, padded with -1.
+
+    Returns:
+        int[C, W]: each copyset once, its brokers ascending after the padding.
+    """
+    distinct: NDArray[np.integer] = np.unique(np.sort(replicas, axis=1), axis=0)
+    return distinct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hazards:
-    """How brokers, by position, and their racks lose data.
+    """How brokers, by position, and their racks lose data."""
 
-    Attributes:
-        rack: int64[B], which rack each broker is in.
-        broker_rate: float64[B], failures a second.
-        broker_gone: float64[B], the share of the time that a broker is without its data by itself.
-        rack_rate: float64[K], failures of racks a second.
-        rack_gone: float64[K].
-    """
-
-    rack: NDArray[np.int64]
-    broker_rate: NDArray[np.float64]
-    broker_gone: NDArray[np.float64]
-    rack_rate: NDArray[np.float64]
-    rack_gone: NDArray[np.float64]
+    rack: NDArray[np.int64]  # int64[B], which rack each broker is in
+    broker_rate: NDArray[np.float64]  # float64[B], failures a second
+    broker_gone: NDArray[np.float64]  # float64[B], the share of the time that a broker is without its data by itself
+    rack_rate: NDArray[np.float64]  # float64[K], failures of racks a second
+    rack_gone: NDArray[np.float64]  # float64[K]
 
     @classmethod
     def of(
@@ -95,23 +106,14 @@ def _renewal(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AnnualLosses:
-    """What T topics lose in a year, in the mean.
+    """What T topics lose in a year, in the mean."""
 
-    Attributes:
-        copysets: int64[T], distinct ones.
-        events: float64[T], failures that cost the topic at least one partition; an upper bound.
-        lost_partitions: float64[T].
-        lost_bytes: float64[T].
-        all_copysets: of all topics together.
-        all_events: failures that cost any topic a partition; an upper bound.
-    """
-
-    copysets: NDArray[np.int64]
-    events: NDArray[np.float64]
-    lost_partitions: NDArray[np.float64]
-    lost_bytes: NDArray[np.float64]
-    all_copysets: int
-    all_events: float
+    copysets: NDArray[np.int64]  # int64[T], distinct ones
+    events: NDArray[np.float64]  # float64[T], failures that cost the topic at least one partition; an upper bound
+    lost_partitions: NDArray[np.float64]  # float64[T]
+    lost_bytes: NDArray[np.float64]  # float64[T]
+    all_copysets: int  # of all topics together
+    all_events: float  # failures that cost any topic a partition; an upper bound
 
     def probability(self) -> NDArray[np.float64]:
         """Return float64[T], the chance of at least one event in a year."""
@@ -128,12 +130,8 @@ def annual_losses(
 ) -> AnnualLosses:
     """Add up what failures cost each topic.
 
-    Args:
-        replicas: int[P, W], positions of brokers, padded with -1.
-        topic: int[P].
-        size_bytes: float64[P], what is lost with a partition.
-        hazards: of the brokers.
-        topics: how many there are.
+    ``replicas`` is int[P, W], positions of brokers, padded with -1; ``topic`` int[P]; ``size_bytes`` float64[P], what
+    is lost with a partition.
 
     Raises:
         RequestError: a partition has no replica.
@@ -160,11 +158,8 @@ def annual_losses(
 def completed(copysets: NDArray[np.integer], hazards: Hazards) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the chance that a failure completes a copyset: float64[C, W] by each broker, and by its rack.
 
-    A rack stands at the first of its brokers in the copyset, with 0 at the others.
-
-    Args:
-        copysets: int[C, W], positions of brokers, padded with -1.
-        hazards: of the brokers.
+    Copysets are int[C, W], positions of brokers, padded with -1. A rack stands at the first of its brokers in the
+    copyset, with 0 at the others.
     """
     is_there = copysets >= 0
     gone = np.where(is_there, hazards.broker_gone[copysets], 1.0)
@@ -227,3 +222,85 @@ def _events(
     np.add.at(chance, (topic[row], brokers + hazards.rack[member]), by_rack[row, place])
     rates = np.concatenate([hazards.broker_rate, hazards.rack_rate]) * SECONDS_PER_YEAR
     return np.asarray(np.minimum(chance, 1.0) @ rates, dtype=np.float64)
+
+
+_SPANS = 40
+_CELLS = 1_000_000  # times and brokers that are looked at together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedLosses:
+    """What was counted, a second."""
+
+    events: float  # failures that completed at least one copyset
+    events_error: float  # the standard error of that
+    copysets: float  # copysets completed
+    copysets_error: float  # the standard error of that
+
+
+def simulate_losses(copysets: NDArray[np.integer], hazards: Hazards, *, seconds: float, seed: int) -> SimulatedLosses:
+    """Let brokers and racks fail for so many seconds, and count the copysets, distinct int[C, W], that are lost.
+
+    Times to failure and repair times are exponential. What is counted has a standard error, which is estimated from
+    equal spans of the time, since failures of the same brokers make losses come in clusters.
+
+    Copysets are positions of brokers, padded with -1.
+    """
+    random = np.random.default_rng(seed)
+    rates = np.concatenate([hazards.broker_rate, hazards.rack_rate])
+    gone = np.concatenate([hazards.broker_gone, hazards.rack_gone])
+    time, unit, fails = _courses(rates, gone, seconds, random)
+    brokers = len(hazards.broker_rate)
+    members = [np.flatnonzero(hazards.rack == rack) for rack in range(len(hazards.rack_rate))]
+    of_unit = [np.array([broker]) for broker in range(brokers)] + members
+    holding = [copysets[(np.isin(copysets, which) & (copysets >= 0)).any(axis=1)] for which in of_unit]
+    hits = np.zeros((len(of_unit), brokers), dtype=np.int64)
+    for number, which in enumerate(of_unit):
+        hits[number, which] = 1
+    counted = np.zeros((_SPANS, 2))
+    causes = np.zeros(brokers, dtype=np.int64)
+    at_once = max(1, _CELLS // max(1, brokers))
+    for start in range(0, len(time), at_once):
+        units, is_failure = unit[start : start + at_once], fails[start : start + at_once]
+        change = hits[units] * np.where(is_failure, 1, -1)[:, None]
+        after = causes + change.cumsum(axis=0)
+        span = np.minimum((time[start : start + at_once] / seconds * _SPANS).astype(np.int64), _SPANS - 1)
+        for number, rows in enumerate(holding):
+            at = np.flatnonzero(is_failure & (units == number))
+            is_gone = _all_gone(after[at], rows) & ~_all_gone(after[at] - change[at], rows)
+            lost = is_gone.sum(axis=1)
+            np.add.at(counted, span[at], np.stack([lost > 0, lost], axis=1))
+        causes = after[-1]
+    mean = counted.mean(axis=0) * _SPANS / seconds
+    error = counted.std(axis=0, ddof=1) * _SPANS / seconds / _SPANS**0.5
+    return SimulatedLosses(
+        events=float(mean[0]), events_error=float(error[0]), copysets=float(mean[1]), copysets_error=float(error[1])
+    )
+
+
+def _all_gone(causes: NDArray[np.int64], copysets: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return which copysets, columns, have no broker left at which time, row; padding is never there."""
+    nobody = np.ones((len(causes), 1), dtype=np.bool_)
+    return np.asarray(np.hstack([causes > 0, nobody])[:, copysets].all(axis=2), dtype=np.bool_)
+
+
+def _courses(
+    rates: NDArray[np.float64], gone: NDArray[np.float64], seconds: float, random: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Draw when each unit fails and is back, in the order of time."""
+    times, units, fails = [], [], []
+    for unit, (rate, share) in enumerate(zip(rates.tolist(), gone.tolist(), strict=True)):
+        if rate == 0:
+            continue
+        up, down = (1 - share) / rate, share / rate
+        cycles = int(seconds * rate + 8 * (seconds * rate) ** 0.5) + 20
+        spans = np.stack([random.exponential(up, cycles), random.exponential(down, cycles)], axis=1)
+        at = spans.ravel().cumsum()
+        kept = at < (seconds if at[-1] > seconds else inf)
+        times.append(at[kept])
+        units.append(np.full(int(kept.sum()), unit))
+        fails.append((np.arange(len(at)) % 2 == 0)[kept])
+    if not times:
+        return np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
+    order = np.argsort(np.concatenate(times), kind="stable")
+    return np.concatenate(times)[order], np.concatenate(units)[order], np.concatenate(fails)[order]

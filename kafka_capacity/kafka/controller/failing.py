@@ -36,56 +36,38 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.controller.partition_states import NO_SLOT, PartitionStates, first_of, live_on, only
 
-MAX_ROWS = 1 << 19
-"""How many partitions are looked at together: what they take stays below a hundred MiB."""
+MAX_ROWS = 1 << 19  # how many partitions are looked at together: what they take stays below a hundred MiB
 _STAYS = np.int32(np.iinfo(np.int32).max)
 
 
 class ElectionRules(StrEnum):
     """Whose rules decide who leads after a loss."""
 
-    KRAFT = "kraft"
-    """KRaft's controller."""
+    KRAFT = "kraft"  # KRaft's controller
     KRAFT_ELR = "kraft-elr"
     """KRaft's controller with eligible leader replicas (``eligible.leader.replicas.version`` 1, KIP-966)."""
-    ZOOKEEPER = "zookeeper"
-    """The controller of ZooKeeper's time."""
+    ZOOKEEPER = "zookeeper"  # the controller of ZooKeeper's time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Losses:
-    """What some sets of lost brokers do, one row a set and partition that has a replica there.
+    """What some sets of lost brokers do, one row a set and partition that has a replica there."""
 
-    Attributes:
-        first: the number of the first set that this is about.
-        count: of how many sets it is.
-        of: int64[N], the set of each row, counted from :attr:`first`.
-        row: int64[N], the partition.
-        before: the partitions as they were.
-        after: the same, once the brokers are lost. :attr:`PartitionStates.is_live` of both is as it was before.
-        is_live: bool[N, W], which replicas are on brokers that live still.
-    """
-
-    first: int
-    count: int
-    of: NDArray[np.int64]
-    row: NDArray[np.int64]
-    before: PartitionStates
-    after: PartitionStates
-    is_live: NDArray[np.bool_]
+    first: int  # the number of the first set that this is about
+    count: int  # of how many sets it is
+    of: NDArray[np.int64]  # int64[N], the set of each row, counted from `first`
+    row: NDArray[np.int64]  # int64[N], the partition
+    before: PartitionStates  # the partitions as they were
+    after: PartitionStates  # the same, once the brokers are lost. `is_live` of both is as it was before.
+    is_live: NDArray[np.bool_]  # bool[N, W], which replicas are on brokers that live still
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerRows:
-    """Which partitions each broker has replicas of.
+    """Which partitions each broker has replicas of."""
 
-    Attributes:
-        row: int64[R], partitions, those of one broker together.
-        bounds: int64[B + 1], where those of each broker begin.
-    """
-
-    row: NDArray[np.int64]
-    bounds: NDArray[np.int64]
+    row: NDArray[np.int64]  # int64[R], partitions, those of one broker together
+    bounds: NDArray[np.int64]  # int64[B + 1], where those of each broker begin
 
     @classmethod
     def of(cls, replicas: NDArray[np.int32], broker_count: int) -> BrokerRows:
@@ -111,16 +93,7 @@ class BrokerRows:
 
 
 def fail_brokers(states: PartitionStates, brokers: Sequence[int], rules: ElectionRules) -> PartitionStates:
-    """Lose some brokers.
-
-    Args:
-        states: before.
-        brokers: positions; one that is dead already changes nothing.
-        rules: of the controller.
-
-    Returns:
-        The same partitions afterwards, with these brokers dead.
-    """
+    """Return the partitions once brokers, given by position, are dead; one that is dead already changes nothing."""
     is_live = states.is_live.copy()
     is_live[list(brokers)] = False
     rank = np.full(len(states.is_live) + 1, _STAYS, dtype=np.int32)
@@ -139,17 +112,9 @@ def losses(
     rows: BrokerRows | None = None,
     max_sets: int = 1 << 30,
 ) -> Iterator[Losses]:
-    """Lose each set of brokers by itself.
+    """Lose each set of brokers, given by position, by itself; yield some sets at a time, in their order.
 
-    Args:
-        states: before, the same for all sets.
-        sets: positions of brokers.
-        rules: of the controller.
-        rows: of these states' replicas, where the caller has them already.
-        max_sets: at most so many sets are given together.
-
-    Yields:
-        Some sets at a time, in their order.
+    ``rows`` are those of these states, where the caller has them already. At most ``max_sets`` are given together.
     """
     held = BrokerRows.of(states.replicas, len(states.is_live)) if rows is None else rows
     start = 0
@@ -181,13 +146,7 @@ def _losses(
         rank[begin:end][is_lost] = place[is_lost]
     after = _after(before, rank, was_live, rules)
     return Losses(
-        first=first,
-        count=len(sets),
-        of=of,
-        row=row,
-        before=before,
-        after=after,
-        is_live=was_live & (rank == _STAYS),
+        first=first, count=len(sets), of=of, row=row, before=before, after=after, is_live=was_live & (rank == _STAYS)
     )
 
 

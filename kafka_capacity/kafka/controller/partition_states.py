@@ -9,34 +9,24 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
-NO_SLOT = np.int8(-1)
-"""The leader of a partition that nobody leads."""
+NO_SLOT = np.int8(-1)  # the leader of a partition that nobody leads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionStates:
-    """Partitions and who may lead them; a *slot* is a place in a replica list.
+    """Partitions and who may lead them; a *slot* is a place in a replica list."""
 
-    Attributes:
-        replicas: int32[P, W], positions of brokers (not ids), the preferred leader first, padded with -1.
-        in_sync: bool[P, W], the ISR, False in the padding.
-        eligible: bool[P, W], eligible leader replicas (KIP-966) that are not in the ISR.
-        leader: int8[P], the slot that leads, :data:`NO_SLOT` where none does.
-        is_unclean: bool[P], whether that leader was elected out of sync, so that records are lost.
-        min_isr: int32[P], of how many replicas the ISR must be for ``acks=all``: ``min.insync.replicas``, but no more
-            than there are replicas (``Partition.effectiveMinIsr``, since Kafka 3.7).
-        is_unclean_allowed: bool[P], ``unclean.leader.election.enable``.
-        is_live: bool[B], registered and not fenced: it may lead.
-    """
-
+    # int32[P, W], positions of brokers (not ids), the preferred leader first, padded with -1
     replicas: NDArray[np.int32]
-    in_sync: NDArray[np.bool_]
-    eligible: NDArray[np.bool_]
-    leader: NDArray[np.int8]
-    is_unclean: NDArray[np.bool_]
+    in_sync: NDArray[np.bool_]  # bool[P, W], the ISR, False in the padding
+    eligible: NDArray[np.bool_]  # bool[P, W], eligible leader replicas (KIP-966) that are not in the ISR
+    leader: NDArray[np.int8]  # int8[P], the slot that leads, `NO_SLOT` where none does
+    is_unclean: NDArray[np.bool_]  # bool[P], whether that leader was elected out of sync, so that records are lost
+    # int32[P], of how many replicas the ISR must be for `acks=all`: `min.insync.replicas`, but no more than there are
+    # replicas (`Partition.effectiveMinIsr`, since Kafka 3.7)
     min_isr: NDArray[np.int32]
-    is_unclean_allowed: NDArray[np.bool_]
-    is_live: NDArray[np.bool_]
+    is_unclean_allowed: NDArray[np.bool_]  # bool[P], `unclean.leader.election.enable`
+    is_live: NDArray[np.bool_]  # bool[B], registered and not fenced: it may lead
 
     @classmethod
     def of(
@@ -50,16 +40,10 @@ class PartitionStates:
         is_live: NDArray[np.bool_],
         eligible: NDArray[np.bool_] | None = None,
     ) -> PartitionStates:
-        """Put together what is known.
+        """Put together what is known, as in the attributes.
 
-        Args:
-            replicas: as in the attributes.
-            in_sync: likewise.
-            leader: int32[P], the position of the broker that leads, -1 where none does.
-            min_insync_replicas: int32[P], as it is set.
-            is_unclean_allowed: as in the attributes.
-            is_live: likewise.
-            eligible: likewise; none where it is left out.
+        ``leader`` is int32[P], the position of the broker that leads, -1 where none does; ``min_insync_replicas`` as it
+        is set. Nobody is eligible where that is left out.
         """
         held = replicas >= 0
         leads = held & (replicas == leader[:, None])

@@ -14,8 +14,6 @@ Worked example:
     False
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,11 +21,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.durability.failing import failing_steps
-from kafka_capacity.kafka.durability.judging import outcomes
-from kafka_capacity.kafka.durability.rules import Rules
+from kafka_capacity.kafka.durability.rules import (
+    CONFIGURATION,
+    FAILURES,
+    IN_SYNC,
+    KNOWN_END,
+    LENGTH,
+    LIVE,
+    LOG,
+    READ,
+    RECORDS_OF_LOG,
+    SENT_UNTOLD,
+    TOLD_ERROR,
+    TOLD_WRITTEN,
+    WRITTEN_ELSEWHERE,
+    Mask,
+    Rules,
+    States,
+    Words,
+    copies,
+    has_leader,
+    status_of,
+)
 from kafka_capacity.kafka.durability.settings import Bounds, Configuration, Outcome
-from kafka_capacity.kafka.durability.steps import ordinary_steps
-from kafka_capacity.kafka.durability.words import CONFIGURATION, FAILURES, States, Words
+from kafka_capacity.kafka.durability.steps import is_outstanding, ordinary_steps
 
 _AT_ONCE = 64
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD)
@@ -35,17 +52,11 @@ _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB866
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reached:
-    """All states of configurations that were explored at once, in the order in which they were found.
+    """All states of configurations that were explored at once, in the order in which they were found."""
 
-    Attributes:
-        rules: of them.
-        states: N of them, sorted words; ``number`` is the state that each follows from, -1 for the first.
-        step: int64[N], by which it was reached: 16 times the
-            :class:`~kafka_capacity.kafka.durability.steps.Step`, and of which replica or record. -1 for the first.
-    """
-
-    rules: Rules
-    states: States
+    rules: Rules  # of them
+    states: States  # N of them, sorted words; `number` is the state that each follows from, -1 for the first
+    # int64[N], by which it was reached: 16 times the `Step`, and of which replica or record. -1 for the first
     step: NDArray[np.int64]
 
     def way_to(self, number: int) -> list[int]:
@@ -58,23 +69,14 @@ class Reached:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Explored:
-    """What can come of a configuration within bounds.
+    """What can come of a configuration within bounds."""
 
-    Attributes:
-        configuration: what was explored.
-        bounds: how far.
-        fewest_failures: of each outcome that is possible, with how many failures at least.
-        states: how many states were reached.
-        reached: all of them, for traces.
-        shortest: of each outcome, the first state with it and the fewest failures.
-    """
-
-    configuration: Configuration
-    bounds: Bounds
-    fewest_failures: dict[Outcome, int]
-    states: int
-    reached: Reached
-    shortest: dict[Outcome, int]
+    configuration: Configuration  # what was explored
+    bounds: Bounds  # how far
+    fewest_failures: dict[Outcome, int]  # of each outcome that is possible, with how many failures at least
+    states: int  # how many states were reached
+    reached: Reached  # all of them, for traces
+    shortest: dict[Outcome, int]  # of each outcome, the first state with it and the fewest failures
 
 
 def explore(configurations: Sequence[Configuration], bounds: Bounds) -> list[Explored]:
@@ -203,3 +205,60 @@ def _mixed(states: States) -> NDArray[np.uint64]:
 def _check(words: Words, others: Words) -> None:
     if not np.array_equal(words, others):
         raise AssertionError("two states of the exploration mix to one number; the mixing must be changed")
+
+
+def outcomes(rules: Rules, states: States) -> NDArray[np.bool_]:
+    """Return bool[S, O]: which :class:`Outcome` holds; none where things have not settled.
+
+    *Settled* means: somebody leads, the producer has been told of every record or tells nobody, and every live replica
+    is in sync and has fetched to the end. Brokers may still be dead: what they have does not change the leader's log
+    any more. *Lost* means: acknowledged, and not in the log of that leader. Where nobody leads, that is the only
+    verdict.
+    """
+    found = np.zeros((len(states), len(Outcome)), dtype=np.bool_)
+    found[:, Outcome.UNAVAILABLE] = ~has_leader(states)
+    rows = np.flatnonzero(_is_settled(rules, states))
+    if len(rows):
+        found[rows] = _judged(rules, states.where(_is_settled(rules, states)))
+    return found
+
+
+def _is_settled(rules: Rules, states: States) -> Mask:
+    replicas = states.replicas
+    end = LENGTH.get(replicas[:, :1])
+    caught_up = (IN_SYNC.get(replicas) == 1) & (LENGTH.get(replicas) == end) & (KNOWN_END.get(replicas) == end)
+    caught_up[:, 0] = True
+    all_caught_up = (caught_up | (LIVE.get(replicas) == 0)).all(axis=1)
+    return np.asarray(has_leader(states) & ~is_outstanding(rules, states) & all_caught_up, dtype=np.bool_)
+
+
+def _judged(rules: Rules, states: States) -> NDArray[np.bool_]:
+    found = np.zeros((len(states), len(Outcome)), dtype=np.bool_)
+    leader, read = states.replicas[:, 0], READ.get(states.rest)
+    is_plain = np.ones(len(states), dtype=np.bool_)
+    before = np.zeros(len(states), dtype=np.int64)
+    for record in range(rules.bounds.records):
+        count, first = copies(leader, record)
+        status, is_there = status_of(record).get(states.rest), count > 0
+        found[:, Outcome.LOST_ACKNOWLEDGED] |= (status == TOLD_WRITTEN) & ~is_there
+        found[:, Outcome.LOST_SILENTLY] |= (status == SENT_UNTOLD) & ~is_there
+        found[:, Outcome.DUPLICATED] |= count > 1
+        found[:, Outcome.DUPLICATED_ACROSS_PARTITIONS] |= (status == WRITTEN_ELSEWHERE) & is_there
+        found[:, Outcome.READ_THEN_GONE] |= ((read >> record) & 1 == 1) & ~is_there
+        found[:, Outcome.REFUSED] |= (status == TOLD_ERROR) & ~is_there
+        found[:, Outcome.WRITTEN_THOUGH_REFUSED] |= (status == TOLD_ERROR) & is_there
+        found[:, Outcome.REORDERED] |= is_there & (first < before)
+        is_plain &= (
+            (count + (status == WRITTEN_ELSEWHERE) == 1) & (status != TOLD_ERROR) & ~(is_there & (first < before))
+        )
+        before = np.where(is_there, np.maximum(first, before), before)
+    found[:, Outcome.EXACTLY_ONCE] = is_plain
+    found[:, Outcome.DIVERGED] = _differs(states)
+    return found
+
+
+def _differs(states: States) -> Mask:
+    """Return where a live replica holds other records than the leader."""
+    records = LOG.get(states.replicas) & RECORDS_OF_LOG
+    differs = (records != records[:, :1]) & (LIVE.get(states.replicas) == 1)
+    return np.asarray(differs.any(axis=1), dtype=np.bool_)

@@ -6,24 +6,11 @@ it while it was too small may lead as long as it has not died, and once all have
 any replica that may lead, since their order is that of the assignment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
 from kafka_capacity.kafka.durability.rules import (
-    Rules,
-    advanced,
-    elected,
-    has_leader,
-    is_short_of_isr,
-    lost_under_way,
-    unanswered,
-)
-from kafka_capacity.kafka.durability.settings import FailureKind
-from kafka_capacity.kafka.durability.steps import Following, Step, is_outstanding
-from kafka_capacity.kafka.durability.words import (
     CONFIGURATION,
     ELIGIBLE,
     FAILURES,
@@ -41,14 +28,23 @@ from kafka_capacity.kafka.durability.words import (
     UNSENT,
     WAITING,
     Mask,
+    Rules,
     States,
     Words,
+    advanced,
     attempts_of,
     canonical,
     cut,
+    elected,
+    has_leader,
+    is_short_of_isr,
+    lost_under_way,
     status_of,
+    unanswered,
     waits_for,
 )
+from kafka_capacity.kafka.durability.settings import FailureKind
+from kafka_capacity.kafka.durability.steps import Following, Step, is_outstanding
 
 
 def failing_steps(rules: Rules, states: States) -> Iterator[Following]:

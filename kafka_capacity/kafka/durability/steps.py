@@ -5,23 +5,12 @@ the order in which it was sent; what is on its way when a leader dies or a conne
 lost (:func:`~kafka_capacity.kafka.durability.rules.lost_under_way`), but never appended later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import IntEnum
 
 import numpy as np
 
 from kafka_capacity.kafka.durability.rules import (
-    Rules,
-    advanced,
-    has_leader,
-    is_short_of_isr,
-    next_to_send,
-    told_error,
-    without_idle_eligible,
-)
-from kafka_capacity.kafka.durability.words import (
     CONFIGURATION,
     EPOCH,
     EPOCH_START,
@@ -39,8 +28,10 @@ from kafka_capacity.kafka.durability.words import (
     WAITING,
     WRITTEN_ELSEWHERE,
     Mask,
+    Rules,
     States,
     Words,
+    advanced,
     appended,
     attempts_of,
     canonical,
@@ -48,9 +39,14 @@ from kafka_capacity.kafka.durability.words import (
     copies,
     cut,
     entry,
+    has_leader,
+    is_short_of_isr,
+    next_to_send,
     prefix,
     status_of,
+    told_error,
     waits_for,
+    without_idle_eligible,
 )
 
 
@@ -70,12 +66,10 @@ class Step(IntEnum):
     DISCONNECT = 10
     PRODUCER_RESTART = 11
     CLEAN_STOP = 12
-    ASK = 13
-    """A fetch that is not answered: the leader has learnt how far the follower is."""
+    ASK = 13  # a fetch that is not answered: the leader has learnt how far the follower is
 
 
-Following = tuple[Step, int, States]
-"""The kind of step, which replica or record, and the states that follow."""
+Following = tuple[Step, int, States]  # the kind of step, which replica or record, and the states that follow
 
 
 def ordinary_steps(rules: Rules, states: States) -> Iterator[Following]:

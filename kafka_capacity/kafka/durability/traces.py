@@ -1,14 +1,9 @@
 """The shortest way to an outcome, in plain words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kafka_capacity.kafka.durability.explore import Explored, following
-from kafka_capacity.kafka.durability.rules import Rules, has_leader, is_short_of_isr
-from kafka_capacity.kafka.durability.settings import Outcome
-from kafka_capacity.kafka.durability.steps import Step
-from kafka_capacity.kafka.durability.words import (
+from kafka_capacity.kafka.durability.rules import (
     ELIGIBLE,
     HIGH_WATERMARK,
     IN_SYNC,
@@ -20,12 +15,17 @@ from kafka_capacity.kafka.durability.words import (
     SENT_UNTOLD,
     TOLD_ERROR,
     UNSENT,
+    Rules,
     States,
     Words,
     attempts_of,
+    has_leader,
+    is_short_of_isr,
     slot,
     status_of,
 )
+from kafka_capacity.kafka.durability.settings import Outcome
+from kafka_capacity.kafka.durability.steps import Step
 
 _NAMES = "ABCD"
 

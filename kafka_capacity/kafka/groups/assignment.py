@@ -8,22 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, stable_order
 from kafka_capacity.kafka.groups.model import Group, TopicPartition, TopicPartitions
-from kafka_capacity.kafka.groups.sorting import stable_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Assignment:
     """Who reads what, in the order of Kafka's lists.
-
-    Attributes:
-        member_ids: all members of the group, as it lists them.
-        topics: the table that :attr:`topic` points into.
-        start: int64[M + 1]; the list of member i is ``start[i]:start[i + 1]`` of the arrays below.
-        topic: int32[N], position in :attr:`topics`.
-        partition: int32[N].
-        thread: int32[N], the thread of the member that reads it; old Scala consumer only.
 
     >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
     >>> group = Group(
@@ -34,12 +25,12 @@ class Assignment:
     {'b': [], 'a': [('orders', 1), ('orders', 0)]}
     """
 
-    member_ids: tuple[str, ...]
-    topics: tuple[str, ...]
-    start: NDArray[np.int64]
-    topic: NDArray[np.int32]
-    partition: NDArray[np.int32]
-    thread: NDArray[np.int32] | None = None
+    member_ids: tuple[str, ...]  # all members of the group, as it lists them
+    topics: tuple[str, ...]  # the table that `topic` points into
+    start: NDArray[np.int64]  # int64[M + 1]; the list of member i is `start[i]:start[i + 1]` of the arrays below
+    topic: NDArray[np.int32]  # int32[N], position in `topics`
+    partition: NDArray[np.int32]  # int32[N]
+    thread: NDArray[np.int32] | None = None  # int32[N], the thread of the member that reads it; old Scala consumer only
 
     @classmethod
     def of(cls, group: Group, lists: Mapping[str, Sequence[TopicPartition]]) -> Assignment:
@@ -62,13 +53,7 @@ class Assignment:
     ) -> Assignment:
         """Make an assignment of rows: who gets which partition; each member's list keeps the order of the rows.
 
-        Args:
-            group: the group.
-            topics: the table that ``topic`` points into.
-            owner: int[N], position of the member in ``group.members``.
-            topic: int[N].
-            partition: int[N].
-            thread: int[N] or ``None``.
+        All are int[N]: ``owner`` positions in ``group.members``, ``topic`` positions in ``topics``.
         """
         members = len(group.members)
         rows = stable_order(owner, members)
@@ -84,41 +69,20 @@ class Assignment:
 
     @classmethod
     def of_codes(
-        cls,
-        group: Group,
-        topics: tuple[str, ...],
-        codes: Codes,
-        owner: NDArray[np.int64],
-        code: NDArray[np.int64],
+        cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: NDArray[np.int64], code: NDArray[np.int64]
     ) -> Assignment:
         """Make an assignment of rows of a member and the number of a partition, as :meth:`of_owners` does."""
-        members = len(group.members)
-        listed = code[stable_order(owner, members)]
-        return cls(
-            member_ids=tuple(member.member_id for member in group.members),
-            topics=topics,
-            start=np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=members)))).astype(np.int64),
-            topic=codes.topic.astype(np.int32)[listed],
-            partition=codes.partition.astype(np.int32)[listed],
-        )
+        topic, partition = codes.topic[code], codes.partition[code]
+        return cls.of_owners(group, topics, owner=owner, topic=topic, partition=partition)
 
     @classmethod
     def of_sets(
-        cls,
-        group: Group,
-        topics: tuple[str, ...],
-        codes: Codes,
-        owner: NDArray[np.int64],
-        code: NDArray[np.int64],
+        cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: NDArray[np.int64], code: NDArray[np.int64]
     ) -> Assignment:
         """Make an assignment of rows in any order: each member's list is sorted by topic, then partition.
 
-        Args:
-            group: the group.
-            topics: the table of ``codes``, sorted by name.
-            codes: the numbers of the partitions.
-            owner: int64[N], position of the member in ``group.members``.
-            code: int64[N]; what comes twice for a member counts once.
+        ``owner`` is int64[N], positions in ``group.members``; ``code`` int64[N], numbers of ``codes``, whose topics are
+        sorted by name. What comes twice for a member counts once.
         """
         times = np.bincount(code, minlength=codes.total)
         if len(code) == len(times) == codes.total and int(times.max(initial=1)) == 1:

@@ -9,8 +9,6 @@ Rules:
 Partitions are numbers here (:mod:`kafka_capacity.kafka.groups.codes`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,42 +22,25 @@ from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 
 
 class Memory(NamedTuple):
-    """What one member says.
+    """What one member says."""
 
-    Attributes:
-        partitions: what it had.
-        generation: when; ``None`` if it does not say.
-    """
-
-    partitions: TopicPartitions
-    generation: int | None
+    partitions: TopicPartitions  # what it had
+    generation: int | None  # when; `None` if it does not say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Claims:
-    """Who is believed to have had what.
+    """Who is believed to have had what."""
 
-    Attributes:
-        member: int64[N], position of the member in the group; members follow in the order of the leader's map.
-        code: int64[N], number of the partition, in the order of the member's list.
-        disputed: numbers of the partitions that two claimed in one generation.
-        latest_generation: the latest that any member names, -1 if none does.
-    """
-
+    # int64[N], position of the member in the group; members follow in the order of the leader's map
     member: NDArray[np.int64]
-    code: NDArray[np.int64]
-    disputed: frozenset[int]
-    latest_generation: int
+    code: NDArray[np.int64]  # int64[N], number of the partition, in the order of the member's list
+    disputed: frozenset[int]  # numbers of the partitions that two claimed in one generation
+    latest_generation: int  # the latest that any member names, -1 if none does
 
 
 def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes) -> Claims:
-    """Hear all members.
-
-    Args:
-        found: the group.
-        memories: what each member says, as the group lists them.
-        codes: numbers the partitions; those that do not exist are added.
-    """
+    """Hear all members, as the group lists them; partitions that they name and do not exist are added to ``codes``."""
     order = found.order
     topic, partition = concatenated([memories[i].partitions for i in order], found.table)
     lengths = np.array([len(memories[i].partitions) for i in order], dtype=np.int64)
@@ -70,12 +51,7 @@ def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes
     code = codes.encode(topic, partition)
     stated = [-1 if memory.generation is None else memory.generation for memory in memories]
     kept, disputed = _believed(found, stated, member, code)
-    return Claims(
-        member=member[kept],
-        code=code[kept],
-        disputed=disputed,
-        latest_generation=max([-1, *stated]),
-    )
+    return Claims(member=member[kept], code=code[kept], disputed=disputed, latest_generation=max([-1, *stated]))
 
 
 def _believed(

@@ -4,8 +4,6 @@ The coordinator holds the members in a ``HashMap`` by id, each member's topics i
 have in a ``HashMap`` of a ``HashSet`` of partitions for each topic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from kafka_capacity.errors import AssignmentError
@@ -16,8 +14,7 @@ from kafka_capacity.kafka.java.hashing import integer_hash, string_hashes, uuid_
 
 KAFKA_TYPE = "org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException"
 
-Held = dict[str, list[int]]
-"""Partitions by topic id; both in Java's order of iteration."""
+Held = dict[str, list[int]]  # partitions by topic id; both in Java's order of iteration
 
 
 def map_order(group: Group) -> list[int]:

@@ -4,8 +4,6 @@ What a member is to have is a ``HashMap`` by topic id of ``HashSet`` of partitio
 order of many members' maps and sets is worked out in one go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,27 +24,16 @@ from kafka_capacity.kafka.java.hashing import uuid_hashes
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Walk:
-    """The partitions of some members, each once.
+    """The partitions of some members, each once."""
 
-    Attributes:
-        topics: the table that :attr:`topic` points into.
-        member: int64[N], which of the lists; rises.
-        topic: int64[N], the topics of a member in the order of its map.
-        partition: int64[N], the partitions of a topic in the order of its set.
-    """
-
-    topics: tuple[str, ...]
-    member: NDArray[np.int64]
-    topic: NDArray[np.int64]
-    partition: NDArray[np.int64]
+    topics: tuple[str, ...]  # the table that `topic` points into
+    member: NDArray[np.int64]  # int64[N], which of the lists; rises
+    topic: NDArray[np.int64]  # int64[N], the topics of a member in the order of its map
+    partition: NDArray[np.int64]  # int64[N], the partitions of a topic in the order of its set
 
 
 def walk(lists: Sequence[TopicPartitions]) -> Walk:
-    """Walk over what members have.
-
-    Args:
-        lists: of each member, in the order in which its maps and sets are filled.
-    """
+    """Walk over what members have, each list in the order in which that member's maps and sets are filled."""
     table: dict[str, int] = {}
     for names in {id(part.topics): part.topics for part in lists}.values():
         for name in names:

@@ -12,8 +12,6 @@ Groups that the coordinator assigns (:class:`ServerLife`):
     The coordinator remembers what each member is to have, as long as it is a member.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -30,21 +28,15 @@ from kafka_capacity.kafka.groups.model import (
 )
 from kafka_capacity.kafka.groups.registry import Assignor
 
-MAX_ROUNDS = 10
-"""Rounds after which a cooperative group that does not settle is left alone."""
+MAX_ROUNDS = 10  # rounds after which a cooperative group that does not settle is left alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Round:
-    """One generation of a classic group.
+    """One generation of a classic group."""
 
-    Attributes:
-        generation: its number, from 1.
-        assignment: who got what.
-    """
-
-    generation: int
-    assignment: Assignment
+    generation: int  # its number, from 1
+    assignment: Assignment  # who got what
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,13 +71,9 @@ class ClassicLife:
     def rebalance(
         self, topics: Sequence[Topic], members: Sequence[Member], restarted: Collection[str] = ()
     ) -> list[Round]:
-        """Let members join, until nobody lost anything.
+        """Let members join, in the order in which the leader comes to know them, until nobody lost anything.
 
-        Args:
-            topics: the topics of the cluster now.
-            members: who joins, in the order in which the leader comes to know them. What they own and remember is
-                filled in.
-            restarted: ids of members that forgot everything.
+        What they own and remember is filled in; those who restarted, by id, forgot everything.
 
         Raises:
             AssignmentError: Kafka would throw.
@@ -150,18 +138,12 @@ class ServerLife:
         self._target: dict[str, TopicPartitions] = {}
 
     def assign(
-        self,
-        topics: Sequence[Topic],
-        members: Sequence[Member],
-        assignable: frozenset[TopicPartition] | None = None,
+        self, topics: Sequence[Topic], members: Sequence[Member], assignable: frozenset[TopicPartition] | None = None
     ) -> Assignment:
         """Make the next target assignment; who is not among the members is forgotten.
 
-        Args:
-            topics: the topics of the cluster now.
-            members: who is in the group, in the order in which the coordinator came to know them. What they are to
-                have now is filled in.
-            assignable: the partitions that may be assigned, ``None`` for all.
+        They are in the order in which the coordinator came to know them, and what they are to have now is filled in.
+        ``assignable`` are the partitions that may be assigned, ``None`` for all.
 
         Raises:
             AssignmentError: Kafka would throw.

@@ -1,7 +1,5 @@
 """The lists of the members while the general sticky assignment moves partitions, and whether they are balanced."""
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.kafka.groups.sorting import order_by, stable_order
+from kafka_capacity.kafka.groups.codes import order_by, stable_order
 from kafka_capacity.kafka.java.hashing import to_int
 
 
@@ -37,8 +35,7 @@ def fill_from_below(count: int, sizes: NDArray[np.int64], places: NDArray[np.int
     return np.concatenate((to[order_by(at, places[to])], np.argsort(places)[:over]))
 
 
-ASIDE = 1 << 40
-"""What a member that is set aside weighs: more than any number of partitions."""
+ASIDE = 1 << 40  # what a member that is set aside weighs: more than any number of partitions
 
 
 class Loads:

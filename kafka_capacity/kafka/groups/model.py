@@ -15,19 +15,14 @@ TopicPartition = tuple[str, int]
 class TopicPartitions:
     """A list of partitions in an order that matters, as two arrays over a table of topics.
 
-    Attributes:
-        topics: names (or ids) that :attr:`topic` points into; many lists may share one table.
-        topic: int32[N], position in :attr:`topics`.
-        partition: int32[N], number within the topic.
-
     >>> owned = TopicPartitions.of([("orders", 1), ("audit", 0), ("orders", 0)])
     >>> owned.topics, owned.topic.tolist(), owned.pairs()
     (('orders', 'audit'), [0, 1, 0], [('orders', 1), ('audit', 0), ('orders', 0)])
     """
 
-    topics: tuple[str, ...]
-    topic: NDArray[np.int32]
-    partition: NDArray[np.int32]
+    topics: tuple[str, ...]  # names (or ids) that `topic` points into; many lists may share one table
+    topic: NDArray[np.int32]  # int32[N], position in `topics`
+    partition: NDArray[np.int32]  # int32[N], number within the topic
 
     @classmethod
     def of(cls, pairs: Iterable[TopicPartition]) -> TopicPartitions:
@@ -64,56 +59,36 @@ NO_PARTITIONS = TopicPartitions.of(())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic as the metadata of the cluster shows it.
+    """A topic as the metadata of the cluster shows it."""
 
-    Attributes:
-        name: the topic's name; for the assignors of the group coordinator its id (22 characters of base64url).
-        partitions: how many it has. To a client 0 is a topic without metadata, which it leaves out.
-        racks: the rack of each replica of each partition, ``None`` for a replica without one; ``None`` where no
-            rack is known.
-    """
-
-    name: str
-    partitions: int
+    name: str  # the topic's name; for the assignors of the group coordinator its id (22 characters of base64url)
+    partitions: int  # how many it has. To a client 0 is a topic without metadata, which it leaves out.
+    # the rack of each replica of each partition, `None` for a replica without one; `None` where no rack is known
     racks: tuple[tuple[str | None, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """What an assignor of a client adds to the member's subscription.
+    """What an assignor of a client adds to the member's subscription."""
 
-    Attributes:
-        generation: when the member got what it names; ``None`` in the oldest format, which has no generation.
-        partitions: what it had (``sticky`` only).
-    """
-
+    # when the member got what it names; `None` in the oldest format, which has no generation
     generation: int | None = None
-    partitions: TopicPartitions = NO_PARTITIONS
+    partitions: TopicPartitions = NO_PARTITIONS  # what it had (`sticky` only)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A member of a group and its subscription.
+    """A member of a group and its subscription."""
 
-    Attributes:
-        member_id: the id that the coordinator knows it by.
-        topics: what it subscribes to, in the order it says them.
-        instance_id: ``group.instance.id`` of a static member.
-        rack: ``client.rack``; an empty one counts as none.
-        owned: what it holds: the partitions in its subscription, or its target assignment at the coordinator.
-        generation: when it got :attr:`owned`; ``None`` (or below 0) in the oldest formats.
-        user_data: what its assignor adds.
-        threads: how many threads read each of :attr:`topics`; for the assignors of the old Scala consumer only,
-            where ``None`` is one each.
-    """
-
-    member_id: str
-    topics: tuple[str, ...]
-    instance_id: str | None = None
-    rack: str | None = None
+    member_id: str  # the id that the coordinator knows it by
+    topics: tuple[str, ...]  # what it subscribes to, in the order it says them
+    instance_id: str | None = None  # `group.instance.id` of a static member
+    rack: str | None = None  # `client.rack`; an empty one counts as none
+    # what it holds: the partitions in its subscription, or its target assignment at the coordinator
     owned: TopicPartitions = NO_PARTITIONS
-    generation: int | None = None
-    user_data: UserData | None = None
+    generation: int | None = None  # when it got `owned`; `None` (or below 0) in the oldest formats
+    user_data: UserData | None = None  # what its assignor adds
+    # how many threads read each of `topics`; for the assignors of the old Scala consumer only, where `None` is one each
     threads: tuple[int, ...] | None = None
 
     @property
@@ -124,16 +99,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """One assignment to be made.
+    """One assignment to be made."""
 
-    Attributes:
-        topics: the topics of the cluster, at least those that members subscribe to.
-        members: in the order in which Kafka comes to know them. Ids are unique.
-        assignable: the partitions that may be assigned, ``None`` for all; share groups only.
-    """
-
-    topics: tuple[Topic, ...]
-    members: tuple[Member, ...]
+    topics: tuple[Topic, ...]  # the topics of the cluster, at least those that members subscribe to
+    members: tuple[Member, ...]  # in the order in which Kafka comes to know them. Ids are unique.
+    # the partitions that may be assigned, `None` for all; share groups only
     assignable: frozenset[TopicPartition] | None = None
     _by_name: dict[str, Topic] = field(init=False, repr=False, compare=False)
 

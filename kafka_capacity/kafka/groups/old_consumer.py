@@ -19,11 +19,9 @@ Worked example, 10 partitions over three consumers of one thread:
 >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
 >>> members = tuple(Member(member_id=name, topics=("orders",)) for name in ("aaa", "bbb", "ccc"))
 >>> group = Group(topics=(Topic(name="orders", partitions=10),), members=members)
->>> {name: [p for _, p in part] for name, part in OldRangeAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_old_ranges(group).lists().items()}
 {'aaa': [0, 1, 2, 3], 'bbb': [4, 5, 6], 'ccc': [7, 8, 9]}
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -33,55 +31,42 @@ from kafka_capacity.kafka.groups.range_ import range_owners
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.java.hashing import string_hash, utf16_key
 
-Thread = tuple[int, int]
-"""Position of the consumer in the group, number of its thread."""
+Thread = tuple[int, int]  # position of the consumer in the group, number of its thread
 
 
 @register("range", GroupProtocol.OLD)
-class OldRangeAssignor:
-    """Runs of neighbours, topic by topic, over threads."""
-
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign topic by topic."""
-        rows: list[tuple[Thread, int, int]] = []
-        readers = _threads_by_topic(group)
-        for number, topic in enumerate(group.topics):
-            threads = readers.get(topic.name)
-            if threads:
-                places = range_owners(topic.partitions, np.arange(len(threads))).tolist()
-                rows += [(threads[place], number, partition) for partition, place in enumerate(places)]
-        return _assignment(group, rows)
+def assign_old_ranges(group: Group) -> Assignment:
+    """Assign runs of neighbours, topic by topic, over threads."""
+    rows: list[tuple[Thread, int, int]] = []
+    readers = _threads_by_topic(group)
+    for number, topic in enumerate(group.topics):
+        threads = readers.get(topic.name)
+        if threads:
+            places = range_owners(topic.partitions, np.arange(len(threads))).tolist()
+            rows += [(threads[place], number, partition) for partition, place in enumerate(places)]
+    return _assignment(group, rows)
 
 
 @register("roundrobin", GroupProtocol.OLD)
-class OldRoundRobinAssignor:
-    """One circle of threads for all partitions, in the order of their hashes."""
-
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Deal the partitions."""
-        readers = _threads_by_topic(group)
-        circle = _sorted(group, {thread for threads in readers.values() for thread in threads})
-        reads = {topic: frozenset(threads) for topic, threads in readers.items()}
-        partitions = [
-            (string_hash(f"[{topic.name},{partition}]"), number, partition)
-            for number, topic in enumerate(group.topics)
-            if topic.name in readers
-            for partition in range(topic.partitions)
-        ]
-        rows: list[tuple[Thread, int, int]] = []
-        turn = 0
-        for _, number, partition in sorted(partitions, key=lambda hashed: hashed[0]):
-            while circle[turn] not in reads[group.topics[number].name]:
-                turn = (turn + 1) % len(circle)
-            rows.append((circle[turn], number, partition))
+def assign_old_round_robin(group: Group) -> Assignment:
+    """Deal all partitions to one circle of threads, in the order of their hashes."""
+    readers = _threads_by_topic(group)
+    circle = _sorted(group, {thread for threads in readers.values() for thread in threads})
+    reads = {topic: frozenset(threads) for topic, threads in readers.items()}
+    partitions = [
+        (string_hash(f"[{topic.name},{partition}]"), number, partition)
+        for number, topic in enumerate(group.topics)
+        if topic.name in readers
+        for partition in range(topic.partitions)
+    ]
+    rows: list[tuple[Thread, int, int]] = []
+    turn = 0
+    for _, number, partition in sorted(partitions, key=lambda hashed: hashed[0]):
+        while circle[turn] not in reads[group.topics[number].name]:
             turn = (turn + 1) % len(circle)
-        return _assignment(group, rows)
+        rows.append((circle[turn], number, partition))
+        turn = (turn + 1) % len(circle)
+    return _assignment(group, rows)
 
 
 def _threads_by_topic(group: Group) -> dict[str, list[Thread]]:

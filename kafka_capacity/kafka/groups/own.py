@@ -10,8 +10,6 @@ rebalances, ``is_cooperative = True``. Once the package is installed, ``by-size`
 answers are checked: every partition of a subscribed topic to exactly one member that subscribes to it.
 """
 
-from __future__ import annotations
-
 from importlib import metadata
 from typing import Any
 
@@ -72,11 +70,7 @@ def load_own(name: str) -> OwnAssignor:
 def check_assignment(group: Group, answer: Assignment, name: str, *, may_leave_out: bool = False) -> None:
     """Check that every partition of a subscribed topic goes to exactly one member that subscribes to it.
 
-    Args:
-        group: the group.
-        answer: who gets what.
-        name: the assignor, for messages.
-        may_leave_out: whether a partition may wait for the next round, as in a cooperative one.
+    Where it ``may_leave_out``, a partition may wait for the next round, as in a cooperative one.
 
     Raises:
         AssignmentError: it is not so; the message names a partition.

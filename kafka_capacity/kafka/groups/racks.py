@@ -4,8 +4,6 @@ Racks count only if some member's rack holds a replica and the racks of the part
 count, a member with a rack makes Kafka sort the partitions by how many members are in their racks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,21 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.model import Topic
-from kafka_capacity.kafka.groups.range_racks import partition_racks, racks_differ
+from kafka_capacity.kafka.groups.range_ import partition_racks, racks_differ
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 
 
 class Racks:
-    """Racks of the members and of all partitions, which are numbered through, topic by topic.
+    """Racks of the members and of all partitions, which are numbered through, topic by topic."""
 
-    Attributes:
-        member: the rack of each member, as the group lists them; all ``None`` where racks do not count.
-        partition: the racks of each partition; empty where racks do not count.
-        nearby: int64[P], how many members are in the racks of each partition; ``None`` if no member has a rack.
-    """
-
-    member: list[str | None]
-    partition: list[frozenset[str]]
+    member: list[str | None]  # the rack of each member, as the group lists them; all `None` where racks do not count
+    partition: list[frozenset[str]]  # the racks of each partition; empty where racks do not count
+    # int64[P], how many members are in the racks of each partition; `None` if no member has a rack
     nearby: NDArray[np.int64] | None
 
     def __init__(self, found: Subscriptions) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,27 +10,77 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.loads import ASIDE, Loads
-from kafka_capacity.kafka.groups.movements import Movements
 from kafka_capacity.kafka.groups.racks import Racks
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions, topics_by_list
+from kafka_capacity.kafka.java.hash_map import JavaHashSet
 from kafka_capacity.kafka.java.hashing import string_hashes, to_int
+
+Pair = tuple[int, int]  # the member that had a partition before all moves, and the one that has it now
+
+
+class Movements:
+    """Moves of partitions between members.
+
+    None may cross another (``PartitionMovements``, 4.3.1).
+
+    Args:
+        topic_of: the topic of a partition (by number).
+        hash_of: its Java hash: where a set of partitions offers a choice, its first in Java's order is taken.
+    """
+
+    def __init__(self, topic_of: Callable[[int], int], hash_of: Callable[[int], int]) -> None:
+        self._topic_of = topic_of
+        self._hash_of = hash_of
+        self._by_topic: dict[int, dict[Pair, JavaHashSet[int]]] = {}
+        self._pair: dict[int, Pair] = {}
+
+    def actual(self, code: int, holder: int, new: int) -> int:
+        """Return which partition to move in the place of one: of its topic, one that came from the new member."""
+        moves = self._by_topic.get(self._topic_of(code))
+        if not moves:
+            return code
+        came_from = self._pair[code][0] if code in self._pair else holder
+        crossing = moves.get((new, came_from))
+        return code if crossing is None else next(iter(crossing))
+
+    def record(self, code: int, holder: int, new: int) -> None:
+        """Note a move; one back to where a partition was at first cancels out."""
+        if code not in self._pair:
+            self._add(code, (holder, new))
+            return
+        first = self._remove(code)
+        if first != new:
+            self._add(code, (first, new))
+
+    def _add(self, code: int, pair: Pair) -> None:
+        self._pair[code] = pair
+        moves = self._by_topic.setdefault(self._topic_of(code), {})
+        if pair not in moves:
+            moves[pair] = JavaHashSet[int](self._hash_of)
+        moves[pair].add(code)
+
+    def _remove(self, code: int) -> int:
+        pair = self._pair.pop(code)
+        topic = self._topic_of(code)
+        moves = self._by_topic[topic]
+        moves[pair].discard(code)
+        if not len(moves[pair]):
+            del moves[pair]
+        if not moves:
+            del self._by_topic[topic]
+        return pair[0]
+
 
 _FIRST_LOOK = 16  # partitions looked at in one go, four times as many after each look in vain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wishes:
-    """Who subscribes to what. A topic that a member names twice counts twice, as in Kafka.
+    """Who subscribes to what. A topic that a member names twice counts twice, as in Kafka."""
 
-    Attributes:
-        subscribers: members of each topic.
-        topics: int64 arrays, topics of each member, in its own order.
-        most: how many partitions each member can get at most.
-    """
-
-    subscribers: Subscribers
-    topics: list[NDArray[np.int64]]
-    most: list[int]
+    subscribers: Subscribers  # members of each topic
+    topics: list[NDArray[np.int64]]  # int64 arrays, topics of each member, in its own order
+    most: list[int]  # how many partitions each member can get at most
 
     @classmethod
     def of(cls, found: Subscriptions) -> Wishes:
@@ -62,13 +113,7 @@ class Reassigning:
     """
 
     def __init__(
-        self,
-        found: Subscriptions,
-        codes: Codes,
-        racks: Racks,
-        wishes: Wishes,
-        loads: Loads,
-        previous: dict[int, int],
+        self, found: Subscriptions, codes: Codes, racks: Racks, wishes: Wishes, loads: Loads, previous: dict[int, int]
     ) -> None:
         self.loads = loads
         self.topic_of: list[int] = codes.topic.tolist()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.groups.assignment import Assignment
@@ -21,26 +22,18 @@ from kafka_capacity.kafka.groups.own import load_own, own_names
 class GroupProtocol(StrEnum):
     """How the members of a group agree on who reads what."""
 
-    CLASSIC = "classic"
-    """A member, the leader, assigns (``group.protocol=classic``)."""
-    CONSUMER = "consumer"
-    """The coordinator assigns (KIP-848, ``group.protocol=consumer``)."""
-    SHARE = "share"
-    """Members share partitions (KIP-932)."""
-    OLD = "old"
-    """The Scala consumer of 0.10 and before: every member assigns its own threads."""
+    CLASSIC = "classic"  # a member, the leader, assigns (`group.protocol=classic`)
+    CONSUMER = "consumer"  # the coordinator assigns (KIP-848, `group.protocol=consumer`)
+    SHARE = "share"  # members share partitions (KIP-932)
+    OLD = "old"  # the Scala consumer of 0.10 and before: every member assigns its own threads
 
 
 class Assignor(Protocol):
-    """Return who reads what. Write a class like this to bring your own.
+    """Return who reads what. Write a class like this to bring your own."""
 
-    Attributes:
-        name: as users type it.
-        is_cooperative: whether members keep what they hold while the group rebalances, so that a partition is
-            taken from one member in one round and given to another in the next. Classic groups only.
-    """
-
-    name: str
+    name: str  # as users type it
+    # whether members keep what they hold while the group rebalances, so that a partition is taken from one member in
+    # one round and given to another in the next. Classic groups only.
     is_cooperative: bool
 
     def assign(self, group: Group) -> Assignment:
@@ -52,7 +45,17 @@ class Assignor(Protocol):
         ...
 
 
-AnyAssignor = TypeVar("AnyAssignor", bound=Assignor)
+Assigns = Callable[[Group], Assignment]
+
+
+@dataclass(slots=True, kw_only=True)
+class KafkasAssignor:
+    """One of Kafka's, a function; the fields are those of :class:`Assignor`."""
+
+    name: str
+    assign: Assigns
+    is_cooperative: bool
+
 
 _CLASSIC, _CONSUMER, _SHARE, _OLD = GroupProtocol
 _MODULES = {
@@ -60,7 +63,7 @@ _MODULES = {
     (_CLASSIC, "range"): "kafka_capacity.kafka.groups.range_",
     (_CLASSIC, "roundrobin"): "kafka_capacity.kafka.groups.roundrobin",
     (_CLASSIC, "sticky"): "kafka_capacity.kafka.groups.sticky",
-    (_CONSUMER, "range"): "kafka_capacity.kafka.groups.server_range",
+    (_CONSUMER, "range"): "kafka_capacity.kafka.groups.range_",
     (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
     (_SHARE, "simple"): "kafka_capacity.kafka.groups.simple",
     (_OLD, "range"): "kafka_capacity.kafka.groups.old_consumer",
@@ -69,13 +72,12 @@ _MODULES = {
 _registered: dict[tuple[GroupProtocol, str], Assignor] = {}
 
 
-def register(name: str, protocol: GroupProtocol) -> Callable[[type[AnyAssignor]], type[AnyAssignor]]:
-    """Decorate an :class:`Assignor` class so that :func:`assignor` finds it; sets its ``name``."""
+def register(name: str, protocol: GroupProtocol, *, is_cooperative: bool = False) -> Callable[[Assigns], Assigns]:
+    """Decorate a function that assigns, so that :func:`assignor` finds it."""
 
-    def add(assignor_class: type[AnyAssignor]) -> type[AnyAssignor]:
-        assignor_class.name = name
-        _registered[protocol, name] = assignor_class()
-        return assignor_class
+    def add(assign: Assigns) -> Assigns:
+        _registered[protocol, name] = KafkasAssignor(name=name, assign=assign, is_cooperative=is_cooperative)
+        return assign
 
     return add
 

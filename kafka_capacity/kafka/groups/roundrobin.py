@@ -16,11 +16,9 @@ Worked example, 8 partitions over 3 members:
 >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
 >>> members = tuple(Member(member_id=name, topics=("orders",)) for name in "abc")
 >>> group = Group(topics=(Topic(name="orders", partitions=8),), members=members)
->>> {name: [p for _, p in part] for name, part in RoundRobinAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_round_robin(group).lists().items()}
 {'a': [0, 3, 6], 'b': [1, 4, 7], 'c': [2, 5]}
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,34 +32,28 @@ from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions
 
 
 @register("roundrobin", GroupProtocol.CLASSIC)
-class RoundRobinAssignor:
-    """One circle of members for all topics."""
+def assign_round_robin(group: Group) -> Assignment:
+    """Deal the partitions of all topics to one circle of members.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Deal the partitions.
-
-        Raises:
-            AssignmentError: the group has no member.
-        """
-        if not group.members:
-            message = "a circle of members needs at least one member"
-            raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")
-        found = Subscriptions.of(group)
-        seat = join_places(group, found.order)
-        circle = np.argsort(seat)
-        readers = found.subscribers().sorted_by(seat)
-        alphabetical = found.alphabetical()
-        codes = Codes(found.partition_counts())
-        rows = codes.in_topics(np.array(alphabetical, dtype=np.int64))
-        if readers.are_shared:
-            owner = np.resize(circle[np.sort(seat[readers.member])], len(rows))
-        else:
-            owner = _pass_round(found, readers, alphabetical, seat)
-        topic, partition = codes.topic[rows], codes.partition[rows]
-        return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
+    Raises:
+        AssignmentError: the group has no member.
+    """
+    if not group.members:
+        message = "a circle of members needs at least one member"
+        raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")
+    found = Subscriptions.of(group)
+    seat = join_places(group, found.order)
+    circle = np.argsort(seat)
+    readers = found.subscribers().sorted_by(seat)
+    alphabetical = found.alphabetical()
+    codes = Codes(found.partition_counts())
+    rows = codes.in_topics(np.array(alphabetical, dtype=np.int64))
+    if readers.are_shared:
+        owner = np.resize(circle[np.sort(seat[readers.member])], len(rows))
+    else:
+        owner = _pass_round(found, readers, alphabetical, seat)
+    topic, partition = codes.topic[rows], codes.partition[rows]
+    return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
 
 
 def _pass_round(

@@ -1,7 +1,5 @@
 """Partitions held by several members at once, while the share-group assignor evens them out (4.3.1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -14,8 +12,7 @@ from kafka_capacity.kafka.groups.model import TopicPartition
 from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet
 from kafka_capacity.kafka.java.hashing import integer_hash
 
-P = TypeVar("P")
-"""A partition: (topic id, number), or the number alone where one topic is looked at."""
+P = TypeVar("P")  # a partition: (topic id, number), or the number alone where one topic is looked at
 
 
 def sized_for(count: int) -> int:

@@ -26,11 +26,9 @@ Worked example, 2 partitions over 3 members: each partition is shared by two, an
 >>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
 >>> members = tuple(Member(member_id=name, topics=(orders,)) for name in "abc")
 >>> group = Group(topics=(Topic(name=orders, partitions=2),), members=members)
->>> {name: [p for _, p in part] for name, part in SimpleAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_shares(group).lists().items()}
 {'a': [0, 1], 'b': [1], 'c': [0]}
 """
-
-from __future__ import annotations
 
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.coordinator import (
@@ -89,19 +87,13 @@ def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: N
 
 
 @register("simple", GroupProtocol.SHARE)
-class SimpleAssignor:
-    """The assignor of share groups."""
+def assign_shares(group: Group) -> Assignment:
+    """Assign a share group, by what the members are to have now.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign, by what the members are to have now.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
-        return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
 
 
 def _assign_homogeneous(group: Group) -> Assignment:

@@ -14,7 +14,7 @@ Algorithm:
     1. Members say what they had (``sticky`` in its user data, ``cooperative-sticky`` as owned partitions);
        :mod:`kafka_capacity.kafka.groups.claims` settles who is believed.
     2. All subscriptions equal: :mod:`kafka_capacity.kafka.groups.sticky_equal`; else
-       :mod:`.sticky_general`. Members that subscribe to nothing and come before all others in
+       :func:`assign_general`. Members that subscribe to nothing and come before all others in
        the leader's map do not make subscriptions unequal, and then take part: a quirk of Kafka's.
     3. ``cooperative-sticky`` takes out what changes hands.
 
@@ -32,63 +32,51 @@ Worked example: c joins a and b, who had two and three partitions. Two each and 
 ...     for name, partitions in had.items()
 ... )
 >>> group = Group(topics=(Topic(name="orders", partitions=5),), members=members)
->>> answer = CooperativeStickyAssignor().assign(group).lists()
+>>> answer = assign_cooperatively(group).lists()
 >>> {name: [p for _, p in part] for name, part in answer.items()}
 {'a': [0, 1], 'b': [2, 3], 'c': []}
 """
 
-from __future__ import annotations
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.claims import Memory, settle_claims
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.claims import Claims, Memory, settle_claims
+from kafka_capacity.kafka.groups.codes import Codes, stable_order
+from kafka_capacity.kafka.groups.loads import Loads, balance_score
 from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, TopicPartitions, concatenated
 from kafka_capacity.kafka.groups.racks import Racks
+from kafka_capacity.kafka.groups.reassigning import Reassigning, Wishes
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
-from kafka_capacity.kafka.groups.sorting import stable_order
-from kafka_capacity.kafka.groups.sticky_equal import assign_equal
-from kafka_capacity.kafka.groups.sticky_general import assign_general
+from kafka_capacity.kafka.groups.sticky_equal import assign_equal, left_over
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
-from kafka_capacity.kafka.java.hash_map import computed_order
-from kafka_capacity.kafka.java.hashing import string_hashes
+from kafka_capacity.kafka.java.hash_map import computed_order, put_order
+from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Positions of members and numbers of partitions, one row a partition given; a member's rows are in list order."""
 
 
 @register("sticky", GroupProtocol.CLASSIC)
-class StickyAssignor:
-    """Keeps partitions where they were; members let go of everything while the group rebalances."""
+def assign_sticky(group: Group) -> Assignment:
+    """Keep partitions where they were, by members' user data; members let go of all while the group rebalances.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign, by what the members' user data says they had.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
-        return _assign(group, [_from_user_data(member) for member in group.members], is_cooperative=False)
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return _assign(group, [_from_user_data(member) for member in group.members], is_cooperative=False)
 
 
-@register("cooperative-sticky", GroupProtocol.CLASSIC)
-class CooperativeStickyAssignor:
-    """Keeps partitions where they are; what changes hands takes two rounds."""
+@register("cooperative-sticky", GroupProtocol.CLASSIC, is_cooperative=True)
+def assign_cooperatively(group: Group) -> Assignment:
+    """Keep partitions where they are, by what members own; what changes hands takes two rounds.
 
-    name: str
-    is_cooperative = True
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign, by what the members own.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
-        return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)
 
 
 def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> Assignment:
@@ -204,3 +192,126 @@ def _without(rows: Rows, moved: dict[int, int]) -> Rows:
     kept = np.ones(len(code), dtype=np.bool_)
     kept[candidates[first]] = False
     return owner[kept], code[kept]
+
+
+def assign_general(
+    found: Subscriptions, codes: Codes, racks: Racks, claims: Claims, memories: Sequence[Memory]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Assign; give rows (member, partition number), each member's in list order.
+
+    Algorithm:
+        1. Members keep everything they had, subscribe to and (where racks count) have in their rack.
+        2. The other partitions, topics with the fewest subscribers first, each go to the subscriber with the fewest
+           partitions; where racks count first to one in their racks, if there is any.
+        3. Topics with one subscriber, and members for whom nothing can change, are set aside. Then partitions are
+           tried one after another, and again from the front as long as one moved: to the member that had it a
+           generation ago, or to the least loaded subscriber, if the holder has at least two more than that (or than
+           any subscriber). First only those of step 2 are tried, unless step 1 took something away.
+        4. If that made the assignment no better, it is undone (unless nobody had anything before).
+
+    Stickiness within step 3: instead of a partition, one of the same topic goes that came from the member that is to
+    get it (:mod:`kafka_capacity.kafka.groups.reassigning`).
+
+    Quirks:
+        The member of a generation ago may no longer subscribe to the topic and gets the partition all the same; if it
+        is set aside, Kafka throws a NullPointerException. Step 1's list is compared with all partitions side by side,
+        as in :mod:`kafka_capacity.kafka.groups.sticky_equal`.
+
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    wishes = Wishes.of(found)
+    previous = _previous_holders(found, codes, claims, memories)
+    map_order = np.array(found.order)[put_order(found.hashes[found.order])].tolist()
+    held = _held(found, codes, claims, wishes, racks)
+    was_revoked = len(held[0]) < len(claims.code)
+    topic_order = sorted(found.alphabetical(), key=wishes.subscribers.count.tolist().__getitem__)
+    left = left_over(codes, topic_order, held[1])
+    everything = codes.in_topics(np.array(topic_order, dtype=np.int64))
+
+    ends = np.cumsum(np.bincount(held[0], minlength=len(map_order))).tolist()
+    listed = held[1].tolist()
+    lists = [listed[first:end] for first, end in zip([0, *ends], ends, strict=False)]
+    loads = Loads(lists, len(codes.topic), _ranks(found), map_order)
+    loads.owner[held[1]] = held[0]
+    loads.rank_all()
+    work = Reassigning(found, codes, racks, wishes, loads, previous)
+    is_new = loads.extremes()[1] == 0
+    work.give(work.give_in_rack(left) if racks.count else left)
+    _balance(work, wishes, left, everything, is_new=is_new, was_revoked=was_revoked)
+    counts = [len(lists[member]) for member in map_order]
+    flat = [code for member in map_order for code in lists[member]]
+    return np.repeat(np.array(map_order, dtype=np.int64), counts), np.array(flat, dtype=np.int64)
+
+
+def _balance(
+    work: Reassigning,
+    wishes: Wishes,
+    left: NDArray[np.int64],
+    everything: NDArray[np.int64],
+    *,
+    is_new: bool,
+    was_revoked: bool,
+) -> None:
+    loads = work.loads
+    is_shared = wishes.subscribers.count >= 2
+    everything = everything[is_shared[work.topics[everything]]]
+    left = left[is_shared[work.topics[left]]]
+    for member in range(len(loads.lists)):
+        if not _can_change(member, work, wishes):
+            loads.set_aside(member)
+    before = loads.active_lists()
+    if not was_revoked:
+        work.reassign(left)
+    if work.reassign(everything) and not is_new and balance_score(loads.active_lists()) >= balance_score(before):
+        for member, codes in before.items():
+            loads.lists[member] = codes
+
+
+def _can_change(member: int, work: Reassigning, wishes: Wishes) -> bool:
+    held = work.loads.lists[member]
+    if len(held) < wishes.most[member]:
+        return True
+    return any(wishes.is_shared(work.topic_of[code]) for code in held)
+
+
+def _held(
+    found: Subscriptions, codes: Codes, claims: Claims, wishes: Wishes, racks: Racks
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what members keep: rows (member, partition number), members as the group lists them.
+
+    Left out is what they no longer subscribe to or have in the wrong rack.
+    """
+    member, code = claims.member, claims.code
+    stays = wishes.subscribers.are_readers(member, codes.topic[code])
+    if racks.count:
+        pairs = zip(member.tolist(), code.tolist(), strict=True)
+        stays &= ~np.array([racks.mismatch(i, number) for i, number in pairs], dtype=np.bool_)
+    member, code = member[stays], code[stays]
+    rows = stable_order(member, len(found.group.members))
+    return member[rows], code[rows]
+
+
+def _previous_holders(found: Subscriptions, codes: Codes, claims: Claims, memories: Sequence[Memory]) -> dict[int, int]:
+    """Find who had each partition in the latest generation but the current one."""
+    holders: dict[int, tuple[int, int]] = {}
+    for member in found.order:
+        memory = memories[member]
+        generation = -1 if memory.generation is None else memory.generation
+        is_older = generation < claims.latest_generation
+        if not is_older:
+            continue
+        topic, partition = concatenated([memory.partitions], found.table)
+        is_known = topic >= 0
+        for code in codes.encode(topic[is_known], partition[is_known]).tolist():
+            if code not in holders or generation > holders[code][1]:
+                holders[code] = (member, generation)
+    return {code: member for code, (member, _) in holders.items()}
+
+
+def _ranks(found: Subscriptions) -> NDArray[np.int64]:
+    """Return the place of each member by name: int64[M]."""
+    names = utf16_keys([member.member_id for member in found.group.members])
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return ranks

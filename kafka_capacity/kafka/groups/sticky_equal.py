@@ -7,7 +7,7 @@ Algorithm:
        as there are larger shares, else up to the smaller. They are asked in the order of a hash map, which decides
        who gets the larger shares. Where racks count, what is in the wrong rack is not kept.
     2. Where racks count: partitions with the fewest members in their racks first, each goes to the next member in
-       one of its racks that is below its share (:mod:`kafka_capacity.kafka.groups.sticky_equal_racks`).
+       one of its racks that is below its share (:mod:`kafka_capacity.kafka.groups.sticky_equal`).
     3. The others go round the members below the smaller share, by name, until each has it; then one more each, to
        those who kept exactly the smaller share, then to those just filled.
 
@@ -16,21 +16,108 @@ Quirk:
     does not exist stops the walk: all after it count as left over though they were kept, and there may not be room.
 """
 
-from __future__ import annotations
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.claims import Claims
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, order_by, stable_order
 from kafka_capacity.kafka.groups.racks import Racks
-from kafka_capacity.kafka.groups.shares import Shares
-from kafka_capacity.kafka.groups.sorting import order_by, stable_order
-from kafka_capacity.kafka.groups.sticky_equal_racks import deal_in_rack
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 from kafka_capacity.kafka.java.hash_map import put_order
 from kafka_capacity.kafka.java.hashing import utf16_keys
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Shares:
+    """How far the members are."""
+
+    smaller: int  # the share that each member gets
+    larger: int  # the same, or one more where the partitions do not divide evenly
+    larger_wanted: int  # how many members get the larger share, 0 where both are the same
+    larger_given: int = 0  # how many have it
+    count: NDArray[np.int64]  # int64[M], partitions of each member
+    below: list[int] = field(default_factory=list)  # members with less than the smaller share
+    at_smaller: list[int] = field(default_factory=list)  # members with exactly the smaller share that may get one more
+
+    @property
+    def wants_larger(self) -> bool:
+        """Whether more members are to get the larger share."""
+        return self.larger_given < self.larger_wanted
+
+    def keep(self, member: int, had: int) -> int:
+        """Return how many of its partitions a member keeps; puts it where it belongs."""
+        if had < self.smaller:
+            self.below.append(member)
+            kept = had
+        elif had >= self.larger and self.wants_larger:
+            self.larger_given += 1
+            if self.larger_given == self.larger_wanted:
+                self.at_smaller.clear()
+            kept = self.larger
+        else:
+            if self.wants_larger:
+                self.at_smaller.append(member)
+            kept = self.smaller
+        self.count[member] = kept
+        return kept
+
+
+Dealt = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def deal_in_rack(left: NDArray[np.int64], racks: Racks, shares: Shares) -> Dealt:
+    """Assign partitions to members in their racks: int64, those that are given, to whom, and those that are left.
+
+    Members below the smaller share are asked round and round, those at it from the first on. ``shares`` are brought up
+    to date.
+    """
+    given: list[int] = []
+    to: list[int] = []
+    remaining: list[int] = []
+    turn = 0
+    for code in left.tolist():
+        position = racks.next_in_rack(code, shares.below, turn)
+        if position is not None:
+            member = shares.below[position]
+            turn = _fill(position, shares)
+        else:
+            at_smaller = racks.next_in_rack(code, shares.at_smaller, 0)
+            if at_smaller is None:
+                remaining.append(code)
+                continue
+            member = shares.at_smaller[at_smaller]
+            _raise_above(at_smaller, shares)
+        shares.count[member] += 1
+        given.append(code)
+        to.append(member)
+    return np.array(given, dtype=np.int64), np.array(to, dtype=np.int64), np.array(remaining, dtype=np.int64)
+
+
+def _fill(position: int, shares: Shares) -> int:
+    """Move a member on that is about to get one more; give the position to go on from."""
+    member = shares.below[position]
+    count = int(shares.count[member]) + 1
+    if count >= shares.smaller:
+        del shares.below[position]
+        if count < shares.larger and shares.wants_larger:
+            shares.at_smaller.append(member)
+    else:
+        position += 1
+    return position % len(shares.below) if shares.below else 0
+
+
+def _raise_above(position: int, shares: Shares) -> None:
+    """Note that a member at the smaller share is about to get the larger."""
+    member = shares.at_smaller[position]
+    if shares.count[member] + 1 == shares.larger:
+        del shares.at_smaller[position]
+        shares.larger_given += 1
+        if not shares.wants_larger:
+            shares.at_smaller.clear()
+
 
 _ILLEGAL_STATE = "java.lang.IllegalStateException"
 
@@ -49,10 +136,7 @@ def assign_equal(found: Subscriptions, codes: Codes, racks: Racks, claims: Claim
         raise AssignmentError("a group without members", kafka_type="java.lang.ArithmeticException")
     smaller, extra = divmod(codes.total, len(members))
     shares = Shares(
-        smaller=smaller,
-        larger=smaller + (extra > 0),
-        larger_wanted=extra,
-        count=np.zeros(len(members), dtype=np.int64),
+        smaller=smaller, larger=smaller + (extra > 0), larger_wanted=extra, count=np.zeros(len(members), dtype=np.int64)
     )
     owner, code, was = _keep_owned(found, codes, racks, claims, shares)
     names = utf16_keys([member.member_id for member in members])

@@ -13,35 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.groups.codes import stable_order
 from kafka_capacity.kafka.groups.model import Group, Topic
-from kafka_capacity.kafka.groups.sorting import stable_order
 from kafka_capacity.kafka.java.hash_map import put_order
 from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subscribers:
-    """Who subscribes to each of some topics. Where all members want the same, all topics share one run.
+    """Who subscribes to each of some topics. Where all members want the same, all topics share one run."""
 
-    Attributes:
-        member: int64[N], positions of members in the group.
-        first: int64[T], where the run of each topic starts in :attr:`member`.
-        count: int64[T], how long it is.
-    """
-
-    member: NDArray[np.int64]
-    first: NDArray[np.int64]
-    count: NDArray[np.int64]
+    member: NDArray[np.int64]  # int64[N], positions of members in the group
+    first: NDArray[np.int64]  # int64[T], where the run of each topic starts in `member`
+    count: NDArray[np.int64]  # int64[T], how long it is
 
     @classmethod
     def of(cls, group: Group, order: Sequence[int], table: dict[str, int]) -> Subscribers:
-        """Find them.
-
-        Args:
-            group: the group.
-            order: positions of its members in the order in which they are to be listed.
-            table: the topics by name; others are left out.
-        """
+        """Find them, members listed in this order of positions; topics that are not in the table are left out."""
         members = np.array(order, dtype=np.int64)
         lists = distinct_lists(group, order)
         if len(lists) == 1 and len(set(lists[0])) == len(lists[0]):
@@ -75,11 +63,7 @@ class Subscribers:
         return np.isin(member * topics + topic, pairs)
 
     def sorted_by(self, place: NDArray[np.int64]) -> Subscribers:
-        """Sort the subscribers of each topic; who names a topic twice counts once.
-
-        Args:
-            place: int64[M], the place of each member of the group, all different.
-        """
+        """Sort the subscribers of each topic by place, int64[M], all different; who names a topic twice counts once."""
         seated = np.argsort(place)
         if self.are_shared:
             once = seated[np.unique(place[self.member])]
@@ -92,21 +76,13 @@ class Subscribers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subscriptions:
-    """The group as the leader walks over it.
+    """The group as the leader walks over it."""
 
-    Attributes:
-        group: the group.
-        order: positions in ``group.members`` in the order of the leader's map.
-        hashes: int32[M], hash of each member's id, as the group lists them.
-        topics: the subscribed topics with metadata, in the order of the leader's map.
-        table: position in :attr:`topics` by name.
-    """
-
-    group: Group
-    order: list[int]
-    hashes: NDArray[np.int32]
-    topics: tuple[Topic, ...]
-    table: dict[str, int]
+    group: Group  # the group
+    order: list[int]  # positions in `group.members` in the order of the leader's map
+    hashes: NDArray[np.int32]  # int32[M], hash of each member's id, as the group lists them
+    topics: tuple[Topic, ...]  # the subscribed topics with metadata, in the order of the leader's map
+    table: dict[str, int]  # position in `topics` by name
 
     @classmethod
     def of(cls, group: Group) -> Subscriptions:
@@ -159,9 +135,7 @@ def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) ->
 def join_places(group: Group, order: Sequence[int]) -> NDArray[np.int64]:
     """Return where each member comes, static ones first by instance id, then the others by member id: int64[M].
 
-    Args:
-        group: the group.
-        order: positions of its members in the order that settles ties.
+    ``order``, positions of the members, settles ties.
     """
     members = group.members
     static = [i for i in order if members[i].instance_id is not None]

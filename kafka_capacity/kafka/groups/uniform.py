@@ -24,23 +24,20 @@ Worked example: c joins a and b, who had two and three partitions:
 ...     for name, partitions in had.items()
 ... )
 >>> group = Group(topics=(Topic(name=orders, partitions=5),), members=members)
->>> {name: [p for _, p in part] for name, part in UniformAssignor().assign(group).lists().items()}
+>>> {name: [p for _, p in part] for name, part in assign_uniformly(group).lists().items()}
 {'a': [0, 1], 'b': [2, 3], 'c': [4]}
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, stable_order
 from kafka_capacity.kafka.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_partition_count, map_order
 from kafka_capacity.kafka.groups.held import walk
 from kafka_capacity.kafka.groups.model import Group, concatenated
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
-from kafka_capacity.kafka.groups.sorting import stable_order
 from kafka_capacity.kafka.groups.uniform_mixed import assign_mixed
 from kafka_capacity.kafka.java.hash_map import copied_set_capacity, put_order
 from kafka_capacity.kafka.java.hashing import uuid_hashes
@@ -50,19 +47,13 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @register("uniform", GroupProtocol.CONSUMER)
-class UniformAssignor:
-    """The default of a group that the coordinator assigns."""
+def assign_uniformly(group: Group) -> Assignment:
+    """Assign as groups do by default that the coordinator assigns, by what the members are to have now.
 
-    name: str
-    is_cooperative = False
-
-    def assign(self, group: Group) -> Assignment:
-        """Assign, by what the members are to have now.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
-        return assign_by_kind(group, _assign_homogeneous, assign_mixed)
+    Raises:
+        AssignmentError: Kafka would throw.
+    """
+    return assign_by_kind(group, _assign_homogeneous, assign_mixed)
 
 
 def _assign_homogeneous(group: Group) -> Assignment:

@@ -8,23 +8,21 @@ Algorithm:
        until those differ by at most one; round and round until nothing moves, at most 16 times.
 
 Members count by their index in the coordinator's map, which settles ties
-(:mod:`kafka_capacity.kafka.groups.uniform_levelling`).
+(:mod:`kafka_capacity.kafka.groups.uniform_mixed`).
 """
 
-from __future__ import annotations
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, order_by, stable_order
 from kafka_capacity.kafka.groups.coordinator import held_partitions, known_partition_count, map_order
 from kafka_capacity.kafka.groups.loads import fill_from_below
 from kafka_capacity.kafka.groups.model import Group, concatenated
-from kafka_capacity.kafka.groups.sorting import order_by, stable_order
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, distinct_lists
-from kafka_capacity.kafka.groups.uniform_levelling import Levels
 from kafka_capacity.kafka.java.hashing import uuid_halves
 
 _MAX_ROUNDS = 16  # UniformHeterogeneousAssignmentBuilder.MAX_ITERATION_COUNT
@@ -171,3 +169,75 @@ class _Mixed:
         subscribers = int(self._readers.count[topic])
         partitions = int(self.codes.start[topic + 1] - self.codes.start[topic])
         return -partitions / subscribers, subscribers, uuid_halves(self.topics[topic])
+
+
+class Levels:
+    """Who of a topic's subscribers gets a partition next, and who gives one (``MemberAssignmentBalancer``, 4.3.1).
+
+    The subscribers of a topic are sorted by how many partitions they hold. From the left a range of equally loaded ones
+    fills up, one each, and widens when its level reaches the next; from the right another one empties likewise. Members
+    with nothing to give are swapped out at the right end.
+
+    >>> levels = Levels([0, 1, 2], [0, 1, 3])
+    >>> [levels.next_lowest() for _ in range(4)]
+    [0, 0, 1, 0]
+
+    Args:
+        members: indices of the subscribers, at least one.
+        sizes: how many partitions each member of the group holds; read while it changes.
+    """
+
+    def __init__(self, members: Sequence[int], sizes: Sequence[int]) -> None:
+        self._sizes = sizes
+        self._sorted = sorted(members, key=lambda index: (sizes[index], index))
+        self._low_end = 0
+        self._low_level = sizes[self._sorted[0]] - 1
+        self._low_next = 0
+        self._high_start = self._high_end = len(self._sorted)
+        self._high_level = sizes[self._sorted[-1]] + 1
+        self._high_next = len(self._sorted) - 1
+
+    def spread(self) -> int:
+        """Return the difference between the most and the least loaded member."""
+        return self._sizes[self._sorted[-1]] - self._sizes[self._sorted[0]]
+
+    def is_balanced(self) -> bool:
+        """Return whether the levels of the two ranges differ by one or less."""
+        return self._high_level - self._low_level <= 1
+
+    def next_lowest(self) -> int:
+        """Return the member to get the next partition."""
+        if self._low_next >= self._low_end:
+            self._low_level += 1
+            while self._low_end < len(self._sorted) and self._size_at(self._low_end) == self._low_level:
+                self._low_end += 1
+            self._low_next = 0
+        member = self._sorted[self._low_next]
+        self._low_next += 1
+        return member
+
+    def next_highest(self) -> int | None:
+        """Return the member to give the next partition away, ``None`` when nobody has any."""
+        if self._high_next < self._high_start:
+            if self._high_end <= self._high_start and self._high_start > 0:
+                # All of the range were swapped out: go on from the next member, whatever it holds.
+                self._high_level = self._size_at(self._high_start - 1)
+            else:
+                self._high_level -= 1
+            while self._high_start > 0 and self._size_at(self._high_start - 1) == self._high_level:
+                self._high_start -= 1
+            self._high_next = self._high_end - 1
+        if self._high_next < 0:
+            return None
+        member = self._sorted[self._high_next]
+        self._high_next -= 1
+        return member
+
+    def exclude_highest(self) -> None:
+        """Swap the member that :meth:`next_highest` gave last out of its range: it has nothing to give."""
+        at, end = self._high_next + 1, self._high_end - 1
+        self._sorted[at], self._sorted[end] = self._sorted[end], self._sorted[at]
+        self._high_end -= 1
+
+    def _size_at(self, position: int) -> int:
+        return self._sizes[self._sorted[position]]

@@ -13,8 +13,6 @@ Algorithm:
 [1562431130, 3, 10]
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableSequence, Sequence
 from typing import TypeVar
 
@@ -32,11 +30,7 @@ Item = TypeVar("Item")
 
 
 class JavaRandom:
-    """A generator that gives what ``new java.util.Random(seed)`` gives.
-
-    Args:
-        seed: any integer; as in Java its lowest 48 bits count.
-    """
+    """A generator that gives what ``new java.util.Random(seed)`` gives; the lowest 48 bits of the seed count."""
 
     __slots__ = ("_state",)
 
@@ -83,13 +77,7 @@ class JavaRandom:
             items[size - 1], items[chosen] = items[chosen], items[size - 1]
 
     def next_ints_bound(self, bounds: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int32]:
-        """Draw once for each bound, as calling :meth:`next_int_bound` in a loop would, but in bulk.
-
-        Args:
-            bounds: int[N], each positive.
-
-        Returns:
-            int32[N].
+        """Draw once for each bound, int[N], as calling :meth:`next_int_bound` in a loop would, but in bulk: int32[N].
 
         Raises:
             ValueError: a bound is not positive.

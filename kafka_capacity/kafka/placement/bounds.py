@@ -40,15 +40,10 @@ from kafka_capacity.kafka.placement.shares import BalanceLimits, distinct_racks,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LowerBound:
-    """The least that any plan with this balance moves.
+    """The least that any plan with this balance moves."""
 
-    Attributes:
-        bytes: the bound; no assignment of the same problem inside the limits copies fewer.
-        kind: ``counting``, ``surplus``, ``deficit`` or ``flow``: the first of these that gives it.
-    """
-
-    bytes: int
-    kind: str
+    bytes: int  # the bound; no assignment of the same problem inside the limits copies fewer
+    kind: str  # `counting`, `surplus`, `deficit` or `flow`: the first of these that gives it
 
 
 def lower_bound(problem: PlacementProblem, limits: BalanceLimits) -> LowerBound:
@@ -135,11 +130,7 @@ def _flow(problem: PlacementProblem, limits: BalanceLimits, now: NDArray[np.floa
 
 
 def _kept_in_racks(
-    problem: PlacementProblem,
-    limits: BalanceLimits,
-    rack: NDArray[np.int32],
-    most: NDArray[np.int32],
-    racks: int,
+    problem: PlacementProblem, limits: BalanceLimits, rack: NDArray[np.int32], most: NDArray[np.int32], racks: int
 ) -> NDArray[np.float64]:
     """Sum what each rack can keep, at most so many replicas of each partition: float64[R]."""
     held = stays(problem)

@@ -12,8 +12,6 @@ which is negative: that one is done instead.
 What a count is outside the limits costs more than all bytes together, so the limits come first.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,13 +22,7 @@ _FAR = np.iinfo(np.int64).max // 64
 
 
 class CycleCancelling:
-    """Makes the counts of a layout optimal.
-
-    Args:
-        layout: changed in place; its unit is one for every replica.
-        lower: float64[B], whole numbers.
-        upper: float64[B], whole numbers.
-    """
+    """Makes the counts of a layout, whose unit is one a replica, optimal between whole limits, float64[B]; in place."""
 
     def __init__(self, layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         self._layout, self._lower, self._upper = layout, lower, upper

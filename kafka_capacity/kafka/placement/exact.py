@@ -10,29 +10,29 @@ scipy is imported here and only when it is needed, since that takes longer than 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement.apportionment import first_in_sequence
+from kafka_capacity.kafka.placement.bounds import LowerBound, lower_bound
 from kafka_capacity.kafka.placement.layout import Layout
+from kafka_capacity.kafka.placement.problem import PlacementProblem
+from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits, broker_loads
 
-MAX_CELLS = 2_000
-"""Partitions times brokers up to which the program is tried."""
+MAX_CELLS = 2_000  # partitions times brokers up to which the program is tried
 _MAX_NODES = 100
 _GAP_RATIO = 0.001
-_GOOD_ENOUGH_RATIO = 0.004
-"""A plan proven to be so close to the optimum is left alone."""
+_GOOD_ENOUGH_RATIO = 0.004  # a plan proven to be so close to the optimum is left alone
 _PART_SIZES = (3, 4, 5)
 _PARTS = 12
-_FEASIBLE = 1e-6
-"""HiGHS takes a row for kept that is off by so much."""
-_DUAL_ERROR_RATIO = 1e-7
-"""By so much what it proves may be off."""
-TINY_CELLS = 300
-"""Up to this size without any gap."""
+_FEASIBLE = 1e-6  # HiGHS takes a row for kept that is off by so much
+_DUAL_ERROR_RATIO = 1e-7  # by so much what it proves may be off
+TINY_CELLS = 300  # up to this size without any gap
 
 
 def cheapest_within(
@@ -78,12 +78,8 @@ def least_bytes_within(
 ) -> int:
     """Return what any plan copies that these limits allow, as far as the nodes prove it.
 
-    Args:
-        layout: not changed.
-        lower: float64[B], the least that each broker may hold in the unit of the balance.
-        upper: float64[B], the most.
-        known: bool[P, B], a plan within these. Nothing is proven, so 0 is returned, where it keeps other rules than the
-            program, or where scipy is not there.
+    Arguments are those of :func:`cheapest_within`. Nothing is proven, so 0 is returned, where the known plan keeps
+    other rules than the program, or where scipy is not there.
     """
     try:
         import scipy.optimize  # noqa: F401  # tells whether it is there
@@ -131,12 +127,9 @@ class _Program:
         return bool(is_kept.all() and not (holds & ~self.may_hold).any())
 
     def solve(self, least: NDArray[np.bool_], most: NDArray[np.bool_], gap_ratio: float | None = None) -> Any:
-        """Return scipy's result where each cell is at least and at most this.
+        """Return scipy's result where each cell, bool[P, B], is at least and at most this.
 
-        Args:
-            least: bool[P, B].
-            most: bool[P, B].
-            gap_ratio: how close to the optimum is enough; without it by the size of the program.
+        How close to the optimum is enough depends on the size of the program where it is not given.
         """
         from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -229,3 +222,44 @@ def _differs(layout: Layout, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
         broker = layout.held[:, column]
         same += (broker >= 0) & holds[np.arange(len(broker)), broker]
     return np.asarray(same < layout.factor, dtype=np.bool_)
+
+
+CLOSE_ENOUGH = 1.002  # a plan this close to a bound is not worth a closer one
+SOLVER = "solver"
+
+
+def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_solved: bool = True) -> LowerBound:
+    """Return the least bytes that any plan with the balance of this one, int32[P, W] of any placer, copies.
+
+    A bound says what any plan must copy that is as even as this one, each broker by itself: between the limits of the
+    balance, or as far outside as this plan has it, and within the hard limits, or as far above. The sums over brokers
+    and racks of :mod:`.bounds` are close for many partitions. For few, what fits into what decides, and no sum sees
+    that: there the program bounds the same plans, and often proves that none is cheaper.
+
+    Sums are enough, and no program is asked, for plans that are there to compare with.
+    """
+    limits = balance_limits(problem)
+    own = limits.widened_to(broker_loads(problem, limits, after))
+    bound = lower_bound(problem, own)
+    moved = diff_assignments(problem.before, after).moved_bytes(problem.size_bytes)
+    is_small = len(after) * len(problem.target) <= MAX_CELLS
+    if not is_solved or not is_small or moved <= bound.bytes * CLOSE_ENOUGH:
+        return bound
+    proven = _proven_bytes(problem, own, after)
+    return LowerBound(bytes=min(proven, moved), kind=SOLVER) if proven > bound.bytes else bound
+
+
+def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: NDArray[np.int32]) -> int:
+    """Return what the program proves; 0 where it says nothing of such a plan."""
+    place = problem.target.index_of(after)
+    place[after < 0] = -1
+    raised = {}
+    for load in problem.limited_loads():
+        if not load.leaders_only:
+            held = problem.target.sum_at(after[after >= 0], np.repeat(load.unit, (after >= 0).sum(axis=1)))
+            raised[load.field] = np.maximum(load.limit, held)
+    limits = problem.broker_limits
+    within = problem if limits is None else replace(problem, broker_limits=replace(limits, **raised))
+    holds = np.zeros((len(after), len(problem.target) + 1), dtype=np.bool_)
+    holds[np.arange(len(after))[:, None], place] = True
+    return least_bytes_within(Layout(within), own.lower, own.upper, holds[:, :-1])

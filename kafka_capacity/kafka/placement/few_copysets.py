@@ -18,8 +18,6 @@ Algorithm
 What this does not look at: pins, log directories, limits of the network.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -30,11 +28,7 @@ from kafka_capacity.kafka.placement.problem import PlacementProblem
 
 
 def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> NDArray[np.int32]:
-    """Place all partitions.
-
-    Args:
-        problem: as placers get it.
-        scatter_width: over how many others the data of a broker are spread, at least.
+    """Place all partitions, the data of a broker spread over at least so many others.
 
     Returns:
         int32[P, W], broker ids, the preferred leader first, padded with -1.

@@ -20,7 +20,7 @@ Constraints (mandatory)
 
 Algorithm
     Keep every replica whose broker stays, unless the rack rule, a pin or a lower replication factor forbids it
-    (:mod:`.filling`, :mod:`.in_place_balancing`). Make the missing replicas, where
+    (:mod:`.filling`, :func:`level_between_homes`). Make the missing replicas, where
     brokers are lowest. Level what is left and relieve brokers above hard limits
     (:mod:`kafka_capacity.kafka.placement.levelling`). Refine small plans to the optimum
     (:mod:`kafka_capacity.kafka.placement.refining`). Take replicas off log directories that are too small for them
@@ -30,69 +30,62 @@ Algorithm
     Each step is linear in the replicas but for sorting them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.kafka.placement.apportionment import one_a_row, within_amount
 from kafka_capacity.kafka.placement.filling import give_up_surplus, make_missing
-from kafka_capacity.kafka.placement.in_place_balancing import level_between_homes
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.leading import LeaderLevelling
 from kafka_capacity.kafka.placement.levelling import Levelling
 from kafka_capacity.kafka.placement.overflow_relief import relieve_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.refining import refine
-from kafka_capacity.kafka.placement.refusals import INVALID_REPLICATION_FACTOR
 from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.relaxing import with_attainable_limits
 from kafka_capacity.kafka.placement.takeover import level_takeovers
+from kafka_capacity.kafka.placement.topics import INVALID_REPLICATION_FACTOR
 
 TAKEOVER_LIMIT_RATIO = 0.8
 """How much of what it may send a broker sends after a loss at most before followers are reordered for its sake."""
 
 
 @register("fewest-bytes")
-class FewestBytesPlacer:
-    """The placer of that name."""
+def place_with_fewest_bytes(problem: PlacementProblem) -> NDArray[np.int32]:
+    """Place so that the balance is kept and the fewest bytes are copied.
 
-    name: str
+    Returns:
+        int32[P, W], broker ids, the preferred leader first, padded with -1.
 
-    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
-        """Place all partitions.
-
-        Returns:
-            int32[P, W], broker ids, the preferred leader first, padded with -1.
-
-        Raises:
-            PlacementError: the target has fewer brokers than a replication factor asks for, a topic is pinned to
-            fewer, or only some brokers have a rack.
-        """
-        _check_enough_brokers(problem)
-        _check_racks(problem)
-        _check_pins(problem)
-        layout = Layout(with_attainable_limits(problem))
-        give_up_surplus(layout)
-        level_between_homes(layout)
-        make_missing(layout)
+    Raises:
+        PlacementError: the target has fewer brokers than a replication factor asks for, a topic is pinned to
+        fewer, or only some brokers have a rack.
+    """
+    _check_enough_brokers(problem)
+    _check_racks(problem)
+    _check_pins(problem)
+    layout = Layout(with_attainable_limits(problem))
+    give_up_surplus(layout)
+    level_between_homes(layout)
+    make_missing(layout)
+    _level(layout)
+    # What moves for the balance relieves most limits on the way; the rest is moved for their sake.
+    if _relieve(layout):
         _level(layout)
-        # What moves for the balance relieves most limits on the way; the rest is moved for their sake.
-        if _relieve(layout):
-            _level(layout)
-        refine(layout)
-        relieve_log_dirs(layout)
-        LeaderLevelling(layout).run()
-        if problem.broker_limits is not None:
-            layout.held = level_takeovers(
-                layout.held,
-                problem.written_bytes_per_second(),
-                problem.consumed_bytes_per_second(),
-                rack=layout.rack,
-                usable=layout.usable,
-                enough=TAKEOVER_LIMIT_RATIO * problem.broker_limits.network_out_bytes_per_second,
-            )
-        return layout.broker_ids()
+    refine(layout)
+    relieve_log_dirs(layout)
+    LeaderLevelling(layout).run()
+    if problem.broker_limits is not None:
+        layout.held = level_takeovers(
+            layout.held,
+            problem.written_bytes_per_second(),
+            problem.consumed_bytes_per_second(),
+            rack=layout.rack,
+            usable=layout.usable,
+            enough=TAKEOVER_LIMIT_RATIO * problem.broker_limits.network_out_bytes_per_second,
+        )
+    return layout.broker_ids()
 
 
 def _check_pins(problem: PlacementProblem) -> None:
@@ -178,3 +171,48 @@ def _check_racks(problem: PlacementProblem) -> None:
             "rule to off",
             kafka_type=INVALID_REPLICATION_FACTOR,
         )
+
+
+_ROUNDS = 40
+_WORTHWHILE_RATIO = 1e-3
+
+
+def level_between_homes(layout: Layout) -> None:
+    """Change which of the replicas there are now stay.
+
+    Where a factor falls, which replicas of a partition stay is free to choose: any of those it has now, as far as the
+    racks go. Brokers above their shares give up replicas of partitions that another broker, below its share, gave up
+    before.
+
+    Algorithm
+        Rounds over all partitions at once: each gives and takes no more than separates it from its share, until a round
+        changes little.
+    """
+    kept = ((layout.held >= 0).sum(axis=1) > 0) & (layout.missing() == 0)
+    has_other = kept & ((layout.home >= 0).sum(axis=1) > layout.factor)
+    rows = np.nonzero(has_other & (layout.limits.unit > 0))[0]
+    if not len(rows):
+        return
+    width, homes = layout.held.shape[1], layout.home.shape[1]
+    each = np.repeat(rows, width * homes)
+    columns = np.tile(np.repeat(np.arange(width), homes), len(rows))
+    receiver = layout.home[each, np.tile(np.arange(homes), len(rows) * width)]
+    unit = layout.limits.unit[each]
+    leader = layout.problem.target.index_of(layout.problem.leader)[each]
+    known = receiver >= 0
+    for turn in range(_ROUNDS):
+        give = np.maximum(0.0, layout.load - layout.limits.fair)
+        take = np.maximum(0.0, layout.limits.fair - layout.load)
+        donor = layout.held[each, columns]
+        can = known & (donor >= 0) & (donor != leader) & (give[donor] > 0) & (take[receiver] > 0)
+        chosen = np.nonzero(can)[0]
+        chosen = chosen[layout.may_go(each[chosen], columns[chosen], receiver[chosen])]
+        chosen = chosen[layout.has_room(each[chosen], receiver[chosen])]
+        # Turned a little from round to round, so that the same replicas do not stand in front each time.
+        chosen = np.roll(chosen, -turn * (len(chosen) // _ROUNDS))
+        chosen = chosen[one_a_row(each[chosen])]
+        chosen = chosen[within_amount(layout.held[each[chosen], columns[chosen]], unit[chosen], give)]
+        chosen = chosen[within_amount(receiver[chosen], unit[chosen], take)]
+        layout.move(each[chosen], columns[chosen], receiver[chosen])
+        if float(unit[chosen].sum()) <= _WORTHWHILE_RATIO * float(give.sum()):
+            return

@@ -14,14 +14,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.amounts import poured
 from kafka_capacity.kafka.placement.apportionment import allot, first_in_sequence
 from kafka_capacity.kafka.placement.layout import NOWHERE, Layout
-from kafka_capacity.kafka.placement.shares import distinct_racks
+from kafka_capacity.kafka.placement.shares import distinct_racks, poured
 
 _BATCHES = 64
-_LARGE_RATIO = 0.01
-"""A replica above this part of a mean share is placed by itself."""
+_LARGE_RATIO = 0.01  # a replica above this part of a mean share is placed by itself
 _MAX_RACKS = 64
 
 

@@ -1,7 +1,5 @@
 """What ``kafka-reassign-partitions.sh --generate`` proposes (4.3.1, ``ReassignPartitionsCommand``)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -43,39 +41,33 @@ def generate_order(
 
 
 @register("generate")
-class GeneratePlacer:
-    """Proposes what ``--generate`` would: every topic placed afresh by the striped placer.
+def place_as_generate(problem: PlacementProblem) -> NDArray[np.int32]:
+    """Place what ``--generate`` would propose: every topic afresh by the striped placer.
 
     Kafka's generator is seeded by the clock; here the problem's seed starts it. Kafka's order of topics follows from
     the order in which the answers of the cluster came in; here the partitions are put in the map sorted by topic and
     number. A topic gets the wanted factor of the partition that Kafka would look at, so a topic of mixed factors
     becomes one of a single factor. The tool takes no broker for fenced. With the rack rule ``off`` racks are
     ignored, as with ``--disable-rack-aware``.
+
+    Raises:
+        PlacementError: Kafka refuses the factor, or racks that only some brokers have.
     """
-
-    name: str
-
-    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
-        """Place all partitions; the rows of smaller factors are padded with -1.
-
-        Raises:
-            PlacementError: Kafka refuses the factor, or racks that only some brokers have.
-        """
-        names, topic = problem.partitions.topics, problem.partitions.topic
-        order, deciding = generate_order(names, topic, problem.partitions.partition)
-        target = problem.target
-        racks = [None] * len(target) if problem.rack_rule is RackRule.OFF else list(target.racks)
-        _check_racks(racks)
-        placer = StripedReplicaPlacer(target.ids.tolist(), racks, random=JavaRandom(problem.seed))
-        counts = topic_counts(problem)
-        factors = problem.replication_factor[deciding].astype(np.int64)
-        placed = placer.place_topics(counts[order], factors)
-        proposed = np.empty_like(placed)
-        # Rows of the problem, topic by topic in the order of placing.
-        begins = (np.cumsum(counts) - counts)[order]
-        placed_begins = np.cumsum(counts[order]) - counts[order]
-        proposed[np.arange(len(placed)) + np.repeat(begins - placed_begins, counts[order])] = placed
-        return proposed
+    names, topic = problem.partitions.topics, problem.partitions.topic
+    order, deciding = generate_order(names, topic, problem.partitions.partition)
+    target = problem.target
+    racks = [None] * len(target) if problem.rack_rule is RackRule.OFF else list(target.racks)
+    _check_racks(racks)
+    placer = StripedReplicaPlacer(target.ids.tolist(), racks, random=JavaRandom(problem.seed))
+    counts = topic_counts(problem)
+    factors = problem.replication_factor[deciding].astype(np.int64)
+    placed = placer.place_topics(counts[order], factors)
+    proposed = np.empty_like(placed)
+    # Rows of the problem, topic by topic in the order of placing.
+    begins = (np.cumsum(counts) - counts)[order]
+    placed_begins = np.cumsum(counts[order]) - counts[order]
+    proposed[np.arange(len(placed)) + np.repeat(begins - placed_begins, counts[order])] = placed
+    return proposed
 
 
 def _check_racks(racks: Sequence[str | None]) -> None:

@@ -3,8 +3,6 @@
 Brokers are positions in the target here, not ids. A question about many replicas is one call with arrays.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,23 +11,16 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits, distinct_racks, wanted_racks
 
-NOWHERE = -1
-"""The broker of a replica that is still to be made."""
+NOWHERE = -1  # the broker of a replica that is still to be made
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class HardLimit:
-    """What no broker may pass, beside the limits of the balance.
+    """What no broker may pass, beside the limits of the balance."""
 
-    Attributes:
-        unit: float64[P], what one replica adds.
-        limit: float64[B], infinite where there is none.
-        load: float64[B], kept up to date by :class:`Layout`.
-    """
-
-    unit: NDArray[np.float64]
-    limit: NDArray[np.float64]
-    load: NDArray[np.float64]
+    unit: NDArray[np.float64]  # float64[P], what one replica adds
+    limit: NDArray[np.float64]  # float64[B], infinite where there is none
+    load: NDArray[np.float64]  # float64[B], kept up to date by `Layout`
 
 
 class Layout:

@@ -15,27 +15,22 @@ Algorithm
     single lists are fixed, the worst broker first.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.amounts import drawn, poured
 from kafka_capacity.kafka.placement.apportionment import within_amount
 from kafka_capacity.kafka.placement.layout import HardLimit, Layout
+from kafka_capacity.kafka.placement.shares import drawn, poured
 
-LEADER_TOLERANCE_RATIO = 0.10
-"""How far a broker's leader load may be from its share before leadership is handed over."""
+LEADER_TOLERANCE_RATIO = 0.10  # how far a broker's leader load may be from its share before leadership is handed over
 _ROUNDS = 60
 
 
 def leader_shares(held: NDArray[np.int32], unit: NDArray[np.float64], usable: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return float64[B], what each broker should lead.
+    """Return float64[B], what each broker should lead; those that are not usable, bool[B], lead what nobody else can.
 
-    Args:
-        held: int32[P, W], broker positions, the leader first, the padding at the right.
-        unit: float64[P], what leading a partition counts.
-        usable: bool[B]; the others lead what nobody else can.
+    ``held`` is int32[P, W], broker positions, the leader first, the padding at the right; ``unit`` float64[P], what
+    leading a partition counts.
     """
     brokers = len(usable)
     is_alone = np.ones(len(held), dtype=np.bool_)
@@ -51,11 +46,7 @@ def leader_shares(held: NDArray[np.int32], unit: NDArray[np.float64], usable: ND
 
 
 class LeaderLevelling:
-    """Levels the leaders of a layout.
-
-    Args:
-        layout: its rows are reordered.
-    """
+    """Levels the leaders of a layout, whose rows are reordered."""
 
     def __init__(self, layout: Layout) -> None:
         held = layout.held

@@ -14,23 +14,20 @@ Algorithm
     Replicas that an earlier step has just made are already paid for: they go first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.placement.amounts import drawn, poured
 from kafka_capacity.kafka.placement.apportionment import allot, first_in_sequence, within_amount
 from kafka_capacity.kafka.placement.layout import Layout
+from kafka_capacity.kafka.placement.shares import drawn, poured
 
 _PASSES = 8
 _WINDOW = 256
 _RECEIVERS = 8
 _TINY = 1e-12
-_NEAR_ENOUGH_RATIO = 1e-4
-"""A replica that overshoots a limit by less than this part of a share is taken at once."""
+_NEAR_ENOUGH_RATIO = 1e-4  # a replica that overshoots a limit by less than this part of a share is taken at once
 
 
 class Levelling:

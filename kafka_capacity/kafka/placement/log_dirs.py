@@ -20,8 +20,6 @@ Worked example: a broker with directories of 100 and 200 bytes, empty, gets repl
     ([1, 0, 1], [50.0, 100.0])
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -33,18 +31,13 @@ NO_LOG_DIR = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogDirPlacement:
-    """Where the replicas of an assignment are on their brokers.
+    """Where the replicas of an assignment are on their brokers."""
 
-    Attributes:
-        log_dir: int32[P, W], position of the directory, -1 in the padding, and where a broker's directories or the
-            directory of a replica that stays are not known.
-        bytes_after: float64[D], what each directory holds then.
-        is_over: bool[D], more than it may hold.
-    """
-
+    # int32[P, W], position of the directory, -1 in the padding, and where a broker's directories or the directory of a
+    # replica that stays are not known
     log_dir: NDArray[np.int32]
-    bytes_after: NDArray[np.float64]
-    is_over: NDArray[np.bool_]
+    bytes_after: NDArray[np.float64]  # float64[D], what each directory holds then
+    is_over: NDArray[np.bool_]  # bool[D], more than it may hold
 
 
 def place_log_dirs(

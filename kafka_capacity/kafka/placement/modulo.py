@@ -1,15 +1,12 @@
 """The textbook rule: replica y of partition x on broker (x + y) mod n."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.placement.problem import PlacementProblem
-from kafka_capacity.kafka.placement.refusals import check_factor_fits, check_factor_is_positive
 from kafka_capacity.kafka.placement.registry import register
-from kafka_capacity.kafka.placement.topics import cut_to_factor
+from kafka_capacity.kafka.placement.topics import check_factor_fits, check_factor_is_positive, cut_to_factor
 
 
 def modulo_placement(
@@ -41,16 +38,11 @@ def modulo_placement(
 
 
 @register("modulo")
-class ModuloPlacer:
-    """Places every topic afresh by :func:`modulo_placement`; looks at partition numbers and factors only."""
-
-    name: str
-
-    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
-        """Place all partitions; the rows of smaller factors are padded with -1."""
-        factors = problem.replication_factor
-        if not len(factors):
-            return np.full((0, 0), NO_BROKER, dtype=np.int32)
-        check_factor_is_positive(int(factors.min()))
-        replicas = modulo_placement(problem.target.ids, problem.partitions.partition, int(factors.max()))
-        return cut_to_factor(replicas, factors)
+def place_by_modulo(problem: PlacementProblem) -> NDArray[np.int32]:
+    """Place every topic afresh by :func:`modulo_placement`; looks at partition numbers and factors only."""
+    factors = problem.replication_factor
+    if not len(factors):
+        return np.full((0, 0), NO_BROKER, dtype=np.int32)
+    check_factor_is_positive(int(factors.min()))
+    replicas = modulo_placement(problem.target.ids, problem.partitions.partition, int(factors.max()))
+    return cut_to_factor(replicas, factors)

@@ -10,8 +10,6 @@ Algorithm
     the rules allow and that has a directory with room for it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,12 +32,7 @@ def relieve_log_dirs(layout: Layout) -> None:
 
 
 def placed_log_dirs(problem: PlacementProblem, after: NDArray[np.int32]) -> LogDirPlacement | None:
-    """Choose the directories of an assignment; ``None`` where the problem says nothing of directories.
-
-    Args:
-        problem: what was asked.
-        after: int32[P, W], broker ids, -1 for none.
-    """
+    """Choose the directories of an assignment, int32[P, W]; ``None`` where the problem says nothing of directories."""
     room = problem.log_dirs
     if room is None:
         return None

@@ -16,40 +16,27 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 class RackRule(StrEnum):
     """How far the replicas of one partition must be spread over racks."""
 
-    STRICT = "strict"
-    """As many racks as the replication factor and the racks there are allow."""
-    TWO_RACKS = "two-racks"
-    """At least two racks, where the replication factor and the racks there are allow it."""
-    OFF = "off"
-    """Racks are not looked at."""
+    STRICT = "strict"  # as many racks as the replication factor and the racks there are allow
+    TWO_RACKS = "two-racks"  # at least two racks, where the replication factor and the racks there are allow it
+    OFF = "off"  # racks are not looked at
 
 
 class Balance(StrEnum):
     """What is made even over the brokers."""
 
-    BYTES = "bytes"
-    """The bytes on disk."""
-    REPLICAS = "replicas"
-    """The number of replicas."""
+    BYTES = "bytes"  # the bytes on disk
+    REPLICAS = "replicas"  # the number of replicas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BrokerLimits:
-    """What no broker of the target may pass; float64[B] each, infinite where there is no limit.
+    """What no broker of the target may pass; float64[B] each, infinite where there is no limit."""
 
-    Attributes:
-        disk_bytes: replica bytes.
-        network_in_bytes_per_second: what is produced to all partitions it holds a replica of.
-        network_out_bytes_per_second: what it sends as a leader, to consumers and to followers.
-        replica_count: replicas.
-        leader_count: partitions whose replica list it heads.
-    """
-
-    disk_bytes: NDArray[np.float64]
-    network_in_bytes_per_second: NDArray[np.float64]
-    network_out_bytes_per_second: NDArray[np.float64]
-    replica_count: NDArray[np.float64]
-    leader_count: NDArray[np.float64]
+    disk_bytes: NDArray[np.float64]  # replica bytes
+    network_in_bytes_per_second: NDArray[np.float64]  # what is produced to all partitions it holds a replica of
+    network_out_bytes_per_second: NDArray[np.float64]  # what it sends as a leader, to consumers and to followers
+    replica_count: NDArray[np.float64]  # replicas
+    leader_count: NDArray[np.float64]  # partitions whose replica list it heads
 
     @classmethod
     def of(
@@ -79,36 +66,22 @@ class BrokerLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LimitedLoad:
-    """One thing that brokers carry, against what they may.
+    """One thing that brokers carry, against what they may."""
 
-    Attributes:
-        constraint: its short name, such as ``disk``.
-        field: the field of :class:`BrokerLimits` with the limit.
-        unit: float64[P], what one replica of each partition adds to its broker, or leading it.
-        limit: float64[B], infinite where there is none.
-        leaders_only: whether only the leaders count, so that it follows the order of replica lists.
-    """
-
-    constraint: str
-    field: str
-    unit: NDArray[np.float64]
-    limit: NDArray[np.float64]
-    leaders_only: bool = False
+    constraint: str  # its short name, such as `disk`
+    field: str  # the field of `BrokerLimits` with the limit
+    unit: NDArray[np.float64]  # float64[P], what one replica of each partition adds to its broker, or leading it
+    limit: NDArray[np.float64]  # float64[B], infinite where there is none
+    leaders_only: bool = False  # whether only the leaders count, so that it follows the order of replica lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogDirRoom:
-    """The log directories of brokers, observed and wanted ones, D of them.
+    """The log directories of brokers, observed and wanted ones, D of them."""
 
-    Attributes:
-        broker_id: int32[D], whose each is.
-        limit_bytes: float64[D], what each may hold, infinite where there is no limit.
-        before: int32[P, W], in which each replica of :attr:`PlacementProblem.before` is, -1 where that is not known.
-    """
-
-    broker_id: NDArray[np.int32]
-    limit_bytes: NDArray[np.float64]
-    before: NDArray[np.int32]
+    broker_id: NDArray[np.int32]  # int32[D], whose each is
+    limit_bytes: NDArray[np.float64]  # float64[D], what each may hold, infinite where there is no limit
+    before: NDArray[np.int32]  # int32[P, W], in which each replica of `before` is, -1 where that is not known
 
 
 def allowed_brokers(
@@ -116,10 +89,7 @@ def allowed_brokers(
 ) -> NDArray[np.bool_] | None:
     """Return bool[T, B] for :attr:`PlacementProblem.allowed_brokers`; ``None`` where nothing is pinned.
 
-    Args:
-        partitions: whose topics.
-        target: the brokers.
-        pins: the broker ids that a topic may be on; a topic that is not named may be on all.
+    Pins are the broker ids that a topic may be on; one that is not named may be on all.
     """
     if not pins:
         return None
@@ -132,50 +102,34 @@ def allowed_brokers(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlacementProblem:
-    """One placement to be made. Kafka's own placers look at a part of it only, and say so.
+    """One placement to be made. Kafka's own placers look at a part of it only, and say so."""
 
-    Attributes:
-        partitions: the P partitions, rows sorted by topic name, then partition number.
-        before: int32[P, W], the replicas now, padded with -1, the preferred leader first.
-        leader: int32[P], the current leader, -1 where there is none.
-        size_bytes: int64[P], size of one replica.
-        bytes_in_bytes_per_second: float64[P], what is produced to the partition.
-        target: the whole list of brokers wanted: a broker in :attr:`before` and not in here is to be
-            drained, one in here and not in :attr:`before` is new.
-        replication_factor: int32[P], the factor wanted; may differ from what :attr:`before` has.
-        seed: starts every random draw; the same problem gives the same answer.
-        rack_rule: how far replicas must be spread over racks.
-        balance: what is made even over the brokers.
-        tolerance_ratio: how far above the mean a broker may be, 0.1 for one tenth.
-        allowed_brokers: bool[T, B], which brokers of the target each topic may be on; ``None`` for any.
-        broker_limits: what no broker may pass; ``None`` for nothing.
-        tolerated_limits: what brokers may carry where no plan can keep :attr:`broker_limits`, such as what they carry
-            today; ``None`` where nothing is tolerated.
-        limit_in_bytes_per_second: float64[P], the traffic to hold against :attr:`broker_limits`, such as a peak;
-            ``None`` takes :attr:`bytes_in_bytes_per_second`.
-        limit_out_bytes_per_second: float64[P], what consumers read of the partition, likewise; ``None`` for nothing.
-        log_dirs: the directories of brokers, where some have several; ``None`` to look at whole brokers only.
-        in_sync: bool[P, W], which replicas of :attr:`before` are in the ISR; ``None`` for all.
-    """
-
-    partitions: Partitions
-    before: NDArray[np.int32]
-    leader: NDArray[np.int32]
-    size_bytes: NDArray[np.int64]
-    bytes_in_bytes_per_second: NDArray[np.float64]
+    partitions: Partitions  # the P partitions, rows sorted by topic name, then partition number
+    before: NDArray[np.int32]  # int32[P, W], the replicas now, padded with -1, the preferred leader first
+    leader: NDArray[np.int32]  # int32[P], the current leader, -1 where there is none
+    size_bytes: NDArray[np.int64]  # int64[P], size of one replica
+    bytes_in_bytes_per_second: NDArray[np.float64]  # float64[P], what is produced to the partition
+    # the whole list of brokers wanted: a broker in `before` and not in here is to be drained, one in here and not in
+    # `before` is new
     target: Brokers
-    replication_factor: NDArray[np.int32]
-    seed: int
-    rack_rule: RackRule
-    balance: Balance
-    tolerance_ratio: float
+    replication_factor: NDArray[np.int32]  # int32[P], the factor wanted; may differ from what `before` has
+    seed: int  # starts every random draw; the same problem gives the same answer
+    rack_rule: RackRule  # how far replicas must be spread over racks
+    balance: Balance  # what is made even over the brokers
+    tolerance_ratio: float  # how far above the mean a broker may be, 0.1 for one tenth
+    # bool[T, B], which brokers of the target each topic may be on; `None` for any
     allowed_brokers: NDArray[np.bool_] | None = None
-    broker_limits: BrokerLimits | None = None
+    broker_limits: BrokerLimits | None = None  # what no broker may pass; `None` for nothing
+    # what brokers may carry where no plan can keep `broker_limits`, such as what they carry today; `None` where nothing
+    # is tolerated
     tolerated_limits: BrokerLimits | None = None
+    # float64[P], the traffic to hold against `broker_limits`, such as a peak; `None` takes `bytes_in_bytes_per_second`
     limit_in_bytes_per_second: NDArray[np.float64] | None = None
+    # float64[P], what consumers read of the partition, likewise; `None` for nothing
     limit_out_bytes_per_second: NDArray[np.float64] | None = None
+    # the directories of brokers, where some have several; `None` to look at whole brokers only
     log_dirs: LogDirRoom | None = None
-    in_sync: NDArray[np.bool_] | None = None
+    in_sync: NDArray[np.bool_] | None = None  # bool[P, W], which replicas of `before` are in the ISR; `None` for all
 
     def written_bytes_per_second(self) -> NDArray[np.float64]:
         """Return float64[P], what each replica of a partition is written, as the limits count it."""

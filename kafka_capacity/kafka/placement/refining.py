@@ -13,20 +13,16 @@ Algorithm
     There is no clock in it: the work is bounded by the number of steps, and the same problem has the same answer.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.placement.bounds import lower_bound
 from kafka_capacity.kafka.placement.cycles import CycleCancelling
-from kafka_capacity.kafka.placement.exact import MAX_CELLS, TINY_CELLS, adopt, cheapest_within
+from kafka_capacity.kafka.placement.exact import CLOSE_ENOUGH, MAX_CELLS, TINY_CELLS, adopt, cheapest_within
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.problem import Balance
-from kafka_capacity.kafka.placement.proving import CLOSE_ENOUGH
 
-MAX_STEPS = 20_000
-"""Replicas times brokers up to which a problem counts as small."""
+MAX_STEPS = 20_000  # replicas times brokers up to which a problem counts as small
 _DEPTH = 4
 _BEAM_CELLS = 200_000
 _WEIGHTS = (0.5, 0.8, 0.4)

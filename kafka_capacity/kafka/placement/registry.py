@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +16,18 @@ from numpy.typing import NDArray
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 
+Places = Callable[[PlacementProblem], NDArray[np.int32]]
+"""Says where all replicas of a problem go: int32[P, W], broker ids of ``problem.target``, the preferred leader first,
+padded with -1; raises :class:`PlacementError` where Kafka would refuse the placement."""
 
-class Placer(Protocol):
-    """Return where every replica goes."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placer:
+    """A way to place replicas, by the name that users type."""
 
     name: str
+    place: Places
 
-    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
-        """Place all partitions of a problem.
-
-        Returns:
-            int32[P, W], broker ids of ``problem.target``, the preferred leader first, padded with -1.
-
-        Raises:
-            PlacementError: Kafka would refuse the placement.
-        """
-        ...
-
-
-AnyPlacer = TypeVar("AnyPlacer", bound=Placer)
 
 _MODULES = {
     "fewest-bytes": "kafka_capacity.kafka.placement.fewest_bytes",
@@ -46,13 +39,12 @@ _MODULES = {
 _registered: dict[str, Placer] = {}
 
 
-def register(name: str) -> Callable[[type[AnyPlacer]], type[AnyPlacer]]:
-    """Decorate a :class:`Placer` class so that :func:`placer` finds it; sets its ``name``."""
+def register(name: str) -> Callable[[Places], Places]:
+    """Decorate a function that places, so that :func:`placer` finds it."""
 
-    def add(placer_class: type[AnyPlacer]) -> type[AnyPlacer]:
-        placer_class.name = name
-        _registered[name] = placer_class()
-        return placer_class
+    def add(place: Places) -> Places:
+        _registered[name] = Placer(name=name, place=place)
+        return place
 
     return add
 

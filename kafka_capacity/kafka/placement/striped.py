@@ -12,16 +12,18 @@ from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.java.random import JavaRandom
 from kafka_capacity.kafka.placement.problem import PlacementProblem
-from kafka_capacity.kafka.placement.refusals import (
-    INVALID_REPLICATION_FACTOR,
-    check_factor_fits,
-    check_factor_is_positive,
-)
 from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.striped_arrays import place_stripes, stripe_patterns, stripe_rows
 from kafka_capacity.kafka.placement.striped_draws import StripeDraws, draw_stripes
 from kafka_capacity.kafka.placement.striped_walk import StripeLayout, StripeWalk
-from kafka_capacity.kafka.placement.topics import cut_to_factor, topic_counts, topic_factors
+from kafka_capacity.kafka.placement.topics import (
+    INVALID_REPLICATION_FACTOR,
+    check_factor_fits,
+    check_factor_is_positive,
+    cut_to_factor,
+    topic_counts,
+    topic_factors,
+)
 
 
 class StripedReplicaPlacer:
@@ -91,14 +93,7 @@ class StripedReplicaPlacer:
         return self.place_topics(np.array([partition_count]), np.array([replication_factor]))
 
     def place_topics(self, counts: NDArray[np.int64], factors: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Place topics one after another.
-
-        Args:
-            counts: int64[T], partitions of each topic.
-            factors: int64[T], replicas of each of its partitions.
-
-        Returns:
-            int32[sum of counts, largest factor], broker ids, padded with -1.
+        """Place topics one after another, int64[T] partitions and replicas of each: int32[partitions, largest factor].
 
         Raises:
             PlacementError: as :meth:`place`.
@@ -152,17 +147,12 @@ class StripedReplicaPlacer:
 
 
 @register("striped")
-class StripedPlacer:
-    """Places every topic afresh, in the order of names, as if all had been created one after another.
+def place_striped(problem: PlacementProblem) -> NDArray[np.int32]:
+    """Place every topic afresh, in the order of names, as if all had been created one after another.
 
     One generator, started with the problem's seed, serves all topics. A topic is placed with the largest factor
     wanted in it. Sizes, the rack rule and the replicas there now are not looked at.
     """
-
-    name: str
-
-    def place(self, problem: PlacementProblem) -> NDArray[np.int32]:
-        """Place all partitions; the rows of smaller factors are padded with -1."""
-        placer = StripedReplicaPlacer.over(problem.target, JavaRandom(problem.seed))
-        replicas = placer.place_topics(topic_counts(problem), topic_factors(problem))
-        return cut_to_factor(replicas, problem.replication_factor)
+    placer = StripedReplicaPlacer.over(problem.target, JavaRandom(problem.seed))
+    replicas = placer.place_topics(topic_counts(problem), topic_factors(problem))
+    return cut_to_factor(replicas, problem.replication_factor)

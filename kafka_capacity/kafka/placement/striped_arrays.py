@@ -14,8 +14,6 @@ Limits:
     that happens are found and given back, to be walked.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,32 +27,20 @@ _CHUNK_ROWS = 1 << 15  # keeps the working arrays in the cache
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StripeRows:
-    """The partitions of topics, in order.
+    """The partitions of topics, in order."""
 
-    Attributes:
-        topic: int64[P], position of the topic in the draws.
-        ordinal: int64[P], position of the partition in its topic.
-        shuffle: int64[P], row of the shuffled lists that holds for it.
-        pattern: int64[P], ``shuffle * R`` plus the position of the rack whose turn it is.
-    """
-
-    topic: NDArray[np.int64]
-    ordinal: NDArray[np.int64]
-    shuffle: NDArray[np.int64]
-    pattern: NDArray[np.int64]
+    topic: NDArray[np.int64]  # int64[P], position of the topic in the draws
+    ordinal: NDArray[np.int64]  # int64[P], position of the partition in its topic
+    shuffle: NDArray[np.int64]  # int64[P], row of the shuffled lists that holds for it
+    pattern: NDArray[np.int64]  # int64[P], `shuffle * R` plus the position of the rack whose turn it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StripePatterns:
-    """Where the replicas come from in each pattern. F is the replication factor.
+    """Where the replicas come from in each pattern. F is the replication factor."""
 
-    Attributes:
-        lists: int64[patterns, F], number of the list.
-        taken: int64[patterns, F], how many brokers of the list the same partition has before this one.
-    """
-
-    lists: NDArray[np.int64]
-    taken: NDArray[np.int64]
+    lists: NDArray[np.int64]  # int64[patterns, F], number of the list
+    taken: NDArray[np.int64]  # int64[patterns, F], how many brokers of the list the same partition has before this one
 
 
 def stripe_rows(

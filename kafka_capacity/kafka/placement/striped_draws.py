@@ -1,7 +1,5 @@
 """Every random draw of the striped placer for many topics, made in bulk: offsets and shuffled lists."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -17,20 +15,13 @@ class StripeDraws:
     """What was drawn for T topics, with S shuffles in all. R racks, N brokers.
 
     Row 0 of the shuffled lists is their state before any shuffle; the shuffles of a topic follow in order.
-
-    Attributes:
-        list_offsets: int64[T, 2 * R], first offset of each list, 0 for empty ones.
-        rack_offsets: int64[T], position of the rack that leads first.
-        first_shuffles: int64[T], row of the topic's first shuffle, if it has one.
-        racks: int64[1 + S, R], rack numbers in the order in which they are served.
-        brokers: int32[1 + S, N], the joined lists of the layout as shuffled.
     """
 
-    list_offsets: NDArray[np.int64]
-    rack_offsets: NDArray[np.int64]
-    first_shuffles: NDArray[np.int64]
-    racks: NDArray[np.int64]
-    brokers: NDArray[np.int32]
+    list_offsets: NDArray[np.int64]  # int64[T, 2 * R], first offset of each list, 0 for empty ones
+    rack_offsets: NDArray[np.int64]  # int64[T], position of the rack that leads first
+    first_shuffles: NDArray[np.int64]  # int64[T], row of the topic's first shuffle, if it has one
+    racks: NDArray[np.int64]  # int64[1 + S, R], rack numbers in the order in which they are served
+    brokers: NDArray[np.int32]  # int32[1 + S, N], the joined lists of the layout as shuffled
 
 
 def draw_stripes(layout: StripeLayout, counts: NDArray[np.int64], random: JavaRandom) -> StripeDraws:

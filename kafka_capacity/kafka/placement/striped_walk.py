@@ -19,20 +19,13 @@ class StripeLayout:
     List ``2 * r`` holds the unfenced brokers of rack r, list ``2 * r + 1`` the fenced ones. Brokers without a rack
     make up a rack too. Racks are numbered in the order of their names, which is the order in which they are
     served before the first shuffle.
-
-    Attributes:
-        brokers: int32[N], all lists joined, each ascending.
-        starts: int64[2 * R], where each list begins in :attr:`brokers`.
-        sizes: int64[2 * R], how long it is.
-        drawn_lists: int64[2 * R], the lists in the order in which Kafka draws for them.
-        unfenced_count: brokers that are not fenced.
     """
 
-    brokers: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    drawn_lists: NDArray[np.int64]
-    unfenced_count: int
+    brokers: NDArray[np.int32]  # int32[N], all lists joined, each ascending
+    starts: NDArray[np.int64]  # int64[2 * R], where each list begins in `brokers`
+    sizes: NDArray[np.int64]  # int64[2 * R], how long it is
+    drawn_lists: NDArray[np.int64]  # int64[2 * R], the lists in the order in which Kafka draws for them
+    unfenced_count: int  # brokers that are not fenced
 
     @property
     def rack_count(self) -> int:

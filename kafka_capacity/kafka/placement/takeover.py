@@ -19,15 +19,12 @@ Algorithm
 [[0, 2, 1], [0, 1, 2], [1, 2, 0], [2, 1, 0]]
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 _MAX_EXCHANGED = 64
 """Of so many reorderings of one leader's lists at most two are taken at once: of more, single ones are fine enough."""
-_PASSES = 20
-"""At most: after the loss of a rack the lists of several leaders count together."""
+_PASSES = 20  # at most: after the loss of a rack the lists of several leaders count together
 
 
 def level_takeovers(
@@ -210,10 +207,7 @@ class _Loads:
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         """Return which list may get another first follower, from which column, and what that adds to all loads.
 
-        Args:
-            rows: of the lists.
-            start: where the loads after the loss of each list's leader begin.
-            of_rack: where those after the loss of the rack do.
+        ``start`` and ``of_rack`` are where the loads after the loss of each list's leader, and of its rack, begin.
         """
         takes, sent = self._takes(rows)
         followers = takes[0][:, 1:]

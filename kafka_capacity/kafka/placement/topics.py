@@ -1,10 +1,9 @@
 """What Kafka's placers see of a problem: topics, one after another, each with a partition count and a factor."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 
@@ -26,18 +25,54 @@ def topic_factors(problem: PlacementProblem) -> NDArray[np.int64]:
 
 
 def cut_to_factor(replicas: NDArray[np.int32], factors: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Keep the first ``factors[p]`` replicas of each row and pad the rest.
-
-    Args:
-        replicas: int32[P, W].
-        factors: int32[P].
-
-    Returns:
-        int32[P, W], the same array if nothing had to go.
-    """
+    """Keep the first ``factors[p]`` replicas of each row and pad the rest; the same array if nothing had to go."""
     if int(factors.min(initial=replicas.shape[1])) == replicas.shape[1]:
         return replicas
     surplus = np.arange(replicas.shape[1]) >= factors[:, None]
     if not (surplus & (replicas >= 0)).any():
         return replicas
     return np.where(surplus, NO_BROKER, replicas).astype(np.int32)
+
+
+INVALID_REPLICATION_FACTOR = "org.apache.kafka.common.errors.InvalidReplicationFactorException"
+INVALID_PARTITIONS = "org.apache.kafka.common.errors.InvalidPartitionsException"
+
+
+def check_factor_is_positive(replication_factor: int) -> None:
+    """Refuse a replication factor below 1.
+
+    Raises:
+        PlacementError: as Kafka's ``InvalidReplicationFactorException``.
+    """
+    if replication_factor <= 0:
+        raise PlacementError(
+            f"replication factor {replication_factor} is not positive; a partition needs at least 1 replica",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )
+
+
+def check_factor_fits(replication_factor: int, broker_count: int) -> None:
+    """Refuse more replicas than there are brokers to hold them.
+
+    Raises:
+        PlacementError: as Kafka's ``InvalidReplicationFactorException``.
+    """
+    if replication_factor > broker_count:
+        raise PlacementError(
+            f"replication factor {replication_factor} needs as many brokers, but there are {broker_count}; "
+            "lower the factor or add brokers",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )
+
+
+def check_partition_count(partition_count: int) -> None:
+    """Refuse a topic without partitions.
+
+    Raises:
+        PlacementError: as Kafka's ``InvalidPartitionsException``.
+    """
+    if partition_count <= 0:
+        raise PlacementError(
+            f"partition count {partition_count} is not positive; a topic needs at least 1 partition",
+            kafka_type=INVALID_PARTITIONS,
+        )

@@ -1,7 +1,5 @@
 """Murmur2 of many keys by numba, where that is installed: a few times as fast as with arrays, and the same hashes."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from collections.abc import Callable
@@ -14,8 +12,7 @@ from numpy.typing import NDArray
 SEED = 0x9747B28C
 MULTIPLIER = 0x5BD1E995
 
-PAYS_FROM = 1 << 24
-"""So many keys win back the second or two that importing numba and compiling take."""
+PAYS_FROM = 1 << 24  # so many keys win back the second or two that importing numba and compiling take
 
 HashKeys = Callable[[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]], None]
 

@@ -19,6 +19,7 @@ Algorithm:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -40,15 +41,10 @@ _FEW = 16  # so few long keys left in a block are faster one by one
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Keys:
-    """N serialized keys, one after another.
+    """N serialized keys, one after another."""
 
-    Attributes:
-        buffer: uint8[B], their bytes.
-        offsets: int64[N + 1], where each begins, and where the last one ends.
-    """
-
-    buffer: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
+    buffer: NDArray[np.uint8]  # uint8[B], their bytes
+    offsets: NDArray[np.int64]  # int64[N + 1], where each begins, and where the last one ends
 
     def __post_init__(self) -> None:
         offsets = self.offsets
@@ -160,3 +156,22 @@ def _hash_block(padded: NDArray[np.uint8], starts: NDArray[np.int64], lengths: N
     hashes = np.empty_like(state)
     hashes[longest_first] = state
     return hashes
+
+
+def even_share_remapped(before: int, after: int) -> float:
+    """Return the share of keys that a new partition count sends elsewhere if hashes are even.
+
+    Kafka keeps the order of a key's records within a partition only, and moves no record when partitions are added. A
+    key that is remapped can be read out of order, and what was written before stays where it was.
+
+    Algorithm:
+        Hashes are taken as even: of every least common multiple of the two counts in a row, as many hashes as the
+        smaller count has partitions leave the same remainder twice, the lowest ones.
+
+    >>> round(even_share_remapped(12, 18), 3)
+    0.667
+
+    Raises:
+        RequestError: a count is not positive.
+    """
+    return 1 - min(checked_count(before), checked_count(after)) / math.lcm(before, after)

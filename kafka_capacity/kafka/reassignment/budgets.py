@@ -15,27 +15,19 @@ from kafka_capacity.kafka.reassignment.cells import Flows
 from kafka_capacity.kafka.reassignment.cut import Uses
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem
-from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles
-from kafka_capacity.kafka.reassignment.traffic import Carried
+from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Budgets:
-    """What hops of one problem may use. The first B resources are the brokers' disks, the next D the directories.
+    """What hops of one problem may use. The first B resources are the brokers' disks, the next D the directories."""
 
-    Attributes:
-        budget: float64[R], infinite where nothing limits.
-        is_ration: bool[R], new in every wave.
-        throttles: of the brokers.
-        spare_in: float64[B], what each network takes beside the expected traffic, NaN where it is not known.
-        spare_out: float64[B].
-    """
-
-    budget: NDArray[np.float64]
-    is_ration: NDArray[np.bool_]
-    throttles: BrokerThrottles
+    budget: NDArray[np.float64]  # float64[R], infinite where nothing limits
+    is_ration: NDArray[np.bool_]  # bool[R], new in every wave
+    throttles: BrokerThrottles  # of the brokers
+    # float64[B], what each network takes beside the expected traffic, NaN where it is not known
     spare_in: NDArray[np.float64]
-    spare_out: NDArray[np.float64]
+    spare_out: NDArray[np.float64]  # float64[B]
 
     def with_left(self, left: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the budget of the next wave, stocks as they are left."""

@@ -15,21 +15,13 @@ from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
-    """Pairs of a wave and a thing (a broker, a directory) that takes part in it, sorted by wave, then thing.
+    """Pairs of a wave and a thing (a broker, a directory) that takes part in it, sorted by wave, then thing."""
 
-    Attributes:
-        wave: intp[C].
-        thing: intp[C], position of the thing.
-        number: int32[waves · things], which cell a pair is, meaningless where it is none.
-        things: how many there are.
-        by_thing: intp[C], the cells sorted by thing, then wave.
-    """
-
-    wave: NDArray[np.intp]
-    thing: NDArray[np.intp]
-    number: NDArray[np.int32]
-    things: int
-    by_thing: NDArray[np.intp]
+    wave: NDArray[np.intp]  # intp[C]
+    thing: NDArray[np.intp]  # intp[C], position of the thing
+    number: NDArray[np.int32]  # int32[waves · things], which cell a pair is, meaningless where it is none
+    things: int  # how many there are
+    by_thing: NDArray[np.intp]  # intp[C], the cells sorted by thing, then wave
 
     @classmethod
     def of(cls, waves: int, things: int, pairs: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> Cells:
@@ -78,36 +70,21 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Flows:
-    """What hops copy and remove. Brokers and directories are positions, -1 where not known.
+    """What hops copy and remove. Brokers and directories are positions, -1 where not known."""
 
-    Attributes:
-        copy_hop: intp[K], ascending; the hop of each copy.
-        destination, source: int32[K].
-        copy_dir: int32[K].
-        size: float64[K], bytes.
-        rate: float64[3, K], what is produced to its partition.
-        gone_hop: intp[R], the hop of each replica that goes away.
-        gone: int32[R].
-        gone_dir: int32[R].
-        gone_size: float64[R], bytes.
-        leader: int32[M], of each hop.
-        joining: intp[M], copies of each hop.
-        leader_after: int32[M].
-    """
-
-    copy_hop: NDArray[np.intp]
-    destination: NDArray[np.int32]
-    source: NDArray[np.int32]
-    copy_dir: NDArray[np.int32]
-    size: NDArray[np.float64]
-    rate: NDArray[np.float64]
-    gone_hop: NDArray[np.intp]
-    gone: NDArray[np.int32]
-    gone_dir: NDArray[np.int32]
-    gone_size: NDArray[np.float64]
-    leader: NDArray[np.int32]
-    joining: NDArray[np.intp]
-    leader_after: NDArray[np.int32]
+    copy_hop: NDArray[np.intp]  # intp[K], ascending; the hop of each copy
+    destination: NDArray[np.int32]  # int32[K]
+    source: NDArray[np.int32]  # int32[K]
+    copy_dir: NDArray[np.int32]  # int32[K]
+    size: NDArray[np.float64]  # float64[K], bytes
+    rate: NDArray[np.float64]  # float64[3, K], what is produced to its partition
+    gone_hop: NDArray[np.intp]  # intp[R], the hop of each replica that goes away
+    gone: NDArray[np.int32]  # int32[R]
+    gone_dir: NDArray[np.int32]  # int32[R]
+    gone_size: NDArray[np.float64]  # float64[R], bytes
+    leader: NDArray[np.int32]  # int32[M], of each hop
+    joining: NDArray[np.intp]  # intp[M], copies of each hop
+    leader_after: NDArray[np.int32]  # int32[M]
 
     def broker_cells(self, hops: Hops) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
         """List who takes part in a wave: who receives, sends, gives up, leads before or after."""
@@ -149,27 +126,13 @@ def copies_of(problem: MoveProblem, hops: Hops) -> Flows:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DiskLevels:
-    """What each cell's broker holds when its wave begins, at most, at most as expected, and at its end: float64[C]."""
-
-    start: NDArray[np.float64]
-    peak: NDArray[np.float64]
-    expected: NDArray[np.float64]
-    end: NDArray[np.float64]
-
-
 def disk_levels(
     hops: Hops, flows: Flows, cells: Cells, held_bytes: NDArray[np.float64], done_seconds: NDArray[np.float64]
-) -> DiskLevels:
-    """Follow the disks of brokers through all waves.
+) -> tuple[NDArray[np.float64], ...]:
+    """Follow the disks of brokers, float64[B] before the first wave, through all waves.
 
-    Args:
-        hops: in waves.
-        flows: what they copy and remove.
-        cells: who takes part.
-        held_bytes: float64[B], before the first wave.
-        done_seconds: when each copy is in sync, after the start of its wave.
+    Each copy is in sync ``done_seconds`` after the start of its wave. Returns what each cell's broker holds when its
+    wave begins, at most, at most as expected, and at its end: float64[C] each.
     """
     to = cells.at(hops.wave[flows.copy_hop], flows.destination)
     out = cells.at(hops.wave[flows.gone_hop], flows.gone)
@@ -181,4 +144,4 @@ def disk_levels(
     np.maximum.at(in_sync, flows.copy_hop, done_seconds)
     leaving = (out[known], flows.gone_size[known], in_sync[flows.gone_hop[known]])
     gained = disk_peaks((to, flows.size, done_seconds), leaving, len(cells))
-    return DiskLevels(start=start, peak=start + arrives, expected=start + gained, end=start + arrives - goes)
+    return start, start + arrives, start + gained, start + arrives - goes

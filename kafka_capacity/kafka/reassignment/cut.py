@@ -22,8 +22,6 @@ Worked example, a disk with room for 10 and four hops of 6, of which the second 
     ([0, 1, 0, 0], [4.0, 0.0])
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,54 +30,33 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.reassignment.flow import run_starts
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE
 
-_ROUNDS = 4
-"""Of looking for more hops that fit into a wave."""
-_WINDOW = 1024
-"""How many hops are looked at for a wave, at least."""
+_ROUNDS = 4  # of looking for more hops that fit into a wave
+_WINDOW = 1024  # how many hops are looked at for a wave, at least
 _POOR_RATIO = 0.05
 """Where fewer of the hops looked at go than this, the wave is full enough; the next wave looks at them first."""
-_ROUNDING = 1e-9
-"""Of a budget."""
+_ROUNDING = 1e-9  # of a budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Uses:
-    """What hops take, or give: parallel arrays.
+    """What hops take, or give: parallel arrays."""
 
-    Attributes:
-        hop: intp[U].
-        resource: intp[U].
-        cost: float64[U].
-    """
-
-    hop: NDArray[np.intp]
-    resource: NDArray[np.intp]
-    cost: NDArray[np.float64]
+    hop: NDArray[np.intp]  # intp[U]
+    resource: NDArray[np.intp]  # intp[U]
+    cost: NDArray[np.float64]  # float64[U]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cut:
-    """Hops in waves.
+    """Hops in waves."""
 
-    Attributes:
-        wave: int32[M], from 0, :data:`.hops.NO_WAVE` for those not asked for and those
-            stuck.
-        wave_count: how many waves.
-        left: float64[R], what is left of each resource at the end.
-    """
-
-    wave: NDArray[np.int32]
-    wave_count: int
-    left: NDArray[np.float64]
+    wave: NDArray[np.int32]  # int32[M], from 0, `NO_WAVE` for those not asked for and those stuck
+    wave_count: int  # how many waves
+    left: NDArray[np.float64]  # float64[R], what is left of each resource at the end
 
 
 def cut(
-    order: NDArray[np.intp],
-    uses: Uses,
-    gains: Uses,
-    budget: NDArray[np.float64],
-    *,
-    is_ration: NDArray[np.bool_],
+    order: NDArray[np.intp], uses: Uses, gains: Uses, budget: NDArray[np.float64], *, is_ration: NDArray[np.bool_]
 ) -> Cut:
     """Cut the hops of ``order`` into waves.
 

@@ -19,8 +19,7 @@ from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops
 from kafka_capacity.kafka.reassignment.log_dirs import emptiest_dir
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
-_MAX_DETOURS = 64
-"""Of one plan; whoever needs more should add a disk."""
+_MAX_DETOURS = 64  # of one plan; whoever needs more should add a disk
 _ATTEMPTS = 8
 _MAX_TRIED = 128
 """Partitions that are looked at for one detour, the smallest first: what those cannot, larger ones hardly can."""
@@ -28,31 +27,17 @@ _MAX_TRIED = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WayOut:
-    """What detours make possible.
+    """What detours make possible."""
 
-    Attributes:
-        hops: those that can go, in waves from 0.
-        wave_count: how many waves.
-        stuck: those that still cannot.
-        left: float64[R], what is left of each resource.
-        detours: the partitions that go by way of a third broker.
-    """
-
-    hops: Hops
-    wave_count: int
-    stuck: Hops
-    left: NDArray[np.float64]
-    detours: tuple[int, ...]
+    hops: Hops  # those that can go, in waves from 0
+    wave_count: int  # how many waves
+    stuck: Hops  # those that still cannot
+    left: NDArray[np.float64]  # float64[R], what is left of each resource
+    detours: tuple[int, ...]  # the partitions that go by way of a third broker
 
 
 def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64]) -> WayOut:
-    """Try to move hops that no wave has room for.
-
-    Args:
-        problem: the move.
-        stuck: hops that all wait for a disk.
-        budgets: what waves may use.
-        left: float64[R], what is left of it.
+    """Try to move hops that no wave has room for, since all wait for a disk, with what is left of the budgets.
 
     Returns:
         A way that leaves no partition at a third broker, if need be one in which nothing moves.

@@ -1,7 +1,5 @@
 """One way to do a move: an order of partitions, with leaders moved off first or not, cut into waves and timed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,89 +17,54 @@ from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressur
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
 from kafka_capacity.kafka.reassignment.refusal import MoveRefusal, no_room, unmovable
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
-from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles, broker_throttles
 from kafka_capacity.kafka.reassignment.timing import Pace, pace_of
-from kafka_capacity.kafka.reassignment.traffic import Carried, carried
+from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, broker_throttles, carried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Steps:
-    """The hops of a plan before they are in waves, and what they use.
+    """The hops of a plan before they are in waves, and what they use."""
 
-    Attributes:
-        hops: one a partition.
-        flows: what they copy and remove.
-        uses: of budgets.
-        gains: what they give back.
-        first: hops that go before all others, in one wave: leaders that move.
-        copies, endless, drops, reorders: intp, which hops copy; copy and never end; only remove; only reorder.
-    """
-
-    hops: Hops
-    flows: Flows
-    uses: Uses
-    gains: Uses
-    first: Hops
-    copies: NDArray[np.intp]
-    endless: NDArray[np.intp]
-    drops: NDArray[np.intp]
-    reorders: NDArray[np.intp]
+    hops: Hops  # one a partition
+    flows: Flows  # what they copy and remove
+    uses: Uses  # of budgets
+    gains: Uses  # what they give back
+    first: Hops  # hops that go before all others, in one wave: leaders that move
+    copies: NDArray[np.intp]  # intp, which hops copy
+    endless: NDArray[np.intp]  # intp, which copy and never end
+    drops: NDArray[np.intp]  # intp, which only remove
+    reorders: NDArray[np.intp]  # intp, which only reorder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Groundwork:
-    """What all drafts of a problem share.
+    """What all drafts of a problem share."""
 
-    Attributes:
-        problem: the move.
-        state: before any wave.
-        target: int32[P, W].
-        diff: from the state to the target.
-        after_dir: int32[P, W], where joining replicas go.
-        rows: intp, the partitions that change and may.
-        refusals: why others may not.
-        throttles: of each broker.
-        before: what brokers carry.
-        budgets: what waves may use.
-        worst: who is to be relieved.
-        plain: the hops without leaders moved first.
-    """
-
-    problem: MoveProblem
-    state: State
-    target: NDArray[np.int32]
-    diff: AssignmentDiff
-    after_dir: NDArray[np.int32]
-    rows: NDArray[np.intp]
-    refusals: tuple[MoveRefusal, ...]
-    throttles: BrokerThrottles
-    before: Carried
-    budgets: Budgets
-    worst: Pressure
-    plain: Steps
+    problem: MoveProblem  # the move
+    state: State  # before any wave
+    target: NDArray[np.int32]  # int32[P, W]
+    diff: AssignmentDiff  # from the state to the target
+    after_dir: NDArray[np.int32]  # int32[P, W], where joining replicas go
+    rows: NDArray[np.intp]  # intp, the partitions that change and may
+    refusals: tuple[MoveRefusal, ...]  # why others may not
+    throttles: BrokerThrottles  # of each broker
+    before: Carried  # what brokers carry
+    budgets: Budgets  # what waves may use
+    worst: Pressure  # who is to be relieved
+    plain: Steps  # the hops without leaders moved first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Draft:
-    """A move in waves, timed.
+    """A move in waves, timed."""
 
-    Attributes:
-        hops: all of them in waves.
-        kinds: of each wave.
-        pace: of the waves.
-        starts: float64[3, N], seconds, infinite where a wave never begins.
-        refusals: why some partitions are in no wave.
-        detours: partitions that go by way of a third broker.
-        relieved_seconds: until the worst broker is relieved; infinite for never or nobody.
-    """
-
-    hops: Hops
-    kinds: tuple[WaveKind, ...]
-    pace: Pace
-    starts: NDArray[np.float64]
-    refusals: tuple[MoveRefusal, ...]
-    detours: tuple[int, ...]
-    relieved_seconds: float
+    hops: Hops  # all of them in waves
+    kinds: tuple[WaveKind, ...]  # of each wave
+    pace: Pace  # of the waves
+    starts: NDArray[np.float64]  # float64[3, N], seconds, infinite where a wave never begins
+    refusals: tuple[MoveRefusal, ...]  # why some partitions are in no wave
+    detours: tuple[int, ...]  # partitions that go by way of a third broker
+    relieved_seconds: float  # until the worst broker is relieved; infinite for never or nobody
 
     def ends(self) -> NDArray[np.float64]:
         """Return float64[3, N], when each wave is over."""

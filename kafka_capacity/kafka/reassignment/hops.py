@@ -10,54 +10,35 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
-NO_WAVE = -1
-"""The wave of a hop that is in none."""
+NO_WAVE = -1  # the wave of a hop that is in none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class State:
-    """Where the replicas of a problem are at some moment, and who leads.
+    """Where the replicas of a problem are at some moment, and who leads."""
 
-    Attributes:
-        replicas: int32[P, W].
-        in_sync: bool[P, W].
-        log_dir: int32[P, W].
-        leader: int32[P].
-    """
-
-    replicas: NDArray[np.int32]
-    in_sync: NDArray[np.bool_]
-    log_dir: NDArray[np.int32]
-    leader: NDArray[np.int32]
+    replicas: NDArray[np.int32]  # int32[P, W]
+    in_sync: NDArray[np.bool_]  # bool[P, W]
+    log_dir: NDArray[np.int32]  # int32[P, W]
+    leader: NDArray[np.int32]  # int32[P]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hops:
-    """M changes of one partition's replica list each.
+    """M changes of one partition's replica list each."""
 
-    Attributes:
-        row: intp[M], which partition.
-        before: int32[M, W], its replicas.
-        after: int32[M, V], those wanted.
-        before_dir: int32[M, W], the directory of each replica of ``before``, -1 where that is not known.
-        after_dir: int32[M, V], the directory that each joining replica goes to, -1 where the broker chooses.
-        leader: int32[M], who leads when the hop begins, -1 for nobody.
-        leader_after: int32[M], who leads after it, and after the election where one is needed.
-        elects: bool[M], whether the preferred leader must be elected: the old leader stays a replica, not the first.
-        followers: int32[M], in-sync followers when it begins.
-        wave: int32[M], :data:`NO_WAVE` where it is in none.
-    """
-
-    row: NDArray[np.intp]
-    before: NDArray[np.int32]
-    after: NDArray[np.int32]
-    before_dir: NDArray[np.int32]
+    row: NDArray[np.intp]  # intp[M], which partition
+    before: NDArray[np.int32]  # int32[M, W], its replicas
+    after: NDArray[np.int32]  # int32[M, V], those wanted
+    before_dir: NDArray[np.int32]  # int32[M, W], the directory of each replica of `before`, -1 where that is not known
+    # int32[M, V], the directory that each joining replica goes to, -1 where the broker chooses
     after_dir: NDArray[np.int32]
-    leader: NDArray[np.int32]
-    leader_after: NDArray[np.int32]
+    leader: NDArray[np.int32]  # int32[M], who leads when the hop begins, -1 for nobody
+    leader_after: NDArray[np.int32]  # int32[M], who leads after it, and after the election where one is needed
+    # bool[M], whether the preferred leader must be elected: the old leader stays a replica, not the first
     elects: NDArray[np.bool_]
-    followers: NDArray[np.int32]
-    wave: NDArray[np.int32]
+    followers: NDArray[np.int32]  # int32[M], in-sync followers when it begins
+    wave: NDArray[np.int32]  # int32[M], `NO_WAVE` where it is in none
 
     def __len__(self) -> int:
         return len(self.row)
@@ -103,13 +84,9 @@ def widened(matrix: NDArray[np.int32], width: int) -> NDArray[np.int32]:
 def hops_between(
     state: State, target: NDArray[np.int32], rows: NDArray[np.intp], after_dir: NDArray[np.int32] | None = None
 ) -> Hops:
-    """Return the hops that bring some partitions from a state to their targets.
+    """Return the hops that bring some partitions from a state to their targets, int32[P, W], as wide as the state.
 
-    Args:
-        state: where they are.
-        target: int32[P, W], as wide as the state.
-        rows: the partitions.
-        after_dir: int32[P, W], where joining replicas go.
+    Joining replicas go to ``after_dir``, int32[P, W].
     """
     before, after, leader = state.replicas[rows], target[rows], state.leader[rows]
     is_follower = state.in_sync[rows] & (before >= 0) & (before != leader[:, None])

@@ -27,19 +27,12 @@ _Column = tuple[NDArray[np.uint8], NDArray[np.intp]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LineNames:
-    """The topics and numbers of some partitions, one a line.
+    """The topics and numbers of some partitions, one a line."""
 
-    Attributes:
-        topics: as JSON, the different ones.
-        topic: intp[n], positions in it.
-        numbers: the different partition numbers.
-        number: intp[n], positions in it.
-    """
-
-    topics: list[bytes]
-    topic: NDArray[np.intp]
-    numbers: list[bytes]
-    number: NDArray[np.intp]
+    topics: list[bytes]  # as JSON, the different ones
+    topic: NDArray[np.intp]  # intp[n], positions in it
+    numbers: list[bytes]  # the different partition numbers
+    number: NDArray[np.intp]  # intp[n], positions in it
 
     @classmethod
     def of(cls, partitions: Partitions, rows: NDArray[np.intp]) -> LineNames:

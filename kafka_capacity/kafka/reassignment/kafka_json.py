@@ -5,8 +5,6 @@ replica is the preferred leader, one ``log_dirs`` entry a replica, ``any`` where
 ``LeaderElectionCommand.parseReplicaElectionData`` for ``--path-to-json-file``.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,34 +53,21 @@ def _elected(names: LineNames) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveFile:
-    """A file of a wave.
+    """A file of a wave."""
 
-    Attributes:
-        name: of the file.
-        content: its bytes.
-        sha256: of the content, in hexadecimal.
-    """
-
-    name: str
-    content: bytes
-    sha256: str
+    name: str  # of the file
+    content: bytes  # its bytes
+    sha256: str  # of the content, in hexadecimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveFiles:
-    """What a wave takes.
+    """What a wave takes."""
 
-    Attributes:
-        execute: the reassignment.
-        rollback: the reassignment that undoes it.
-        election: of preferred leaders once it is done, ``None`` where Kafka makes them leaders by itself.
-        rollback_election: the same once the rollback is done.
-    """
-
-    execute: WaveFile
-    rollback: WaveFile
-    election: WaveFile | None
-    rollback_election: WaveFile | None
+    execute: WaveFile  # the reassignment
+    rollback: WaveFile  # the reassignment that undoes it
+    election: WaveFile | None  # of preferred leaders once it is done, `None` where Kafka makes them leaders by itself
+    rollback_election: WaveFile | None  # the same once the rollback is done
 
     def listed(self) -> tuple[WaveFile, ...]:
         """Return all that there are."""
@@ -93,29 +78,18 @@ class WaveFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WaveRows:
-    """What the files of a wave say, n partitions.
+    """What the files of a wave say, n partitions."""
 
-    Attributes:
-        stem: what their names begin with, such as ``01-copy``.
-        partitions: those that ``rows`` counts in.
-        rows: intp[n].
-        replicas_before, replicas_after: int32[n, W], padded with -1.
-        log_dirs_before, log_dirs_after: int32[n, W], positions in ``paths``, -1 where the broker may choose.
-        paths: of directories.
-        elects: bool[n], whether the preferred leader must be elected once it is done.
-        elects_back: bool[n], the same once it is undone.
-    """
-
-    stem: str
-    partitions: Partitions
-    rows: NDArray[np.intp]
-    replicas_before: NDArray[np.int32]
-    replicas_after: NDArray[np.int32]
-    log_dirs_before: NDArray[np.int32]
-    log_dirs_after: NDArray[np.int32]
-    paths: tuple[str, ...]
-    elects: NDArray[np.bool_]
-    elects_back: NDArray[np.bool_]
+    stem: str  # what their names begin with, such as `01-copy`
+    partitions: Partitions  # those that `rows` counts in
+    rows: NDArray[np.intp]  # intp[n]
+    replicas_before: NDArray[np.int32]  # int32[n, W], padded with -1
+    replicas_after: NDArray[np.int32]  # int32[n, W], padded with -1
+    log_dirs_before: NDArray[np.int32]  # int32[n, W], positions in `paths`, -1 where the broker may choose
+    log_dirs_after: NDArray[np.int32]  # int32[n, W], positions in `paths`, -1 where the broker may choose
+    paths: tuple[str, ...]  # of directories
+    elects: NDArray[np.bool_]  # bool[n], whether the preferred leader must be elected once it is done
+    elects_back: NDArray[np.bool_]  # bool[n], the same once it is undone
 
 
 def wave_rows(schedule: Schedule, wave: Wave) -> WaveRows:

@@ -5,8 +5,6 @@ and then sends them all alone; with the leaders moved off first, everyone else s
 step: the same replicas in another order, and an election.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,21 +12,13 @@ from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 from kafka_capacity.kafka.reassignment.hops import State
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
-_PASSES = 256
-"""New leaders are chosen in so many passes, each of which sees the load of those before it."""
+_PASSES = 256  # new leaders are chosen in so many passes, each of which sees the load of those before it
 
 
 def lead_away(
     problem: MoveProblem, state: State, target: NDArray[np.int32], rows: NDArray[np.intp], diff: AssignmentDiff
 ) -> tuple[State, NDArray[np.intp]]:
     """Return each partition that a drained broker leads and that is copied another leader among those that stay.
-
-    Args:
-        problem: the move.
-        state: where replicas are.
-        target: int32[P, W], where they go.
-        rows: the partitions that may be touched.
-        diff: from the state to the target.
 
     Returns:
         The state with new leaders, preferred ones, and the partitions whose leader changed. Of the replicas that can

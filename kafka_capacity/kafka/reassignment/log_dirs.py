@@ -5,8 +5,6 @@ are. A reassignment may name the directory instead, and so it does here: the lar
 directory that is the emptiest for its size.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,11 +18,7 @@ def choose_log_dirs(
 ) -> NDArray[np.int32]:
     """Return int32[P, V] like ``diff.after``, the directory of each joining replica, -1 where none is known.
 
-    Args:
-        problem: the move.
-        diff: what changes.
-        log_dir: int32[P, W] like ``diff.before``, where replicas are.
-        dir_bytes: float64[D], what each directory holds.
+    ``log_dir`` is like ``diff.before``, where replicas are; ``dir_bytes`` float64[D], what each directory holds.
     """
     chosen = np.full(diff.after.shape, -1, dtype=np.int32)
     count = len(problem.log_dirs.path)

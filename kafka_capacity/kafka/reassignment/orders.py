@@ -1,7 +1,5 @@
 """In which order partitions move, and how soon that relieves the broker that is worst off."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,17 +13,12 @@ from kafka_capacity.kafka.reassignment.traffic import Carried, sent_by_leader
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pressure:
-    """How full and how busy brokers are, and which is the worst of those that the move relieves.
+    """How full and how busy brokers are, and which is the worst of those that the move relieves."""
 
-    Attributes:
-        ratio: float64[B], the fullest or busiest resource of each broker that the move relieves, 0 for the others.
-        broker: position of the worst broker, ``None`` where the move relieves nobody.
-        resource: what it is short of: ``disk``, ``network_in`` or ``network_out``.
-    """
-
+    # float64[B], the fullest or busiest resource of each broker that the move relieves, 0 for the others
     ratio: NDArray[np.float64]
-    broker: int | None
-    resource: str
+    broker: int | None  # position of the worst broker, `None` where the move relieves nobody
+    resource: str  # what it is short of: `disk`, `network_in` or `network_out`
 
 
 def pressure(problem: MoveProblem, before: Carried, after: Carried) -> Pressure:
@@ -39,11 +32,7 @@ def pressure(problem: MoveProblem, before: Carried, after: Carried) -> Pressure:
         (each.held_bytes, each.written_bytes_per_second[HIGH], each.sent_bytes_per_second[HIGH])
         for each in (before, after)
     ]
-    limits = (
-        problem.disk_limit_bytes,
-        brokers.network_in_bytes_per_second,
-        brokers.network_out_bytes_per_second,
-    )
+    limits = (problem.disk_limit_bytes, brokers.network_in_bytes_per_second, brokers.network_out_bytes_per_second)
     ratios = np.zeros((3, len(brokers)))
     for resource, (now, then, limit) in enumerate(zip(sides[0], sides[1], limits, strict=True)):
         known = np.isfinite(limit) & (limit > 0) & (then < now)

@@ -1,7 +1,5 @@
 """What a schedule is asked: where replicas are, where they shall be, and what must hold on the way."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -12,14 +10,12 @@ from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot
 
-BAND = ("low", "expected", "high")
-"""The rows of everything that depends on traffic."""
+BAND = ("low", "expected", "high")  # the rows of everything that depends on traffic
 LOW, EXPECTED, HIGH = range(len(BAND))
 DELETE_DELAY_SECONDS = 60.0
 """Kafka's default ``file.delete.delay.ms``: a replica that goes away keeps its disk space for so long."""
 
-DEFAULT_HEADROOM_RATIO = 0.2
-"""The share of network and disk that an automatic throttle leaves free."""
+DEFAULT_HEADROOM_RATIO = 0.2  # the share of network and disk that an automatic throttle leaves free
 
 
 class Order(StrEnum):
@@ -32,96 +28,65 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttle:
-    """How fast a broker may send, and receive, what moves.
+    """How fast a broker may send, and receive, what moves."""
 
-    Attributes:
-        bytes_per_second: of every broker and direction; where :attr:`is_automatic`, only of those whose network is not
-            known.
-        is_automatic: take the largest that leaves headroom at each broker's peak, by broker and direction.
-        headroom_ratio: the share of network and disk that an automatic throttle leaves free.
-    """
-
+    # of every broker and direction; where `is_automatic`, only of those whose network is not known
     bytes_per_second: float
-    is_automatic: bool = False
+    is_automatic: bool = False  # take the largest that leaves headroom at each broker's peak, by broker and direction
+    # the share of network and disk that an automatic throttle leaves free
     headroom_ratio: float = DEFAULT_HEADROOM_RATIO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveSettings:
-    """How to cut a move into waves.
+    """How to cut a move into waves."""
 
-    Attributes:
-        max_concurrent_moves_per_broker: how many copies a broker may receive, and how many it may send, at once;
-            ``None`` for any.
-        max_wave_seconds: a wave takes at most this long at the expected rates; ``None`` for any. A partition that
-            takes longer by itself gets a wave in which it is the longest.
-        tried_wave_seconds: longest waves to choose from where :attr:`max_wave_seconds` is ``None``; the first is taken
-            of about equals.
-        max_traffic_ratio: the share of a throttle that what is produced to the moving partitions may take, since it
-            is what the copies lose; ``None`` for all of it.
-        pause_seconds: between a wave and the next, until the disk space of what has gone is free.
-        fetchers: ``num.replica.fetchers``, connections from one follower to one leader.
-        fetcher_bytes_per_second: the most that one of them brings; ``None`` where that is not known.
-        orders: those to be tried; the first is taken of equals.
-        tries_leadership_first: whether to compare with moving leadership off drained brokers first.
-        allows_detours: whether a partition may go by way of a third broker where two full disks wait for each other.
-    """
-
+    # how many copies a broker may receive, and how many it may send, at once; `None` for any
     max_concurrent_moves_per_broker: int | None = None
+    # a wave takes at most this long at the expected rates; `None` for any. A partition that takes longer by itself gets
+    # a wave in which it is the longest.
     max_wave_seconds: float | None = None
+    # longest waves to choose from where `max_wave_seconds` is `None`; the first is taken of about equals
     tried_wave_seconds: tuple[float, ...] = ()
+    # the share of a throttle that what is produced to the moving partitions may take, since it is what the copies lose;
+    # `None` for all of it
     max_traffic_ratio: float | None = 0.5
+    # between a wave and the next, until the disk space of what has gone is free
     pause_seconds: float = DELETE_DELAY_SECONDS
-    fetchers: int = 1
-    fetcher_bytes_per_second: float | None = None
+    fetchers: int = 1  # `num.replica.fetchers`, connections from one follower to one leader
+    fetcher_bytes_per_second: float | None = None  # the most that one of them brings; `None` where that is not known
+    # those to be tried; the first is taken of equals
     orders: tuple[Order, ...] = (Order.RELIEF_FIRST, Order.SMALLEST_FIRST, Order.HOTTEST_FIRST)
-    tries_leadership_first: bool = True
+    tries_leadership_first: bool = True  # whether to compare with moving leadership off drained brokers first
+    # whether a partition may go by way of a third broker where two full disks wait for each other
     allows_detours: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MoveProblem:
-    """A move to be scheduled.
+    """A move to be scheduled."""
 
-    Attributes:
-        partitions: of the cluster, P of them.
-        brokers: every broker that holds a replica before or after, B of them.
-        before: int32[P, W], the replicas now, the preferred leader first, padded with -1.
-        after: int32[P, V], the replicas wanted.
-        leader: int32[P], who leads now, -1 for nobody.
-        in_sync: bool[P, W], whether each replica of ``before`` is in the ISR.
-        size_bytes: int64[P], of one replica.
-        min_insync_replicas: int32[P].
-        bytes_in_bytes_per_second: float64[3, P], produced to each partition: low, expected, high.
-        bytes_out_bytes_per_second: float64[3, P], read by consumers.
-        throttle: how fast.
-        disk_limit_bytes: float64[B], how many replica bytes a broker may hold; NaN where nothing limits it.
-        disk_bytes_per_second: float64[B], what its disks write and read together; NaN where it is not known.
-        log_dirs: the log directories that are known, D of them.
-        log_dir: int32[P, W], where each replica of ``before`` is, -1 where that is not known.
-        log_dir_limit_bytes: float64[D], how many replica bytes a directory may hold, NaN where nothing limits it.
-        settings: how to cut waves.
-        log_dir_after: int32[P, V] like :attr:`after`, where joining replicas shall go, -1 where the broker may choose;
-            ``None`` to choose here.
-    """
-
-    partitions: Partitions
-    brokers: Brokers
-    before: NDArray[np.int32]
-    after: NDArray[np.int32]
-    leader: NDArray[np.int32]
-    in_sync: NDArray[np.bool_]
-    size_bytes: NDArray[np.int64]
-    min_insync_replicas: NDArray[np.int32]
-    bytes_in_bytes_per_second: NDArray[np.float64]
-    bytes_out_bytes_per_second: NDArray[np.float64]
-    throttle: Throttle
+    partitions: Partitions  # of the cluster, P of them
+    brokers: Brokers  # every broker that holds a replica before or after, B of them
+    before: NDArray[np.int32]  # int32[P, W], the replicas now, the preferred leader first, padded with -1
+    after: NDArray[np.int32]  # int32[P, V], the replicas wanted
+    leader: NDArray[np.int32]  # int32[P], who leads now, -1 for nobody
+    in_sync: NDArray[np.bool_]  # bool[P, W], whether each replica of `before` is in the ISR
+    size_bytes: NDArray[np.int64]  # int64[P], of one replica
+    min_insync_replicas: NDArray[np.int32]  # int32[P]
+    bytes_in_bytes_per_second: NDArray[np.float64]  # float64[3, P], produced to each partition: low, expected, high
+    bytes_out_bytes_per_second: NDArray[np.float64]  # float64[3, P], read by consumers
+    throttle: Throttle  # how fast
+    # float64[B], how many replica bytes a broker may hold; NaN where nothing limits it
     disk_limit_bytes: NDArray[np.float64]
+    # float64[B], what its disks write and read together; NaN where it is not known
     disk_bytes_per_second: NDArray[np.float64]
-    log_dirs: LogDirs
-    log_dir: NDArray[np.int32]
+    log_dirs: LogDirs  # the log directories that are known, D of them
+    log_dir: NDArray[np.int32]  # int32[P, W], where each replica of `before` is, -1 where that is not known
+    # float64[D], how many replica bytes a directory may hold, NaN where nothing limits it
     log_dir_limit_bytes: NDArray[np.float64]
-    settings: WaveSettings = field(default_factory=WaveSettings)
+    settings: WaveSettings = field(default_factory=WaveSettings)  # how to cut waves
+    # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` to choose here
     log_dir_after: NDArray[np.int32] | None = None
 
     def drained(self) -> NDArray[np.bool_]:

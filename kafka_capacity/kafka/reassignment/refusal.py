@@ -1,7 +1,5 @@
 """Why some partitions are in no wave: a value with figures, never an exception."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,25 +12,15 @@ from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveRefusal:
-    """One constraint that keeps partitions where they are.
+    """One constraint that keeps partitions where they are."""
 
-    Attributes:
-        constraint: its short name: ``leader``, ``fenced``, ``in_sync``, ``min_isr``, ``disk`` or ``log_dir``.
-        where: the broker, the directory, or the topics.
-        needed: how much it would take, in ``unit``; of a disk, for the first of the partitions to fit.
-        available: how much there is.
-        unit: what the two figures count.
-        reason: a sentence for people, with the numbers in it.
-        rows: the partitions that stay, positions in the problem.
-    """
-
-    constraint: str
-    where: str
-    needed: float
-    available: float
-    unit: str
-    reason: str
-    rows: tuple[int, ...]
+    constraint: str  # its short name: `leader`, `fenced`, `in_sync`, `min_isr`, `disk` or `log_dir`
+    where: str  # the broker, the directory, or the topics
+    needed: float  # how much it would take, in `unit`; of a disk, for the first of the partitions to fit
+    available: float  # how much there is
+    unit: str  # what the two figures count
+    reason: str  # a sentence for people, with the numbers in it
+    rows: tuple[int, ...]  # the partitions that stay, positions in the problem
 
 
 def _some(problem: MoveProblem, rows: NDArray[np.intp]) -> str:
@@ -106,15 +94,9 @@ def _fenced(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.bool_]:
 def no_room(
     problem: MoveProblem, rows: NDArray[np.intp], *, where: str, constraint: str, level: float, limit: float
 ) -> MoveRefusal:
-    """Describe that a disk never has room for some partitions.
+    """Describe that a disk, of a broker or a directory, never has room for some partitions, at least one.
 
-    Args:
-        problem: the move.
-        rows: the partitions, at least one.
-        where: the broker or the directory.
-        constraint: ``disk`` or ``log_dir``.
-        level: what it holds when all that can move has moved, in bytes.
-        limit: what it may hold, in bytes.
+    ``level`` is what it holds when all that can move has moved, ``limit`` what it may hold, in bytes.
     """
     sizes = problem.size_bytes[rows].astype(np.float64)
     needed = level + float(sizes.min())

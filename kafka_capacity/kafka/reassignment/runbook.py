@@ -1,18 +1,16 @@
 """What a team does, wave by wave, as plain data: steps and their commands, forward and back; words are the report's."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles
 from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave
 
-WAVES_FOLDER = "waves/"
-"""Where the files of waves are, seen from the runbook."""
+WAVES_FOLDER = "waves/"  # where the files of waves are, seen from the runbook
 
 _SERVERS = "--bootstrap-server $BOOTSTRAP"
 _REASSIGN = f"kafka-reassign-partitions.sh {_SERVERS} --reassignment-json-file"
@@ -21,50 +19,28 @@ _ELECT = f"kafka-leader-election.sh {_SERVERS} --election-type preferred --path-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunbookStep:
-    """One thing to do.
+    """One thing to do."""
 
-    Attributes:
-        does: in a word: ``check``, ``execute``, ``throttle``, ``watch``, ``verify``, ``elect``, ``wait``, ``cancel``,
-            ``roll back``.
-        commands: to be run in a shell, in this order; may be empty.
-        seconds: how long to wait, ``None`` where the step is something else.
-    """
-
-    does: str
-    commands: tuple[str, ...] = ()
-    seconds: float | None = None
+    does: str  # in a word: `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`, `cancel`, `roll back`
+    commands: tuple[str, ...] = ()  # to be run in a shell, in this order; may be empty
+    seconds: float | None = None  # how long to wait, `None` where the step is something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunbookWave:
-    """The steps of a wave.
+    """The steps of a wave."""
 
-    Attributes:
-        number: of the wave, from 1.
-        kind: of the wave.
-        partitions: how many it changes.
-        throttle_bytes_per_second: for ``--throttle``, ``None`` where nothing is copied.
-        files: name and sha256 of each file, by name.
-        steps: forward.
-        back: to go back, while it runs and once it is done.
-    """
-
-    number: int
-    kind: str
-    partitions: int
-    throttle_bytes_per_second: int | None
-    files: tuple[tuple[str, str], ...]
-    steps: tuple[RunbookStep, ...]
-    back: tuple[RunbookStep, ...]
+    number: int  # of the wave, from 1
+    kind: str  # of the wave
+    partitions: int  # how many it changes
+    throttle_bytes_per_second: int | None  # for `--throttle`, `None` where nothing is copied
+    files: tuple[tuple[str, str], ...]  # name and sha256 of each file, by name
+    steps: tuple[RunbookStep, ...]  # forward
+    back: tuple[RunbookStep, ...]  # to go back, while it runs and once it is done
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON and templates."""
         return asdict(self)
-
-
-def runbook(schedule: Schedule) -> tuple[RunbookWave, ...]:
-    """Write the runbook of a schedule, a page a wave."""
-    return tuple(runbook_page(schedule, wave, wave_files(schedule, wave)) for wave in schedule.waves)
 
 
 def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:
@@ -140,3 +116,39 @@ def _higher_throttles(schedule: Schedule, wave: Wave, throttle: int | None) -> l
                 f"--add-config {','.join(rates)}"
             )
     return [RunbookStep(does="throttle", commands=tuple(commands))] if commands else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPartitions:
+    """Partitions that a topic gets, and the command for that, on brokers that are named.
+
+    Source: ``TopicCommand`` of Kafka 4: ``--replica-assignment`` lists all partitions, those that exist too, and the
+    tool passes over as many as there are; every list must have as many replicas as the first. ``--topic`` is a regular
+    expression there, in which a dot would match other topics as well.
+    """
+
+    topic: str  # its name
+    count_before: int  # how many it has
+    # of each new partition, the preferred leader first; all lists are of one length
+    replicas: tuple[tuple[int, ...], ...]
+    moved_keys_ratio: float  # of records with keys, the share that goes to another partition than before
+
+    @property
+    def count_after(self) -> int:
+        """How many partitions it has then."""
+        return self.count_before + len(self.replicas)
+
+    def command(self) -> str:
+        r"""Return the command for a shell.
+
+        >>> made = NewPartitions(topic="a.b", count_before=1, replicas=((2, 3), (3, 1)), moved_keys_ratio=0.5)
+        >>> print(made.command().partition("--alter ")[2])
+        --topic 'a\.b' --partitions 3 --replica-assignment 2:3,2:3,3:1
+        """
+        lists: Sequence[tuple[int, ...]] = [self.replicas[0]] * self.count_before + list(self.replicas)
+        assignment = ",".join(":".join(map(str, brokers)) for brokers in lists)
+        name = self.topic.replace(".", r"\.")
+        return (
+            f"kafka-topics.sh --bootstrap-server $BOOTSTRAP --alter --topic '{name}' --partitions {self.count_after} "
+            f"--replica-assignment {assignment}"
+        )

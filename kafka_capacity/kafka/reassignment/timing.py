@@ -1,64 +1,45 @@
 """How long every wave takes, and what each broker sends, receives and holds meanwhile: all waves in one go.
 
 What a broker does in a wave is a *cell*; there are only as many cells as brokers that take part in each wave. The
-closed form of :mod:`.duration` is worked out for the two gates of each cell, in and out,
+closed form of :mod:`.flow` is worked out for the two gates of each cell, in and out,
 and for the fetcher between two brokers where its limit is known. Traffic, disks and leaders at the start of a wave are
 what the waves before it leave.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.reassignment.cells import Cells, DiskLevels, Flows, disk_levels
+from kafka_capacity.kafka.reassignment.cells import Cells, Flows, disk_levels
 from kafka_capacity.kafka.reassignment.flow import closing_rates, copy_seconds, gate_seconds
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED, MoveProblem
-from kafka_capacity.kafka.reassignment.throttle import BrokerThrottles
-from kafka_capacity.kafka.reassignment.traffic import Carried, sent_by_leader
+from kafka_capacity.kafka.reassignment.schedule import BrokerTimeline, LogDirTimeline
+from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, sent_by_leader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gates:
-    """What copies pass, G gates.
+    """What copies pass, G gates."""
 
-    Attributes:
-        wave: intp[G].
-        broker: intp[G], position.
-        direction: intp[G], 0 in, 1 out, 2 fetch.
-        amount_bytes: float64[G].
-        load: float64[3, G], what is produced to the moving partitions and passes too.
-        closing: float64[3, G].
-        of_copy: intp[copies, K], the gates that each copy passes.
-    """
-
-    wave: NDArray[np.intp]
-    broker: NDArray[np.intp]
-    direction: NDArray[np.intp]
-    amount_bytes: NDArray[np.float64]
-    load: NDArray[np.float64]
-    closing: NDArray[np.float64]
-    of_copy: NDArray[np.intp]
+    wave: NDArray[np.intp]  # intp[G]
+    broker: NDArray[np.intp]  # intp[G], position
+    direction: NDArray[np.intp]  # intp[G], 0 in, 1 out, 2 fetch
+    amount_bytes: NDArray[np.float64]  # float64[G]
+    load: NDArray[np.float64]  # float64[3, G], what is produced to the moving partitions and passes too
+    closing: NDArray[np.float64]  # float64[3, G]
+    of_copy: NDArray[np.intp]  # intp[copies, K], the gates that each copy passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pace:
-    """How long each of N waves takes, and what that was worked out from.
+    """How long each of N waves takes, and what that was worked out from."""
 
-    Attributes:
-        seconds: float64[3, N]: low, expected, high; infinite for never.
-        cells: which broker takes part in which wave.
-        gates: what copies pass; the first two for each cell are its in and out.
-        flows: the copies.
-    """
-
-    seconds: NDArray[np.float64]
-    cells: Cells
-    gates: Gates
-    flows: Flows
+    seconds: NDArray[np.float64]  # float64[3, N]: low, expected, high; infinite for never
+    cells: Cells  # which broker takes part in which wave
+    gates: Gates  # what copies pass; the first two for each cell are its in and out
+    flows: Flows  # the copies
 
     def in_bytes(self) -> NDArray[np.float64]:
         """Return float64[C], what the broker of each cell copies to itself."""
@@ -71,31 +52,18 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Timing:
-    """The other figures of all waves, N of them, and of their cells, C of them.
+    """The other figures of all waves, N of them, and of their cells, C of them."""
 
-    Attributes:
-        copied_bytes: float64[N], what is to be copied when a wave begins.
-        in_flight_bytes: float64[N], what is copied until it ends at the expected rates, new records among it.
-        bottleneck_broker: int32[N], -1 where nothing is copied.
-        bottleneck_direction: of each wave: ``in``, ``out``, or ``fetch`` where the fetcher from one leader decides.
-        smallest_throttle_bytes_per_second: float64[3, N], a wave ends with any throttle above, low, expected, high.
-        disk: what the broker of each cell holds.
-        leaders: int64[C], partitions it leads after the wave.
-        dir_cells: which directory takes part in which wave.
-        dir_start_bytes, dir_peak_bytes, dir_end_bytes: float64[·].
-    """
-
-    copied_bytes: NDArray[np.float64]
+    copied_bytes: NDArray[np.float64]  # float64[N], what is to be copied when a wave begins
+    # float64[N], what is copied until it ends at the expected rates, new records among it
     in_flight_bytes: NDArray[np.float64]
-    bottleneck_broker: NDArray[np.int32]
+    bottleneck_broker: NDArray[np.int32]  # int32[N], -1 where nothing is copied
+    # of each wave: `in`, `out`, or `fetch` where the fetcher from one leader decides
     bottleneck_direction: tuple[str | None, ...]
+    # float64[3, N], a wave ends with any throttle above, low, expected, high
     smallest_throttle_bytes_per_second: NDArray[np.float64]
-    disk: DiskLevels
-    leaders: NDArray[np.int64]
-    dir_cells: Cells
-    dir_start_bytes: NDArray[np.float64]
-    dir_peak_bytes: NDArray[np.float64]
-    dir_end_bytes: NDArray[np.float64]
+    brokers: BrokerTimeline  # what each broker carries
+    log_dirs: LogDirTimeline  # the same for log directories
 
 
 def pace_of(
@@ -122,20 +90,26 @@ def timing_of(problem: MoveProblem, hops: Hops, pace: Pace, before: Carried) -> 
     done = copy_seconds(gates.of_copy, flows.size, gates.closing[EXPECTED])
     arriving = flows.rate[EXPECTED] * np.where(np.isfinite(done), done, 0.0)
     copy_wave = hops.wave[flows.copy_hop]
-    dir_cells = Cells.of(wave_count, len(problem.log_dirs.path), flows.dir_cells(hops))
-    dirs = _dir_levels(flows, hops, dir_cells, before)
+    start, peak, expected, end = disk_levels(hops, flows, cells, before.held_bytes, done)
     return Timing(
         copied_bytes=np.bincount(copy_wave, weights=flows.size, minlength=wave_count).astype(np.float64),
         in_flight_bytes=np.bincount(copy_wave, weights=flows.size + arriving, minlength=wave_count).astype(np.float64),
         bottleneck_broker=broker,
         bottleneck_direction=direction,
         smallest_throttle_bytes_per_second=smallest,
-        disk=disk_levels(hops, flows, cells, before.held_bytes, done),
-        leaders=_leaders(hops, flows, cells, before),
-        dir_cells=dir_cells,
-        dir_start_bytes=dirs[0],
-        dir_peak_bytes=dirs[1],
-        dir_end_bytes=dirs[2],
+        brokers=BrokerTimeline(
+            wave=(cells.wave + 1).astype(np.int32),
+            broker_id=problem.brokers.ids[cells.thing],
+            in_bytes=pace.in_bytes(),
+            out_bytes=pace.out_bytes(),
+            disk_start_bytes=start,
+            disk_end_bytes=end,
+            disk_peak_bytes=peak,
+            disk_expected_bytes=expected,
+            disk_limit_bytes=problem.disk_limit_bytes[cells.thing],
+            leaders=_leaders(hops, flows, cells, before),
+        ),
+        log_dirs=_log_dirs(problem, hops, flows, wave_count, before),
     )
 
 
@@ -270,11 +244,16 @@ def _leaders(hops: Hops, flows: Flows, cells: Cells, before: Carried) -> NDArray
     return np.asarray(np.rint(before.leaders[cells.thing] + cells.earlier(change) + change), dtype=np.int64)
 
 
-def _dir_levels(
-    flows: Flows, hops: Hops, cells: Cells, before: Carried
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return start, peak and end of each directory in each wave."""
+def _log_dirs(problem: MoveProblem, hops: Hops, flows: Flows, wave_count: int, before: Carried) -> LogDirTimeline:
+    cells = Cells.of(wave_count, len(problem.log_dirs.path), flows.dir_cells(hops))
     arrives = cells.sum(hops.wave[flows.copy_hop], flows.copy_dir, flows.size)
     goes = cells.sum(hops.wave[flows.gone_hop], flows.gone_dir, flows.gone_size)
     start = before.dir_bytes[cells.thing] + cells.earlier(arrives - goes)
-    return start, start + arrives, start + arrives - goes
+    return LogDirTimeline(
+        wave=(cells.wave + 1).astype(np.int32),
+        log_dir=cells.thing,
+        start_bytes=start,
+        peak_bytes=start + arrives,
+        end_bytes=start + arrives - goes,
+        limit_bytes=problem.log_dir_limit_bytes[cells.thing],
+    )

@@ -7,26 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.reassignment.problem import BAND, MoveProblem
+from kafka_capacity.kafka.reassignment.problem import BAND, HIGH, MoveProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Carried:
-    """What each broker carries.
+    """What each broker carries."""
 
-    Attributes:
-        written_bytes_per_second: float64[3, B], as leader and follower: low, expected, high.
-        sent_bytes_per_second: float64[3, B], to consumers and, as leader, once to each follower.
-        held_bytes: float64[B], of replicas.
-        leaders: float64[B].
-        dir_bytes: float64[D], in each log directory.
-    """
-
-    written_bytes_per_second: NDArray[np.float64]
-    sent_bytes_per_second: NDArray[np.float64]
-    held_bytes: NDArray[np.float64]
-    leaders: NDArray[np.float64]
-    dir_bytes: NDArray[np.float64]
+    written_bytes_per_second: NDArray[np.float64]  # float64[3, B], as leader and follower: low, expected, high
+    sent_bytes_per_second: NDArray[np.float64]  # float64[3, B], to consumers and, as leader, once to each follower
+    held_bytes: NDArray[np.float64]  # float64[B], of replicas
+    leaders: NDArray[np.float64]  # float64[B]
+    dir_bytes: NDArray[np.float64]  # float64[D], in each log directory
 
 
 def sent_by_leader(
@@ -39,14 +31,7 @@ def sent_by_leader(
 def carried(
     problem: MoveProblem, replicas: NDArray[np.int32], leader: NDArray[np.int32], log_dir: NDArray[np.int32] | None
 ) -> Carried:
-    """Sum up what brokers carry with an assignment.
-
-    Args:
-        problem: whose brokers, sizes and rates count.
-        replicas: int32[P, W].
-        leader: int32[P].
-        log_dir: int32[P, W], the directory of each replica; ``None`` to leave directories at 0.
-    """
+    """Sum up what brokers carry with an assignment; directories stay at 0 without ``log_dir``, that of each replica."""
     count, dirs = len(problem.brokers), len(problem.log_dirs.path)
     # Position 0 takes what belongs to nobody.
     held_by = problem.brokers.index_of(replicas).astype(np.intp).ravel() + 1
@@ -76,4 +61,34 @@ def carried(
         held_bytes=held(size),
         leaders=led(None),
         dir_bytes=by_dir,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BrokerThrottles:
+    """The throttles of every broker."""
+
+    in_bytes_per_second: NDArray[np.float64]  # float64[B], `follower.replication.throttled.rate`, what it receives
+    out_bytes_per_second: NDArray[np.float64]  # float64[B], `leader.replication.throttled.rate`, what it sends
+
+
+def broker_throttles(problem: MoveProblem, before: Carried, after: Carried) -> BrokerThrottles:
+    """Work out the throttles: an automatic one takes the worse of before and after the move as the peak.
+
+    Worked example: a broker whose network takes 100 MB/s, with 50 MB/s on it at peak and a fifth to stay free, gets
+    100 · 0.8 − 50 = 30 MB/s. Where its disks take 60 MB/s and write 30 at peak, 60 · 0.8 − 30 = 18.
+    """
+    throttle, brokers = problem.throttle, problem.brokers
+    fixed = np.full(len(brokers), float(throttle.bytes_per_second))
+    if not throttle.is_automatic:
+        return BrokerThrottles(in_bytes_per_second=fixed, out_bytes_per_second=fixed.copy())
+    writes = np.maximum(before.written_bytes_per_second[HIGH], after.written_bytes_per_second[HIGH])
+    sends = np.maximum(before.sent_bytes_per_second[HIGH], after.sent_bytes_per_second[HIGH])
+    usable = 1.0 - throttle.headroom_ratio
+    disk = problem.disk_bytes_per_second * usable - writes
+    received = np.fmin(brokers.network_in_bytes_per_second * usable - writes, disk)
+    given = np.fmin(brokers.network_out_bytes_per_second * usable - sends, disk)
+    return BrokerThrottles(
+        in_bytes_per_second=np.maximum(np.where(np.isnan(received), fixed, received), 0.0),
+        out_bytes_per_second=np.maximum(np.where(np.isnan(given), fixed, given), 0.0),
     )

@@ -12,7 +12,7 @@ Constraints
     The old copy of a partition stays until *all* of its new ones are in sync, and its space is free
     ``file.delete.delay.ms`` later. A copy comes from the current leader. What is produced meanwhile is copied too, and
     listed partitions count against the throttle until the wave is over. See
-    :mod:`~kafka_capacity.kafka.reassignment.duration`.
+    :mod:`~kafka_capacity.kafka.reassignment.flow`.
 
 Algorithm
     Each changed partition is one hop. Hops are sorted by an order and cut into waves by what brokers and directories
@@ -45,8 +45,6 @@ Worked example, a partition of 100 MB that moves from broker 2 to broker 3 at 10
     (0.0, 2000000.0, 8000000.0)
 """
 
-from __future__ import annotations
-
 import dataclasses
 from math import inf
 
@@ -58,10 +56,8 @@ from kafka_capacity.kafka.reassignment.problem import EXPECTED, HIGH, MoveProble
 from kafka_capacity.kafka.reassignment.schedule import (
     COPIES,
     Band,
-    BrokerTimeline,
     LeadershipOutcome,
     LengthOutcome,
-    LogDirTimeline,
     OrderOutcome,
     Schedule,
     Wave,
@@ -186,12 +182,10 @@ def _three(values: NDArray[np.float64]) -> tuple[float, float, float]:
 def _schedule(
     ground: Groundwork, best: Draft, order: Order, drafts: dict[Order, Draft], outcome: LeadershipOutcome | None
 ) -> Schedule:
-    problem, worst, cells = ground.problem, ground.worst, best.pace.cells
+    problem, worst = ground.problem, ground.worst
     timing = timing_of(problem, best.hops, best.pace, ground.before)
     totals = best.totals()
     smallest = timing.smallest_throttle_bytes_per_second
-    dirs, disk = timing.dir_cells, timing.disk
-    in_bytes, out_bytes = best.pace.in_bytes(), best.pace.out_bytes()
     return Schedule(
         problem=problem,
         waves=_waves(ground, best, timing),
@@ -216,35 +210,17 @@ def _schedule(
         leadership=outcome,
         refusals=best.refusals,
         detours=best.detours,
-        brokers=BrokerTimeline(
-            wave=(cells.wave + 1).astype(np.int32),
-            broker_id=problem.brokers.ids[cells.thing],
-            in_bytes=in_bytes,
-            out_bytes=out_bytes,
-            disk_start_bytes=disk.start,
-            disk_end_bytes=disk.end,
-            disk_peak_bytes=disk.peak,
-            disk_expected_bytes=disk.expected,
-            disk_limit_bytes=problem.disk_limit_bytes[cells.thing],
-            leaders=timing.leaders,
-        ),
-        log_dirs=LogDirTimeline(
-            wave=(dirs.wave + 1).astype(np.int32),
-            log_dir=dirs.thing,
-            start_bytes=timing.dir_start_bytes,
-            peak_bytes=timing.dir_peak_bytes,
-            end_bytes=timing.dir_end_bytes,
-            limit_bytes=problem.log_dir_limit_bytes[dirs.thing],
-        ),
+        brokers=timing.brokers,
+        log_dirs=timing.log_dirs,
     )
 
 
 def _waves(ground: Groundwork, best: Draft, timing: Timing) -> tuple[Wave, ...]:
     """Slice the flat arrays by wave."""
-    problem, cells, dirs = ground.problem, best.pace.cells, timing.dir_cells
+    problem, cells = ground.problem, best.pace.cells
     hops = best.hops.take(np.lexsort((best.hops.row, best.hops.wave)))
     numbers = np.arange(len(best.kinds) + 1)
-    of_hops, of_cells, of_dirs = (np.searchsorted(each, numbers) for each in (hops.wave, cells.wave, dirs.wave))
+    of_hops, of_cells = (np.searchsorted(each, numbers) for each in (hops.wave, cells.wave))
     ends, throttles = best.ends(), ground.throttles
     sends, receives = best.pace.out_bytes() > 0, best.pace.in_bytes() > 0
     rates = np.minimum(
@@ -255,7 +231,6 @@ def _waves(ground: Groundwork, best: Draft, timing: Timing) -> tuple[Wave, ...]:
     for number, kind in enumerate(best.kinds):
         part = slice(of_hops[number], of_hops[number + 1])
         seats = slice(of_cells[number], of_cells[number + 1])
-        places = slice(of_dirs[number], of_dirs[number + 1])
         broker = int(timing.bottleneck_broker[number])
         rate = float(rates[seats].min(initial=np.inf))
         waves.append(
@@ -278,10 +253,8 @@ def _waves(ground: Groundwork, best: Draft, timing: Timing) -> tuple[Wave, ...]:
                 bottleneck_broker=broker if broker >= 0 else None,
                 bottleneck_direction=timing.bottleneck_direction[number],
                 smallest_throttle_bytes_per_second=_three(timing.smallest_throttle_bytes_per_second[:, number]),
-                broker_ids=problem.brokers.ids[cells.thing[seats]],
-                disk_peak_bytes=timing.disk.peak[seats],
-                log_dirs=dirs.thing[places],
-                log_dir_peak_bytes=timing.dir_peak_bytes[places],
+                broker_ids=timing.brokers.broker_id[seats],
+                disk_peak_bytes=timing.brokers.disk_peak_bytes[seats],
             )
         )
     return tuple(waves)

@@ -17,8 +17,6 @@ Worked example: a third member joins two eager ones, with every wait as long as 
 heartbeats, half a second for a poll, and then stop; 0.2 seconds, a round trip, later they read again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -28,19 +26,11 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.groups.life import MAX_ROUNDS, ClassicLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
-from kafka_capacity.kafka.rebalance.running import RunningGroup
-from kafka_capacity.kafka.rebalance.state import GroupState
+from kafka_capacity.kafka.rebalance.state import GroupState, RunningGroup
 
 
 class ClassicGroup(RunningGroup):
-    """A classic group during one event.
-
-    Args:
-        state: who reads what, and the roster; changed while the event runs.
-        life: what the members remember.
-        scenario: timeouts, and how many times more partitions a growth brings.
-        phases: the clocks.
-    """
+    """A classic group during one event, its state changed while that runs; ``life`` is what the members remember."""
 
     def __init__(self, state: GroupState, life: ClassicLife, scenario: GroupScenario, phases: Phases) -> None:
         interval = scenario.settings.heartbeat_interval_seconds
@@ -91,12 +81,7 @@ class ClassicGroup(RunningGroup):
         self.is_settled = False
 
     def _gather(self, begins: float, at_once: set[int]) -> float:
-        """Wait until everyone has joined; give when that is.
-
-        Args:
-            begins: when the coordinator starts it.
-            at_once: who joins without waiting for a heartbeat.
-        """
+        """Wait until everyone has joined, some at once and the others with a heartbeat; give when that is."""
         state, settings = self.state, self._settings
         deadline = begins + settings.max_poll_interval_seconds
         was_empty = set(state.live) == at_once

@@ -27,8 +27,6 @@ Worked example: one member reads two partitions of 10 bytes/s with a capacity of
 (18.0, 6.0, 120.0)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -44,29 +42,17 @@ NEVER_TAIL_SECONDS = 3600.0  # how much of a lag that grows without bound is dra
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LagOverTime:
-    """A group's lag during an event.
+    """A group's lag during an event."""
 
-    Attributes:
-        time_seconds: float64[T], ascending, the first is 0.
-        lag_bytes: float64[T], of the group.
-        lag_seconds: float64[T], of the partition with the highest lag.
-        paused_partitions: int64[T], not read from that time on.
-        max_lag_seconds: the highest; infinite where a partition is never read again or its reader never keeps up.
-        max_lag_row: the partition, -1 where nothing lags.
-        peak_lag_bytes: float64[P'], the most that waited in each partition.
-        catch_up_seconds: when nothing waits any more; infinite for never, 0 where nothing ever waits.
-        catch_up_row: the partition that waits longest, -1 where nothing does.
-    """
-
-    time_seconds: NDArray[np.float64]
-    lag_bytes: NDArray[np.float64]
-    lag_seconds: NDArray[np.float64]
-    paused_partitions: NDArray[np.int64]
-    max_lag_seconds: float
-    max_lag_row: int
-    peak_lag_bytes: NDArray[np.float64]
-    catch_up_seconds: float
-    catch_up_row: int
+    time_seconds: NDArray[np.float64]  # float64[T], ascending, the first is 0
+    lag_bytes: NDArray[np.float64]  # float64[T], of the group
+    lag_seconds: NDArray[np.float64]  # float64[T], of the partition with the highest lag
+    paused_partitions: NDArray[np.int64]  # int64[T], not read from that time on
+    max_lag_seconds: float  # the highest; infinite where a partition is never read again or its reader never keeps up
+    max_lag_row: int  # the partition, -1 where nothing lags
+    peak_lag_bytes: NDArray[np.float64]  # float64[P'], the most that waited in each partition
+    catch_up_seconds: float  # when nothing waits any more; infinite for never, 0 where nothing ever waits
+    catch_up_row: int  # the partition that waits longest, -1 where nothing does
 
 
 def lag_over_time(
@@ -198,11 +184,7 @@ class _Steps:
     """Moves backlogs through time."""
 
     def __init__(
-        self,
-        rate: NDArray[np.float64],
-        capacity: float,
-        first_owner: NDArray[np.int64],
-        interruptions: Interruptions,
+        self, rate: NDArray[np.float64], capacity: float, first_owner: NDArray[np.int64], interruptions: Interruptions
     ) -> None:
         self._rate = rate
         self._capacity = capacity

@@ -22,57 +22,38 @@ import numpy as np
 
 from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Member
 from kafka_capacity.kafka.groups.registry import GroupProtocol
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 
 
 class Kind(Enum):
     """What can happen."""
 
-    LEAVE = auto()
-    """A member stops and tells the coordinator."""
-    QUIT = auto()
-    """A member stops in good order, and tells nobody."""
-    DIE = auto()
-    """A member stops in the middle of its work."""
-    EXPEL = auto()
-    """The coordinator strikes a silent member off."""
-    JOIN = auto()
-    """A member that the coordinator does not know comes."""
-    RETURN = auto()
-    """A silent member that was not struck off goes on."""
-    GROW = auto()
-    """Topics get more partitions."""
-    NOTICE = auto()
-    """Whoever assigns learns of them."""
+    LEAVE = auto()  # a member stops and tells the coordinator
+    QUIT = auto()  # a member stops in good order, and tells nobody
+    DIE = auto()  # a member stops in the middle of its work
+    EXPEL = auto()  # the coordinator strikes a silent member off
+    JOIN = auto()  # a member that the coordinator does not know comes
+    RETURN = auto()  # a silent member that was not struck off goes on
+    GROW = auto()  # topics get more partitions
+    NOTICE = auto()  # whoever assigns learns of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberEvent:
-    """One thing that happens.
+    """One thing that happens."""
 
-    Attributes:
-        time_seconds: after the event's start.
-        kind: what.
-        member: number in the roster, -1 where it is about no member.
-    """
-
-    time_seconds: float
-    kind: Kind
-    member: int = -1
+    time_seconds: float  # after the event's start
+    kind: Kind  # what
+    member: int = -1  # number in the roster, -1 where it is about no member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """Where in their rounds clocks stand.
+    """Where in their rounds clocks stand."""
 
-    Attributes:
-        rng: draws them; with ``None`` whoever waits, waits for the whole round: what closed forms speak of.
-        is_in_phase: heartbeats of classic members fall together, as they do for some time after a rebalance.
-    """
-
+    # draws them; with `None` whoever waits, waits for the whole round: what closed forms speak of
     rng: np.random.Generator | None
-    is_in_phase: bool = False
+    is_in_phase: bool = False  # heartbeats of classic members fall together, as they do for some time after a rebalance
 
     def wait(self, max_seconds: float) -> float:
         """Draw how long something takes that takes at most so long."""
@@ -180,15 +161,9 @@ def member_events(
     busiest: Sequence[int],
     phases: Phases,
 ) -> list[MemberEvent]:
-    """List what happens during an event, by time.
+    """List what happens during an event, by time; those who come are added to the roster.
 
-    Args:
-        event: which.
-        scenario: whose counts, timeouts and protocol.
-        roster: the members; those who come are added to it.
-        numbers: who is a member when the event begins.
-        busiest: the same, who reads most first.
-        phases: the clocks.
+    ``numbers`` are the members when the event begins, ``busiest`` the same, who reads most first.
     """
     found: list[MemberEvent] = []
     settings = scenario.settings

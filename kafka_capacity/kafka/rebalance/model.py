@@ -1,7 +1,5 @@
 """A group as the simulation needs it, what is asked of it, and what comes out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,7 +8,37 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.model import Member, Topic
 from kafka_capacity.kafka.groups.registry import GroupProtocol
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSettings:
+    """What decides how long a rebalance takes; the defaults are those of Kafka 4.3.1 where Kafka has the setting."""
+
+    heartbeat_interval_seconds: float = 3.0  # `heartbeat.interval.ms` of the clients, classic groups
+    session_timeout_seconds: float = 45.0  # `session.timeout.ms` of the clients, classic groups
+    # `group.consumer.heartbeat.interval.ms` of the brokers, KIP-848 groups
+    server_heartbeat_interval_seconds: float = 5.0
+    server_session_timeout_seconds: float = 45.0  # `group.consumer.session.timeout.ms` of the brokers, KIP-848 groups
+    # `group.initial.rebalance.delay.ms` of the brokers: how long the first member of an empty classic group waits for
+    # others
+    initial_rebalance_delay_seconds: float = 3.0
+    # `group.consumer.assignment.interval.ms` of the brokers: a KIP-848 group makes its target assignment at most that
+    # often
+    assignment_interval_seconds: float = 1.0
+    # `max.poll.interval.ms`: also how long a classic rebalance waits for a member
+    max_poll_interval_seconds: float = 300.0
+    max_poll_records: int = 500  # `max.poll.records`
+    auto_commit_interval_seconds: float = 5.0  # `auto.commit.interval.ms`, or how often the application commits
+    metadata_max_age_seconds: float = 300.0  # `metadata.max.age.ms`: how late a client sees new partitions
+    poll_seconds: float = 0.5  # the longest that a member takes between two polls when it is well
+    # from the last member's join to records flowing again: JoinGroup, assignment, SyncGroup, committed offsets and the
+    # first fetch
+    round_trip_seconds: float = 0.2
+    restart_seconds: float = 20.0  # how long a member is away while it is restarted
+    settle_seconds: float = 10.0  # how long a rolling restart waits, after a member is back, before it stops the next
+    # how long a slow member takes over one batch; only above `max_poll_interval_seconds` it matters
+    slow_seconds: float = 360.0
+
 
 NOBODY = -1
 
@@ -18,69 +46,45 @@ NOBODY = -1
 class Event(StrEnum):
     """What may happen to a group."""
 
-    SCALE = "scale"
-    """From today's count to the proposed one, all at once; nothing where they are the same."""
-    SCALE_ONE_BY_ONE = "scale-one-by-one"
-    """The same, one member after the other."""
-    ROLLING_RESTART = "rolling-restart"
-    """Each member is stopped in order and comes back: a deploy."""
-    CRASH = "crash"
-    """One member, the busiest, dies and does not come back."""
+    SCALE = "scale"  # from today's count to the proposed one, all at once; nothing where they are the same
+    SCALE_ONE_BY_ONE = "scale-one-by-one"  # the same, one member after the other
+    ROLLING_RESTART = "rolling-restart"  # each member is stopped in order and comes back: a deploy
+    CRASH = "crash"  # one member, the busiest, dies and does not come back
     CRASH_RESTART = "crash-restart"
     """The busiest member dies and is started again at once by its platform, after ``restart_seconds``."""
-    SLOW_MEMBER = "slow-member"
-    """The busiest member takes ``slow_seconds`` over one batch."""
-    MORE_PARTITIONS = "more-partitions"
-    """Every subscribed topic gets more partitions."""
+    SLOW_MEMBER = "slow-member"  # the busiest member takes `slow_seconds` over one batch
+    MORE_PARTITIONS = "more-partitions"  # every subscribed topic gets more partitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupFacts:
-    """What is known of one group; one entry a partition of its subscribed topics in every array.
+    """What is known of one group; one entry a partition of its subscribed topics in every array."""
 
-    Attributes:
-        group_id: its name.
-        protocol: classic or consumer (KIP-848).
-        assignor: the name of its assignor today.
-        members: its members today, :attr:`~kafka_capacity.kafka.groups.model.Member.owned` is what they read.
-        topics: the topics that any member subscribes to and that exist, by name, sorted; partitions are numbered
-            0 to ``partitions - 1``.
-        topic_ids: the id of each, as Kafka's assignors on the coordinator see it.
-        topic: int32[P], position in :attr:`topics`; sorted by topic, then partition.
-        partition: int32[P].
-        owner: int32[P], position in :attr:`members`, -1 for nobody.
-        mean_bytes_per_second: float64[P], produced, mean over the history.
-        peak_bytes_per_second: float64[P], produced in the group's peak hour: the hour in which the whole group's
-            rate has its 99th percentile, so that partitions which peak at other times are not added up.
-        start_lag_bytes: float64[P], what is waiting today.
-        cache_window_seconds: float64[P], how far back the page cache of the leader's broker reaches, NaN where it is
-            not known.
-        record_bytes: the mean size of a record.
-        is_record_size_known: whether that was measured, or is a stand-in.
-        estimated_capacity_bytes_per_second: the highest hourly rate that any one member has read so far, a lower bound
-            of what a member can do; ``None`` without history or members.
-        is_estimate_a_limit: whether the member that read most is itself behind: it did all it could.
-        history_hours: how many hours the rates rest on.
-    """
-
-    group_id: str
-    protocol: GroupProtocol
-    assignor: str
-    members: tuple[Member, ...]
+    group_id: str  # its name
+    protocol: GroupProtocol  # classic or consumer (KIP-848)
+    assignor: str  # the name of its assignor today
+    members: tuple[Member, ...]  # its members today, `owned` is what they read
+    # the topics that any member subscribes to and that exist, by name, sorted; partitions are numbered 0 to `partitions
+    # - 1`
     topics: tuple[Topic, ...]
-    topic_ids: tuple[str, ...]
-    topic: NDArray[np.int32]
-    partition: NDArray[np.int32]
-    owner: NDArray[np.int32]
-    mean_bytes_per_second: NDArray[np.float64]
+    topic_ids: tuple[str, ...]  # the id of each, as Kafka's assignors on the coordinator see it
+    topic: NDArray[np.int32]  # int32[P], position in `topics`; sorted by topic, then partition
+    partition: NDArray[np.int32]  # int32[P]
+    owner: NDArray[np.int32]  # int32[P], position in `members`, -1 for nobody
+    mean_bytes_per_second: NDArray[np.float64]  # float64[P], produced, mean over the history
+    # float64[P], produced in the group's peak hour: the hour in which the whole group's rate has its 99th percentile,
+    # so that partitions which peak at other times are not added up
     peak_bytes_per_second: NDArray[np.float64]
-    start_lag_bytes: NDArray[np.float64]
+    start_lag_bytes: NDArray[np.float64]  # float64[P], what is waiting today
+    # float64[P], how far back the page cache of the leader's broker reaches, NaN where it is not known
     cache_window_seconds: NDArray[np.float64]
-    record_bytes: float
-    is_record_size_known: bool
+    record_bytes: float  # the mean size of a record
+    is_record_size_known: bool  # whether that was measured, or is a stand-in
+    # the highest hourly rate that any one member has read so far, a lower bound of what a member can do; `None` without
+    # history or members
     estimated_capacity_bytes_per_second: float | None
-    is_estimate_a_limit: bool
-    history_hours: int
+    is_estimate_a_limit: bool  # whether the member that read most is itself behind: it did all it could
+    history_hours: int  # how many hours the rates rest on
 
     def __len__(self) -> int:
         return len(self.topic)
@@ -97,61 +101,36 @@ class GroupFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupScenario:
-    """What if this group had so many members, this assignor and protocol?
+    """What if this group had so many members, this assignor and protocol?"""
 
-    Attributes:
-        scenario_id: unique in a plan, readable: ``orders-etl.006.classic-range.dynamic``.
-        group_id: whose.
-        member_count: how many members there shall be.
-        protocol: classic or consumer.
-        assignor: by its name.
-        is_static: whether every member has a ``group.instance.id``.
-        events: what is simulated.
-        member_capacity_bytes_per_second: what one member can process; ``None`` takes the estimate.
-        lag_slo_seconds: how old the oldest waiting record may get.
-        failure_count: how many members may be gone at once, for good.
-        catch_up_limit_seconds: how soon a group that is behind by more than the objective today must have caught up, at
-            its mean rates.
-        partitions_factor: by how much :attr:`Event.MORE_PARTITIONS` multiplies partition counts.
-        settings: timeouts and habits.
-        seed: of every random draw.
-    """
-
-    scenario_id: str
-    group_id: str
-    member_count: int
-    protocol: GroupProtocol
-    assignor: str
-    is_static: bool
-    events: tuple[Event, ...]
-    member_capacity_bytes_per_second: float | None
-    lag_slo_seconds: float
+    scenario_id: str  # unique in a plan, readable: `orders-etl.006.classic-range.dynamic`
+    group_id: str  # whose
+    member_count: int  # how many members there shall be
+    protocol: GroupProtocol  # classic or consumer
+    assignor: str  # by its name
+    is_static: bool  # whether every member has a `group.instance.id`
+    events: tuple[Event, ...]  # what is simulated
+    member_capacity_bytes_per_second: float | None  # what one member can process; `None` takes the estimate
+    lag_slo_seconds: float  # how old the oldest waiting record may get
+    # how soon a group that is behind by more than the objective today must have caught up, at its mean rates
     catch_up_limit_seconds: float
-    failure_count: int
-    partitions_factor: int
-    settings: GroupSettings
-    seed: int
+    failure_count: int  # how many members may be gone at once, for good
+    partitions_factor: int  # by how much `MORE_PARTITIONS` multiplies partition counts
+    settings: GroupSettings  # timeouts and habits
+    seed: int  # of every random draw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Interruptions:
-    """Every time that a partition was not read, one entry each, by time of stop.
+    """Every time that a partition was not read, one entry each, by time of stop."""
 
-    Attributes:
-        partition: int64[K], row of the partition; rows at and above the group's are partitions that an event added.
-        stop_seconds: float64[K], after the event's start.
-        start_seconds: float64[K], when it is read again; infinite if it never is.
-        before: int64[K], who read it, a number of :attr:`EventTrace.member_ids`, -1 for nobody.
-        after: int64[K], who reads it then.
-        left_seconds: float64[K], when the member that read it last went away; NaN where it stayed.
-    """
-
+    # int64[K], row of the partition; rows at and above the group's are partitions that an event added
     partition: NDArray[np.int64]
-    stop_seconds: NDArray[np.float64]
-    start_seconds: NDArray[np.float64]
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
-    left_seconds: NDArray[np.float64]
+    stop_seconds: NDArray[np.float64]  # float64[K], after the event's start
+    start_seconds: NDArray[np.float64]  # float64[K], when it is read again; infinite if it never is
+    before: NDArray[np.int64]  # int64[K], who read it, a number of `member_ids`, -1 for nobody
+    after: NDArray[np.int64]  # int64[K], who reads it then
+    left_seconds: NDArray[np.float64]  # float64[K], when the member that read it last went away; NaN where it stayed
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -170,29 +149,18 @@ class Interruptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventTrace:
-    """How an event went: what protocols and assignors did, before rates and capacities come in.
+    """How an event went: what protocols and assignors did, before rates and capacities come in."""
 
-    Attributes:
-        member_ids: everyone who was a member at any time.
-        identity: int64[M], for each of them the number of the member whose place it took when it was restarted, else
-            its own.
-        rebalances: generations (classic) or group epochs (KIP-848) that it took.
-        interruptions: when which partition was not read.
-        first_owner: int64[P'], who read each partition before, numbers of :attr:`member_ids`, -1 for nobody.
-        last_owner: int64[P'], who reads it in the end. P' is P plus the partitions that the event added.
-        unclean: int64[U], rows of partitions whose reader left without committing.
-        sibling: int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from.
-        end_seconds: when the group was settled.
-        is_settled: False if it did not come to rest in the rounds that it was given.
-    """
-
-    member_ids: tuple[str, ...]
+    member_ids: tuple[str, ...]  # everyone who was a member at any time
+    # int64[M], for each of them the number of the member whose place it took when it was restarted, else its own
     identity: NDArray[np.int64]
-    rebalances: int
-    interruptions: Interruptions
-    first_owner: NDArray[np.int64]
+    rebalances: int  # generations (classic) or group epochs (KIP-848) that it took
+    interruptions: Interruptions  # when which partition was not read
+    first_owner: NDArray[np.int64]  # int64[P'], who read each partition before, numbers of `member_ids`, -1 for nobody
+    # int64[P'], who reads it in the end. P' is P plus the partitions that the event added.
     last_owner: NDArray[np.int64]
-    unclean: NDArray[np.int64]
+    unclean: NDArray[np.int64]  # int64[U], rows of partitions whose reader left without committing
+    # int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from
     sibling: NDArray[np.int64]
-    end_seconds: float
-    is_settled: bool
+    end_seconds: float  # when the group was settled
+    is_settled: bool  # False if it did not come to rest in the rounds that it was given

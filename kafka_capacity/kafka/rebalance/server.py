@@ -16,8 +16,6 @@ Worked example: a third member joins two, with every wait as long as it can be. 
 and let go half a second later; the third is told at its own heartbeat, ten seconds after it joined.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Sequence
@@ -28,8 +26,7 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.groups.life import ServerLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
-from kafka_capacity.kafka.rebalance.running import RunningGroup
-from kafka_capacity.kafka.rebalance.state import GroupState
+from kafka_capacity.kafka.rebalance.state import GroupState, RunningGroup
 
 _MAX_BEATS_PER_MEMBER = 1000  # of one event: a group that needs more does not settle
 

@@ -1,7 +1,5 @@
 """Run a group through an event: from facts and a scenario to the trace that it leaves."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Sequence
@@ -22,17 +20,11 @@ from kafka_capacity.kafka.rebalance.table import KeptAssignor, PartitionTable
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rest:
-    """A group at rest.
+    """A group at rest."""
 
-    Attributes:
-        numbers: who is a member, numbers of the roster, as the coordinator lists them.
-        owner: int64[P], who has each partition.
-        parts: what each member has, in the order of Kafka's lists.
-    """
-
-    numbers: tuple[int, ...]
-    owner: NDArray[np.int64]
-    parts: tuple[TopicPartitions, ...]
+    numbers: tuple[int, ...]  # who is a member, numbers of the roster, as the coordinator lists them
+    owner: NDArray[np.int64]  # int64[P], who has each partition
+    parts: tuple[TopicPartitions, ...]  # what each member has, in the order of Kafka's lists
 
 
 class GroupSimulation:

@@ -16,23 +16,15 @@ from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionTable:
-    """The partitions of a group's topics, numbered through; those that an event adds come behind all others.
+    """The partitions of a group's topics, numbered through; those that an event adds come behind all others."""
 
-    Attributes:
-        topics: as the assignor is told them: by name, or by id for the coordinator's assignors.
-        names: the table that :attr:`topic` points into: their names or ids.
-        topic: int32[P'].
-        partition: int32[P'].
-        sibling: int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from.
-        row_of: for each topic int64[partitions], the row of each of its partitions.
-    """
-
-    topics: tuple[Topic, ...]
-    names: tuple[str, ...]
-    topic: NDArray[np.int32]
-    partition: NDArray[np.int32]
+    topics: tuple[Topic, ...]  # as the assignor is told them: by name, or by id for the coordinator's assignors
+    names: tuple[str, ...]  # the table that `topic` points into: their names or ids
+    topic: NDArray[np.int32]  # int32[P']
+    partition: NDArray[np.int32]  # int32[P']
+    # int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from
     sibling: NDArray[np.int64]
-    row_of: tuple[NDArray[np.int64], ...]
+    row_of: tuple[NDArray[np.int64], ...]  # for each topic int64[partitions], the row of each of its partitions
 
     @classmethod
     def of(cls, facts: GroupFacts, protocol: GroupProtocol) -> PartitionTable:

@@ -16,8 +16,6 @@ Assumptions:
 [2800.0, inf, nan]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,27 +28,21 @@ GIB = 1024.0**3
 HEAP_BYTES = 6 * GIB
 """What Kafka's operations guide gives the JVM (``-Xmx6g``); Kafka's start script alone would take 1 GiB."""
 
-SYSTEM_BYTES = 1 * GIB
-"""Left for the operating system, agents, and what the JVM takes outside its heap."""
+SYSTEM_BYTES = 1 * GIB  # left for the operating system, agents, and what the JVM takes outside its heap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageCaches:
-    """The page caches of brokers, in the order of the brokers they were computed for.
+    """The page caches of brokers, in the order of the brokers they were computed for."""
 
-    Attributes:
-        cache_bytes: float64[B], 0 where heap and system need all memory, NaN where the memory is not known.
-        written_mean_bytes_per_second: float64[B], leaders and followers, NaN without a history of rates.
-        written_peak_bytes_per_second: float64[B], the same with each partition at its peak.
-        window_mean_seconds: float64[B], infinite where nothing is written, NaN where it cannot be told.
-        window_peak_seconds: float64[B], the same at peak.
-    """
-
+    # float64[B], 0 where heap and system need all memory, NaN where the memory is not known
     cache_bytes: NDArray[np.float64]
+    # float64[B], leaders and followers, NaN without a history of rates
     written_mean_bytes_per_second: NDArray[np.float64]
-    written_peak_bytes_per_second: NDArray[np.float64]
+    written_peak_bytes_per_second: NDArray[np.float64]  # float64[B], the same with each partition at its peak
+    # float64[B], infinite where nothing is written, NaN where it cannot be told
     window_mean_seconds: NDArray[np.float64]
-    window_peak_seconds: NDArray[np.float64]
+    window_peak_seconds: NDArray[np.float64]  # float64[B], the same at peak
 
 
 def page_caches(
@@ -63,12 +55,8 @@ def page_caches(
 ) -> PageCaches:
     """Return the page cache of each broker and how far back it reaches.
 
-    Args:
-        brokers: the brokers, with their memory.
-        replicas: int32[P, W], broker ids, padded with -1.
-        load: the traffic of each partition.
-        heap_bytes: of the JVM, on every broker.
-        system_bytes: what everything else on a broker needs.
+    ``replicas`` is int32[P, W], broker ids, padded with -1. Heap of the JVM and what everything else needs are the same
+    on every broker.
     """
     cache = np.maximum(brokers.memory_bytes - heap_bytes - system_bytes, 0.0)
     mean = _written(brokers, replicas, load.bytes_in_mean_bytes_per_second, load.hours)

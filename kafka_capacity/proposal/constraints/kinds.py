@@ -1,7 +1,5 @@
 """The kinds of constraints, and what they look at."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,31 +20,18 @@ from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, Plac
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Proposal:
-    """A placement to be judged, and all that is known of it.
+    """A placement to be judged, and all that is known of it."""
 
-    Attributes:
-        snapshot: the cluster as it is.
-        scenario: what is asked.
-        problem: that was solved for it.
-        diff: what changes.
-        loads: each broker before and after.
-        metrics: the figures of the scenario.
-        limits: how the brokers stand to their hard limits, for what it would take to keep them.
-        dirs: the log directories of observed and wanted brokers.
-        in_dirs: which of them the replicas are in; ``None`` where no broker has several.
-        expanded: the cluster when the move begins, where partitions are added before.
-    """
-
-    snapshot: Snapshot
-    scenario: PlacementScenario
-    problem: PlacementProblem
-    diff: AssignmentDiff
-    loads: BrokerLoads
-    metrics: PlacementMetrics
-    limits: tuple[LimitState, ...]
-    dirs: LogDirs
-    in_dirs: LogDirPlacement | None
-    expanded: Expanded | None
+    snapshot: Snapshot  # the cluster as it is
+    scenario: PlacementScenario  # what is asked
+    problem: PlacementProblem  # that was solved for it
+    diff: AssignmentDiff  # what changes
+    loads: BrokerLoads  # each broker before and after
+    metrics: PlacementMetrics  # the figures of the scenario
+    limits: tuple[LimitState, ...]  # how the brokers stand to their hard limits, for what it would take to keep them
+    dirs: LogDirs  # the log directories of observed and wanted brokers
+    in_dirs: LogDirPlacement | None  # which of them the replicas are in; `None` where no broker has several
+    expanded: Expanded | None  # the cluster when the move begins, where partitions are added before
 
     @property
     def start(self) -> Snapshot:
@@ -54,8 +39,7 @@ class Proposal:
         return self.snapshot if self.expanded is None else self.expanded.snapshot
 
 
-Constraint = Callable[[Proposal], list[Excuse]]
-"""Lists where a placement breaks it, the worst first."""
+Constraint = Callable[[Proposal], list[Excuse]]  # lists where a placement breaks it, the worst first
 
 
 def where_of(brokers: Brokers, at: int) -> str:
@@ -90,36 +74,26 @@ def no_relaxation(scenario: PlacementScenario, state: LimitState, worst: Excuse)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerConstraint:
-    """What brokers carry against what they may.
+    """What brokers carry against what they may."""
 
-    Attributes:
-        name: short, such as ``disk``; that of the :class:`LimitState`, too.
-        label: what is limited, after "over", such as "the disk limit".
-        unit: what is counted.
-        limit: float64[B], what each of some brokers may carry; not finite where there is no limit.
-        after: float64[B], what each carries after the change; ``None`` where the constraint says nothing of a proposal.
-        before: float64[B], what each carries today; ``None`` where no broker can be over it before.
-        sentence: says what a broker, named first, would need and has.
-        figure: writes an amount.
-        placer_limit: the field of :class:`~kafka_capacity.kafka.placement.problem.BrokerLimits` by which placers keep
-            it; ``None`` where they do not look at it.
-        higher: names the limit that would do, if it is better named than by how many times as high it is.
-        parameter: the field of a request with the limit, for those that are asked for; ``None`` for others.
-        noun: what is counted then, one of them.
-    """
-
-    name: str
-    label: str
-    unit: str
+    name: str  # short, such as `disk`; that of the `LimitState`, too
+    label: str  # what is limited, after "over", such as "the disk limit"
+    unit: str  # what is counted
+    # float64[B], what each of some brokers may carry; not finite where there is no limit
     limit: Callable[[PlacementScenario, Brokers], NDArray[np.float64]]
+    # float64[B], what each carries after the change; `None` where the constraint says nothing of a proposal
     after: Callable[[Proposal], NDArray[np.float64] | None]
+    # float64[B], what each carries today; `None` where no broker can be over it before
     before: Callable[[BrokerLoads], NDArray[np.float64]] | None = None
-    sentence: Callable[[PlacementScenario, float, float], str]
-    figure: Callable[[float], str]
+    sentence: Callable[[PlacementScenario, float, float], str]  # says what a broker, named first, would need and has
+    figure: Callable[[float], str]  # writes an amount
+    # the field of `BrokerLimits` by which placers keep it; `None` where they do not look at it
     placer_limit: str | None = None
+    # names the limit that would do, if it is better named than by how many times as high it is
     higher: Callable[[PlacementScenario, LimitState, Excuse], str | None] = no_relaxation
+    # the field of a request with the limit, for those that are asked for; `None` for others
     parameter: str | None = None
-    noun: str = ""
+    noun: str = ""  # what is counted then, one of them
 
     def __call__(self, proposal: Proposal) -> list[Excuse]:
         """List the brokers of the target that carry more than they may."""
@@ -185,19 +159,12 @@ class BrokerConstraint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionConstraint:
-    """What no partition may be subject to.
+    """What no partition may be subject to."""
 
-    Attributes:
-        name: short, such as ``pin``.
-        where: names the partitions.
-        count: how many are.
-        sentence: says so of that many.
-    """
-
-    name: str
-    where: str
-    count: Callable[[Proposal], int]
-    sentence: Callable[[PlacementScenario, int], str]
+    name: str  # short, such as `pin`
+    where: str  # names the partitions
+    count: Callable[[Proposal], int]  # how many are
+    sentence: Callable[[PlacementScenario, int], str]  # says so of that many
 
     def __call__(self, proposal: Proposal) -> list[Excuse]:
         """Return one excuse for all such partitions."""

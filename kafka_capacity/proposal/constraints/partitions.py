@@ -1,7 +1,5 @@
 """Rules for partitions: racks, pins, leaders, in-sync replicas, known sizes."""
 
-from __future__ import annotations
-
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.shares import narrow_partitions
 from kafka_capacity.proposal.constraints.kinds import PartitionConstraint, Proposal
@@ -9,8 +7,7 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.pins import partitions_off_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
 
-MAX_UNKNOWN_SIZES_RATIO = 0.1
-"""Above this share of partitions without a size no option is judged to fit."""
+MAX_UNKNOWN_SIZES_RATIO = 0.1  # above this share of partitions without a size no option is judged to fit
 
 
 def _narrow(scenario: PlacementScenario, count: int) -> str:

@@ -1,7 +1,5 @@
 """All constraints on placements, in the order in which they are judged and told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -60,12 +58,7 @@ def broker_limits(scenario: PlacementScenario) -> BrokerLimits:
 
 
 def tolerated_limits(scenario: PlacementScenario, loads: BrokerLoads) -> BrokerLimits:
-    """Return up to what each broker of a scenario makes nothing worse.
-
-    Args:
-        scenario: what is asked.
-        loads: each broker of today and of the target, as it is today.
-    """
+    """Return up to what each broker of a scenario makes nothing worse; loads are those of today, on all brokers."""
     at = loads.brokers.index_of(scenario.target.ids)
     return _limits(scenario.target, lambda constraint: constraint.tolerated(scenario, loads)[at])
 

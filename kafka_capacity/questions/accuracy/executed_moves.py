@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingManifestError, StorageError
-from kafka_capacity.inventory.column_values import Ints, floats, ints
-from kafka_capacity.inventory.replica_columns import PartitionIndex, ReplicaColumns
+from kafka_capacity.inventory.column_values import Ints, PartitionIndex, ReplicaColumns, floats, ints
 from kafka_capacity.inventory.staging import KIND as INVENTORY
 from kafka_capacity.objects.dataset import has_manifest, read_manifest, read_table
 from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days, list_plans, plan_prefix

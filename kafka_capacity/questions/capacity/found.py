@@ -9,9 +9,8 @@ from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
-from kafka_capacity.inventory.broker_costs import observed_costs, observed_vcpu
 from kafka_capacity.inventory.daily_history import topic_history
-from kafka_capacity.inventory.sizing_workload import sizing_workload
+from kafka_capacity.inventory.sizing_workload import observed_costs, observed_vcpu, sizing_workload
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.simulate import SizingInputs, sizing_inputs
 from kafka_capacity.questions.question import Asked

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import HIGH, Workload
-from kafka_capacity.kafka.producer.remapping import even_share_remapped
+from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
 from kafka_capacity.text.wording import shown_rate
 
 HOT_RATIO = 3.0

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
 from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
-from kafka_capacity.proposal.broker_changes import BrokerChanges
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_maxima
-from kafka_capacity.proposal.grid import GridRequest
+from kafka_capacity.proposal.grid import BrokerChanges, GridRequest
 from kafka_capacity.proposal.pins import RACK_PREFIX, pins_of
 from kafka_capacity.questions.change.move_parameters import MOVE_FORM
 from kafka_capacity.questions.form_section import FormSection

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kafka_capacity.health.codes import CLUSTER_CODES
-from kafka_capacity.health.topology import proposed_problems
+from kafka_capacity.health.problem import CLUSTER_CODES
+from kafka_capacity.health.racks import proposed_problems
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.log_dirs import log_dir_facts

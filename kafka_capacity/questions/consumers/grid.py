@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 
 USUAL_ASSIGNORS = {GroupProtocol.CLASSIC: "cooperative-sticky", GroupProtocol.CONSUMER: "uniform"}

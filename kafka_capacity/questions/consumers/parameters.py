@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
-from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES
 from kafka_capacity.questions.consumers.grid import GroupGridRequest, StaticMembership
 from kafka_capacity.questions.form_section import FormSection

@@ -15,8 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.objects.tables import (
     Tables,
     cells_of,

@@ -16,14 +16,86 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, Group, PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on, states_of
+from kafka_capacity.kafka.java.hashing import string_hashes
 from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.questions.failures.broker_sums import BrokerSums, PartitionRates, broker_sums
-from kafka_capacity.questions.failures.group_reads import GroupReads
 from kafka_capacity.questions.failures.scenario import CoordinatorState
+
+_LEAST_HASH = np.iinfo(np.int32).min
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupReads:
+    """What the groups of a snapshot read.
+
+    A group reads what its members subscribe to and are assigned, and what it has committed offsets of.
+    """
+
+    groups: tuple[str, ...]  # the names
+    partitions: NDArray[np.int64]  # int64[G], how many partitions each reads
+    group: NDArray[np.int32]  # int32[N], groups by partition
+    starts: NDArray[np.int64]  # int64[P + 1], where those of each partition begin in `group`
+    offsets: slice  # the rows of `__consumer_offsets`; none where it is not there
+    coordinator: NDArray[np.int64]  # int64[G], the partition of that topic; 0 where it is not there
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> GroupReads:
+        """Look up the groups of a snapshot."""
+        slices = dict(zip(snapshot.partitions.topics, snapshot.partitions.topic_slices(), strict=True))
+        parts = [_rows(group, slices) for group in snapshot.groups]
+        row = np.concatenate([np.empty(0, dtype=np.int64), *parts])
+        group = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+        order = np.argsort(row, kind="stable")
+        offsets = slices.get(OFFSETS_TOPIC, slice(0, 0))
+        names = tuple(group.group_id for group in snapshot.groups)
+        return cls(
+            groups=names,
+            partitions=np.array([len(part) for part in parts], dtype=np.int64),
+            group=group[order],
+            starts=np.searchsorted(row[order], np.arange(len(snapshot.partitions) + 1)).astype(np.int64),
+            offsets=offsets,
+            coordinator=coordinator_partitions(names, offsets.stop - offsets.start),
+        )
+
+    def count(self, of: NDArray[np.int64], row: NDArray[np.int64], sets: int) -> NDArray[np.int64]:
+        """Count, for each set, how many of some partitions each group reads: int64[S, G].
+
+        ``of`` is int64[N], the set of each, and ``row`` int64[N], the partition.
+        """
+        groups = len(self.groups)
+        counts = self.starts[row + 1] - self.starts[row]
+        total = int(counts.sum())
+        begin = np.repeat(self.starts[row] - np.concatenate([[0], np.cumsum(counts)[:-1]])[: len(row)], counts)
+        reader = self.group[begin + np.arange(total)]
+        found = np.bincount(np.repeat(of, counts) * groups + reader, minlength=sets * groups)
+        return found.astype(np.int64).reshape(sets, groups)
+
+
+def coordinator_partitions(groups: tuple[str, ...], count: int) -> NDArray[np.int64]:
+    """Return the partition of ``__consumer_offsets`` of each group (``GroupCoordinator.partitionFor``): int64[G].
+
+    >>> coordinator_partitions(("billing", "polygenelubricants"), 50).tolist()
+    [9, 0]
+    """
+    if not count or not groups:
+        return np.zeros(len(groups), dtype=np.int64)
+    hashes = string_hashes(groups).astype(np.int64)
+    # Kafka's Utils.abs gives 0 for the least number, which has no positive counterpart.
+    return np.where(hashes == _LEAST_HASH, 0, np.abs(hashes)) % count
+
+
+def _rows(group: Group, slices: dict[str, slice]) -> NDArray[np.int64]:
+    topics = {topic for member in group.members for topic in member.subscribed if topic in slices}
+    parts = [np.arange(slices[topic].start, slices[topic].stop) for topic in sorted(topics)]
+    single = [pair for member in group.members for pair in member.assigned if pair[0] in slices]
+    single += [(lag.topic, lag.partition) for lag in group.lags if lag.topic in slices]
+    rows = [slices[topic].start + partition for topic, partition in single if topic not in topics]
+    return np.unique(np.concatenate([np.array(rows, dtype=np.int64), *parts]))
+
 
 FLAGS = ("offline", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
 
@@ -59,25 +131,15 @@ def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cluster:
-    """What stays the same whatever is lost.
+    """What stays the same whatever is lost."""
 
-    Attributes:
-        today: the partitions before any loss.
-        rows: which partitions each broker holds.
-        rates: of the partitions.
-        topic: int32[P].
-        topic_count: how many topics there are.
-        reads: what the consumer groups read.
-        rules: of the controller.
-    """
-
-    today: PartitionStates
-    rows: BrokerRows
-    rates: PartitionRates
-    topic: NDArray[np.int32]
-    topic_count: int
-    reads: GroupReads
-    rules: ElectionRules
+    today: PartitionStates  # the partitions before any loss
+    rows: BrokerRows  # which partitions each broker holds
+    rates: PartitionRates  # of the partitions
+    topic: NDArray[np.int32]  # int32[P]
+    topic_count: int  # how many topics there are
+    reads: GroupReads  # what the consumer groups read
+    rules: ElectionRules  # of the controller
 
     @classmethod
     def of(
@@ -134,27 +196,16 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BaselineState:
-    """A state of the cluster, and its sums.
+    """A state of the cluster, and its sums."""
 
-    Attributes:
-        states: of all partitions.
-        counts: how many partitions each of :data:`FLAGS` is true of.
-        stopped_bytes_per_second: produced on average to what nobody leads.
-        refused_bytes_per_second: the same for what is under its minimum.
-        is_topic_offline: bool[T], nobody leads one of its partitions.
-        group_offline: int64[G].
-        coordinator: int8[K], for each partition of ``__consumer_offsets``.
-        sums: of the brokers, S = 1.
-    """
-
-    states: PartitionStates
-    counts: dict[str, int]
-    stopped_bytes_per_second: float
-    refused_bytes_per_second: float
-    is_topic_offline: NDArray[np.bool_]
-    group_offline: NDArray[np.int64]
-    coordinator: NDArray[np.int8]
-    sums: BrokerSums
+    states: PartitionStates  # of all partitions
+    counts: dict[str, int]  # how many partitions each of `FLAGS` is true of
+    stopped_bytes_per_second: float  # produced on average to what nobody leads
+    refused_bytes_per_second: float  # the same for what is under its minimum
+    is_topic_offline: NDArray[np.bool_]  # bool[T], nobody leads one of its partitions
+    group_offline: NDArray[np.int64]  # int64[G]
+    coordinator: NDArray[np.int8]  # int8[K], for each partition of `__consumer_offsets`
+    sums: BrokerSums  # of the brokers, S = 1
 
     @classmethod
     def of(cls, cluster: Cluster, first: Sequence[int]) -> BaselineState:

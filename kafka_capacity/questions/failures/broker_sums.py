@@ -4,7 +4,7 @@ A leader is written to by producers, and sends to consumers and to each follower
 by its leader. What nobody leads is neither written nor read. Consumers are taken to read from leaders.
 
 What is to be re-replicated is what brokers that are lost held of partitions that are led. Throttles count it as
-:mod:`~kafka_capacity.kafka.reassignment.duration` says: at a destination all that is produced to what it receives, at a
+:mod:`~kafka_capacity.kafka.reassignment.flow` says: at a destination all that is produced to what it receives, at a
 source the same once for each copy and for each follower in sync.
 """
 
@@ -23,44 +23,26 @@ from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionRates:
-    """What one replica of each partition takes.
+    """What one replica of each partition takes."""
 
-    Attributes:
-        traffic: hour by hour.
-        size_bytes: float64[P].
-        mean_bytes_per_second: float64[P], produced on average.
-        costs: of processors; ``None`` where what they can do is not known, so that nobody asks.
-    """
-
-    traffic: Traffic
-    size_bytes: NDArray[np.float64]
-    mean_bytes_per_second: NDArray[np.float64]
-    costs: CpuCosts | None = None
+    traffic: Traffic  # hour by hour
+    size_bytes: NDArray[np.float64]  # float64[P]
+    mean_bytes_per_second: NDArray[np.float64]  # float64[P], produced on average
+    costs: CpuCosts | None = None  # of processors; `None` where what they can do is not known, so that nobody asks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BrokerSums:
-    """Sums of S sets of partitions on B brokers.
+    """Sums of S sets of partitions on B brokers."""
 
-    Attributes:
-        leaders: float64[S, B].
-        written: float32[S, B, H], bytes per second.
-        sent: float32[S, B, H].
-        cores: float32[S, B, H], what that takes of processors; H is 0 where nobody asks.
-        copied_in: float64[S, B], bytes to be copied onto it.
-        copied_out: float64[S, B], bytes that it sends for that.
-        load_in: float64[S, B], produced on average to what is copied onto it.
-        load_out: float64[S, B], what it sends of that, to followers in sync too.
-    """
-
-    leaders: NDArray[np.float64]
-    written: NDArray[np.float32]
-    sent: NDArray[np.float32]
-    cores: NDArray[np.float32]
-    copied_in: NDArray[np.float64]
-    copied_out: NDArray[np.float64]
-    load_in: NDArray[np.float64]
-    load_out: NDArray[np.float64]
+    leaders: NDArray[np.float64]  # float64[S, B]
+    written: NDArray[np.float32]  # float32[S, B, H], bytes per second
+    sent: NDArray[np.float32]  # float32[S, B, H]
+    cores: NDArray[np.float32]  # float32[S, B, H], what that takes of processors; H is 0 where nobody asks
+    copied_in: NDArray[np.float64]  # float64[S, B], bytes to be copied onto it
+    copied_out: NDArray[np.float64]  # float64[S, B], bytes that it sends for that
+    load_in: NDArray[np.float64]  # float64[S, B], produced on average to what is copied onto it
+    load_out: NDArray[np.float64]  # float64[S, B], what it sends of that, to followers in sync too
 
     def changed_by(self, after: BrokerSums, before: BrokerSums) -> BrokerSums:
         """Add what some sets have more after than before."""
@@ -154,11 +136,7 @@ class _Adder:
         return np.asarray(found, dtype=np.float64).reshape(self.sets, self.brokers)
 
     def hourly(
-        self,
-        key: NDArray[np.int64],
-        row: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        values: NDArray[np.float32],
+        self, key: NDArray[np.int64], row: NDArray[np.int64], weight: NDArray[np.float64], values: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return float32[S, B, H], the weighted hours of the partitions."""
         if values.shape[1] == 1:

@@ -1,7 +1,5 @@
 """Lose every set of a scenario, and say what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,8 +20,7 @@ from kafka_capacity.questions.failures.broker_sums import broker_sums
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.questions.failures.sets import failure_sets
 
-_MAX_CELLS = 1 << 23
-"""How many hourly figures of brokers are held at once: 32 MiB of each flow."""
+_MAX_CELLS = 1 << 23  # how many hourly figures of brokers are held at once: 32 MiB of each flow
 
 
 def evaluate_failures(
@@ -190,9 +187,7 @@ SURVIVOR_RESOURCES = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, R
 def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, NDArray[np.float64]]:
     """Return float64[B] of each resource that is known of any broker, NaN for those of which it is not.
 
-    Args:
-        brokers: whose networks count where ``has`` says nothing.
-        has: what they run on; ``None`` where that is not known.
+    Networks are those of the brokers where ``has`` says nothing, or is not known.
     """
     networks = {
         Resource.NETWORK_IN: brokers.network_in_bytes_per_second,

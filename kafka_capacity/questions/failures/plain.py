@@ -1,7 +1,5 @@
 """Failure results as plain data, one row a set: for JSON, and for tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,14 +11,7 @@ from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureSet
 
-_COUNTS = (
-    "offline",
-    "offline_topics",
-    "under_min_isr",
-    "at_min_isr",
-    "new_leaders",
-    "unclean_leaders",
-)
+_COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
 _FIGURES = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_bytes", "rebuild_seconds")
 
 

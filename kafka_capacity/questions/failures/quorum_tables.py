@@ -1,7 +1,5 @@
 """The tables of a plan about its controllers: which losses leave a majority, and how long nobody leads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -76,8 +74,7 @@ HOST_LOST = FailureKind.VANISHED
 """What losing a voter is taken to be: its host is gone, and requests to it run into their timeout."""
 
 
-RUNS = "failover_runs"
-"""What executors give: one row a simulated failover, on the way to ``quorum_failovers``."""
+RUNS = "failover_runs"  # what executors give: one row a simulated failover, on the way to `quorum_failovers`
 
 
 def run_table(loss: ControllerLoss, first_run: int, found: Sequence[Failover]) -> pa.Table:
@@ -131,12 +128,7 @@ def _distribution(runs: pa.Table) -> dict[str, Any]:
 
 
 def quorum_table(voters: Sequence[Voter], failovers: pa.Table) -> pa.Table:
-    """Lose every set of voters, the small ones first.
-
-    Args:
-        voters: all of them; none where they are not known.
-        failovers: rows of ``quorum_failovers``.
-    """
+    """Lose every set of voters, the small ones first; ``failovers`` are rows of ``quorum_failovers``."""
     times = {row["lost_before"] + 1: row for row in failovers.to_pylist() if row["failure"] == str(HOST_LOST)}
     ids = sorted(voter.node_id for voter in voters)
     subsets = [lost for size in range(1, len(ids) + 1) for lost in combinations(ids, size)]

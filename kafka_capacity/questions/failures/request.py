@@ -1,7 +1,5 @@
 """What a plan asks of failures, whatever placement they happen to; and of its controllers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -67,23 +65,14 @@ def lost_together(text: str) -> LostTogether:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerRequest:
-    """Who votes, and what is assumed of them.
+    """Who votes, and what is assumed of them."""
 
-    Attributes:
-        voters: of the metadata quorum; none where they are not known.
-        timeouts: theirs.
-        up_ratio: share of time that a voter is up while its rack is.
-        rack_up_ratio: share of time that a rack is up.
-        runs: how often each way to lose the active controller is simulated.
-        seed: of these.
-    """
-
-    voters: tuple[Voter, ...] = ()
-    timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)
-    up_ratio: float = 0.999
-    rack_up_ratio: float = 0.9999
-    runs: int = 100
-    seed: int = 0
+    voters: tuple[Voter, ...] = ()  # of the metadata quorum; none where they are not known
+    timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)  # theirs
+    up_ratio: float = 0.999  # share of time that a voter is up while its rack is
+    rack_up_ratio: float = 0.9999  # share of time that a rack is up
+    runs: int = 100  # how often each way to lose the active controller is simulated
+    seed: int = 0  # of these
 
     @staticmethod
     def parse(texts: Sequence[str]) -> tuple[Voter, ...]:
@@ -107,29 +96,18 @@ class ControllerRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRequest:
-    """What is lost of every placement; the meaning of each field is that of :class:`FailureScenario`.
-
-    Attributes:
-        given: further sets, by the names that people gave them.
-        controllers: of the quorum.
-    """
+    """What is lost of every placement; the meaning of each field is that of :class:`FailureScenario`."""
 
     kinds: tuple[SetKind, ...]
-    given: tuple[LostTogether, ...]
+    given: tuple[LostTogether, ...]  # further sets, by the names that people gave them
     rules: ElectionRules
     max_sets: int
     throttle_bytes_per_second: float
     seed: int
-    controllers: ControllerRequest = field(default_factory=ControllerRequest)
+    controllers: ControllerRequest = field(default_factory=ControllerRequest)  # of the quorum
 
     def scenario(self, placement_id: str, brokers: Brokers, kinds: Sequence[SetKind]) -> FailureScenario:
-        """Ask some of it of one placement; what the placement lacks cannot be lost.
-
-        Args:
-            placement_id: its name.
-            brokers: of the placement.
-            kinds: those of interest, :attr:`SetKind.GIVEN` among them.
-        """
+        """Ask some kinds of it, given sets among them, of one placement; what the placement lacks cannot be lost."""
         given = zip(self._names(), self.given, strict=True) if SetKind.GIVEN in kinds else ()
         there = [(name, members) for name, one in given if (members := one.members(brokers))]
         return FailureScenario(

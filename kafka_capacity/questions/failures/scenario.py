@@ -1,7 +1,5 @@
 """A failure scenario: which brokers are lost together, and what would happen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -15,8 +13,7 @@ from kafka_capacity.health.cluster_view import RackLoss
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
 
-TODAY = "today"
-"""Stands for the placement there is, where a scenario names the one that it stands on."""
+TODAY = "today"  # stands for the placement there is, where a scenario names the one that it stands on
 
 
 class SetKind(StrEnum):
@@ -32,31 +29,21 @@ class SetKind(StrEnum):
 class CoordinatorState(IntEnum):
     """How the coordinator of a consumer group fares: who leads its partition of ``__consumer_offsets``."""
 
-    UNKNOWN = 0
-    """The snapshot has no ``__consumer_offsets``."""
+    UNKNOWN = 0  # the snapshot has no `__consumer_offsets`
     STAYS = 1
-    MOVES = 2
-    """Another broker takes over, and reads the partition first."""
-    REFUSES = 3
-    """Fewer replicas are in sync than must be: offsets cannot be committed."""
-    OFFLINE = 4
-    """Nobody leads: no member can join, stay or commit."""
+    MOVES = 2  # another broker takes over, and reads the partition first
+    REFUSES = 3  # fewer replicas are in sync than must be: offsets cannot be committed
+    OFFLINE = 4  # nobody leads: no member can join, stay or commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureSet:
-    """Brokers that are lost together.
+    """Brokers that are lost together."""
 
-    Attributes:
-        kind: why these.
-        name: for people, such as ``rack a + broker 7``.
-        brokers: their ids, ascending.
-        first: those of them that are lost before the others, such as a whole rack before one broker more.
-    """
-
-    kind: SetKind
-    name: str
-    brokers: tuple[int, ...]
+    kind: SetKind  # why these
+    name: str  # for people, such as `rack a + broker 7`
+    brokers: tuple[int, ...]  # their ids, ascending
+    # those of them that are lost before the others, such as a whole rack before one broker more
     first: tuple[int, ...] = ()
 
 
@@ -71,30 +58,19 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureScenario:
-    """What if each of these sets of brokers were lost, by itself?
+    """What if each of these sets of brokers were lost, by itself?"""
 
-    Attributes:
-        scenario_id: unique in a plan, readable.
-        kinds: which sets to make up.
-        given: further sets, each of broker ids.
-        given_names: what people call them, in the same order; empty to name them by their brokers.
-        placement_id: of the placement scenario that this stands on, :data:`TODAY` for none.
-        rules: by which leaders are elected.
-        max_sets: at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those
-            that share the most partitions, the rest is drawn; of racks with a broker all are drawn.
-        throttle_bytes_per_second: per broker and direction, when lost replicas are re-replicated.
-        seed: of the draws.
-    """
-
-    scenario_id: str
-    kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER)
-    given: tuple[tuple[int, ...], ...] = ()
-    given_names: tuple[str, ...] = ()
-    placement_id: str = TODAY
-    rules: ElectionRules = ElectionRules.KRAFT
+    scenario_id: str  # unique in a plan, readable
+    kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER)  # which sets to make up
+    given: tuple[tuple[int, ...], ...] = ()  # further sets, each of broker ids
+    given_names: tuple[str, ...] = ()  # what people call them, in the same order; empty to name them by their brokers
+    placement_id: str = TODAY  # of the placement scenario that this stands on, `TODAY` for none
+    rules: ElectionRules = ElectionRules.KRAFT  # by which leaders are elected
+    # at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those that share
+    # the most partitions, the rest is drawn; of racks with a broker all are drawn.
     max_sets: int = 2000
-    throttle_bytes_per_second: float = 50e6
-    seed: int = 0
+    throttle_bytes_per_second: float = 50e6  # per broker and direction, when lost replicas are re-replicated
+    seed: int = 0  # of the draws
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,75 +78,40 @@ class FailureResult:
     """What each set of losses does: S sets, B brokers, G groups.
 
     Every count is of the whole cluster after the loss, what is wrong today included; ``…_today`` says how much that is.
-
-    Attributes:
-        scenario: what was asked.
-        sets: what is lost, one a row.
-        left_out: kinds of which not all sets were looked at.
-        brokers: the cluster's.
-        partition_count: how many partitions there are.
-        offline: int64[S], partitions that nobody leads: neither written nor read.
-        offline_topics: int64[S], topics with at least one such partition.
-        under_min_isr: int64[S], led, but with fewer replicas in sync than must be: ``acks=all`` is refused.
-        at_min_isr: int64[S], led, with just as many as must be: one more loss and ``acks=all`` is refused.
-        new_leaders: int64[S], led by another broker than today.
-        unclean_leaders: int64[S], led by a replica that was not in sync: committed records are lost.
-        offline_today: of :attr:`offline`.
-        under_min_isr_today: of :attr:`under_min_isr`.
-        stopped_bytes_per_second: float64[S], what is produced on average to offline partitions.
-        refused_bytes_per_second: float64[S], what is produced on average to partitions under the minimum.
-        stopped_today_bytes_per_second: of :attr:`stopped_bytes_per_second`.
-        refused_today_bytes_per_second: of :attr:`refused_bytes_per_second`.
-        leaders: int64[S, B], partitions that each broker leads.
-        peak_in_bytes_per_second: float64[S, B], written on each survivor at its 99th percentile; NaN for the dead.
-        peak_out_bytes_per_second: float64[S, B], sent by each survivor to consumers and followers.
-        peak_cores: float64[S, B], what that takes of each survivor's processors; 0 where their number is not known.
-        peak_in_today_bytes_per_second: float64[B].
-        peak_out_today_bytes_per_second: float64[B].
-        peak_cores_today: float64[B].
-        capacity: by resource, float64[B], what each broker can do, NaN where that is not known.
-        peak_basis: what these percentiles are of.
-        groups: the consumer groups' names.
-        group_partitions: int64[G], how many partitions each reads.
-        group_offline: int64[S, G], how many of these nobody leads.
-        coordinator: int8[S, G], a :class:`CoordinatorState` each.
-        rebuild_bytes: float64[S], what the lost brokers held of partitions that are still led.
-        rebuild_seconds: float64[S], to copy that onto empty disks under the throttle, at mean rates; infinite where it
-            never ends.
     """
 
-    scenario: FailureScenario
-    sets: tuple[FailureSet, ...]
-    left_out: tuple[LeftOut, ...]
-    brokers: Brokers
-    partition_count: int
-    offline: NDArray[np.int64]
-    offline_topics: NDArray[np.int64]
-    under_min_isr: NDArray[np.int64]
-    at_min_isr: NDArray[np.int64]
-    new_leaders: NDArray[np.int64]
-    unclean_leaders: NDArray[np.int64]
-    offline_today: int
-    under_min_isr_today: int
-    stopped_bytes_per_second: NDArray[np.float64]
-    refused_bytes_per_second: NDArray[np.float64]
-    stopped_today_bytes_per_second: float
-    refused_today_bytes_per_second: float
-    leaders: NDArray[np.int64]
-    peak_in_bytes_per_second: NDArray[np.float64]
-    peak_out_bytes_per_second: NDArray[np.float64]
-    peak_cores: NDArray[np.float64]
-    peak_in_today_bytes_per_second: NDArray[np.float64]
-    peak_out_today_bytes_per_second: NDArray[np.float64]
-    peak_cores_today: NDArray[np.float64]
-    capacity: Mapping[Resource, NDArray[np.float64]]
-    peak_basis: PeakBasis
-    groups: tuple[str, ...]
-    group_partitions: NDArray[np.int64]
-    group_offline: NDArray[np.int64]
-    coordinator: NDArray[np.int8]
-    rebuild_bytes: NDArray[np.float64]
-    rebuild_seconds: NDArray[np.float64]
+    scenario: FailureScenario  # what was asked
+    sets: tuple[FailureSet, ...]  # what is lost, one a row
+    left_out: tuple[LeftOut, ...]  # kinds of which not all sets were looked at
+    brokers: Brokers  # the cluster's
+    partition_count: int  # how many partitions there are
+    offline: NDArray[np.int64]  # int64[S], partitions that nobody leads: neither written nor read
+    offline_topics: NDArray[np.int64]  # int64[S], topics with at least one such partition
+    under_min_isr: NDArray[np.int64]  # int64[S], led, with fewer in sync than must be: `acks=all` is refused
+    at_min_isr: NDArray[np.int64]  # int64[S], led, with just as many: one more loss and `acks=all` is refused
+    new_leaders: NDArray[np.int64]  # int64[S], led by another broker than today
+    unclean_leaders: NDArray[np.int64]  # int64[S], led by a replica that was not in sync: committed records are lost
+    offline_today: int  # of `offline`
+    under_min_isr_today: int  # of `under_min_isr`
+    stopped_bytes_per_second: NDArray[np.float64]  # float64[S], what is produced on average to offline partitions
+    refused_bytes_per_second: NDArray[np.float64]  # float64[S], likewise to partitions under the minimum
+    stopped_today_bytes_per_second: float  # of `stopped_bytes_per_second`
+    refused_today_bytes_per_second: float  # of `refused_bytes_per_second`
+    leaders: NDArray[np.int64]  # int64[S, B], partitions that each broker leads
+    peak_in_bytes_per_second: NDArray[np.float64]  # float64[S, B], written at the 99th percentile; NaN for the dead
+    peak_out_bytes_per_second: NDArray[np.float64]  # float64[S, B], sent by each survivor to consumers and followers
+    peak_cores: NDArray[np.float64]  # float64[S, B], processors that this takes; 0 where their number is not known
+    peak_in_today_bytes_per_second: NDArray[np.float64]  # float64[B]
+    peak_out_today_bytes_per_second: NDArray[np.float64]  # float64[B]
+    peak_cores_today: NDArray[np.float64]  # float64[B]
+    capacity: Mapping[Resource, NDArray[np.float64]]  # by resource, float64[B], what each broker can do, NaN if unknown
+    peak_basis: PeakBasis  # what these percentiles are of
+    groups: tuple[str, ...]  # the consumer groups' names
+    group_partitions: NDArray[np.int64]  # int64[G], how many partitions each reads
+    group_offline: NDArray[np.int64]  # int64[S, G], how many of these nobody leads
+    coordinator: NDArray[np.int8]  # int8[S, G], a `CoordinatorState` each
+    rebuild_bytes: NDArray[np.float64]  # float64[S], what the lost brokers held of partitions that are still led
+    rebuild_seconds: NDArray[np.float64]  # float64[S], to copy it onto empty disks, at mean rates; infinite for never
 
     def peaks(self) -> dict[Resource, NDArray[np.float64]]:
         """Return float64[S, B], what each survivor carries at peak of each of :attr:`capacity`."""

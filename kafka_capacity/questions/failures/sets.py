@@ -1,7 +1,5 @@
 """Which brokers are lost together: each broker, pairs, each rack, racks with a broker more, and what is given."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,12 +15,7 @@ def failure_sets(
 ) -> tuple[tuple[FailureSet, ...], tuple[LeftOut, ...]]:
     """Return the sets of a scenario, and the kinds of which some were left out.
 
-    A broker that is fenced is dead already, and no loss.
-
-    Args:
-        brokers: of the cluster.
-        replicas: int32[P, W], broker ids, padded with -1.
-        scenario: what is asked.
+    A broker that is fenced is dead already, and no loss. ``replicas`` is int32[P, W], broker ids, padded with -1.
 
     Raises:
         RequestError: a given set is empty, or names a broker that does not exist.
@@ -133,9 +126,7 @@ def _drawn(count: int, most: int, seed: int) -> NDArray[np.int64]:
 def shared_partitions(place: NDArray[np.int32], count: int) -> NDArray[np.int64]:
     """Count the partitions that each two brokers both hold: int64[B, B], both ways round.
 
-    Args:
-        place: int32[P, W], positions of brokers, -1 in the padding.
-        count: how many brokers there are.
+    ``place`` is int32[P, W], positions of brokers, -1 in the padding.
     """
     shared = np.zeros(count * count, dtype=np.int64)
     for left in range(place.shape[1]):

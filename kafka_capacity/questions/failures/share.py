@@ -1,7 +1,5 @@
 """What breaks when something dies: the share of a plan, and what is read from it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +19,7 @@ from kafka_capacity.kafka.controller.quorum.voters import (
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.failures.baseline import Baseline
-from kafka_capacity.questions.failures.durability.plain import assumed
+from kafka_capacity.questions.failures.durability.tables import assumed
 from kafka_capacity.questions.failures.request import ControllerRequest
 from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.questions.failures.simulate import (
@@ -50,11 +48,7 @@ def placements_to_lose(asked: Asked, handed: Handed) -> tuple[ProposedPlacement,
 
 
 def find_failures(asked: Asked, handed: Handed) -> FailureInputs:
-    """Put together what simulating failures needs.
-
-    Args:
-        asked: the inventory and the parameters.
-        handed: what brokers run on, and the placement in focus, if there is one.
+    """Put together what simulating failures needs, of the placement in focus too, if there is one.
 
     Raises:
         RequestError: a set of losses cannot be.
@@ -148,10 +142,5 @@ def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
 
 
 FAILURES = Question(
-    name="failures",
-    share="failures",
-    tables=FAILURE_TABLES,
-    simulate=_simulate,
-    decide=_decide,
-    is_handed=True,
+    name="failures", share="failures", tables=FAILURE_TABLES, simulate=_simulate, decide=_decide, is_handed=True
 )

@@ -6,8 +6,6 @@ Losses stand on today's placement and on those of the plan that are handed over,
 speaks of. What the question of the change made is not made again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,50 +42,33 @@ from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_t
 MAX_REPLICAS = 1 << 22
 """A placement whose losses take more replicas than this is done in several pieces of work, one a kind of losses."""
 
-RUNS_AT_ONCE = 5
-"""A run of all losses takes up to half a second, so they are shared out."""
+RUNS_AT_ONCE = 5  # a run of all losses takes up to half a second, so they are shared out
 
 _APART = ((SetKind.GIVEN, SetKind.BROKER, SetKind.RACK), (SetKind.RACK_AND_BROKER,), (SetKind.PAIR,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProposedPlacement:
-    """A placement to stand on.
+    """A placement to stand on."""
 
-    Attributes:
-        scenario: the first of those that share it.
-        after: int32[P, W], its replica lists where they are known; else the placement is made here.
-    """
-
-    scenario: PlacementScenario
+    scenario: PlacementScenario  # the first of those that share it
+    # int32[P, W], its replica lists where they are known; else the placement is made here
     after: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FailureInputs:
-    """Everything that evaluating needs.
+    """Everything that evaluating needs."""
 
-    Attributes:
-        today: the cluster as it is.
-        placements: those of the plan that are looked at.
-        request: what is lost.
-        durability: what is assumed, to tell what could be lost for good.
-        shape: what the brokers run on.
-        costs: what traffic takes of processors.
-        limits: how far each resource may be used.
-        is_read_in_rack: whether consumers read from followers in their rack.
-        lags: how far groups are behind today.
-    """
-
-    today: Baseline
-    placements: tuple[ProposedPlacement, ...]
-    request: FailureRequest
-    durability: DurabilityScenario
-    shape: Shape
-    costs: CpuCosts
-    limits: Limits
-    is_read_in_rack: bool
-    lags: Lags
+    today: Baseline  # the cluster as it is
+    placements: tuple[ProposedPlacement, ...]  # those of the plan that are looked at
+    request: FailureRequest  # what is lost
+    durability: DurabilityScenario  # what is assumed, to tell what could be lost for good
+    shape: Shape  # what the brokers run on
+    costs: CpuCosts  # what traffic takes of processors
+    limits: Limits  # how far each resource may be used
+    is_read_in_rack: bool  # whether consumers read from followers in their rack
+    lags: Lags  # how far groups are behind today
 
     def lose(self, scenario: FailureScenario, baseline: Baseline) -> FailureResult:
         """Lose what a scenario says, of today's placement or of another, with all that is known of the brokers."""
@@ -106,12 +87,9 @@ class FailureInputs:
         return self.problems(self.today, self.lose(racks, self.today), soundness)
 
     def problems(self, baseline: Baseline, result: FailureResult, soundness: Iterable[Problem] = ()) -> Problems:
-        """Return what is wrong with a placement before anything fails.
+        """Return what is wrong with a placement before anything fails, by its losses too, racks among them.
 
-        Args:
-            baseline: today's placement or another; how far groups are behind with the latter nobody knows.
-            result: of losses of the same placement, racks among them.
-            soundness: what is wrong with the inventory itself.
+        How far groups are behind with another placement than today's nobody knows.
         """
         view = ClusterView.of(
             baseline.snapshot,
@@ -130,17 +108,11 @@ class FailureInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LossPiece:
-    """A piece of work: some kinds of losses of one placement.
+    """A piece of work: some kinds of losses of one placement."""
 
-    Attributes:
-        placement: which; ``None`` for today's.
-        kinds: of losses.
-        is_examined: whether its health is checked as well, and what could be lost is worked out.
-    """
-
-    placement: ProposedPlacement | None
-    kinds: tuple[SetKind, ...]
-    is_examined: bool
+    placement: ProposedPlacement | None  # which; `None` for today's
+    kinds: tuple[SetKind, ...]  # of losses
+    is_examined: bool  # whether its health is checked as well, and what could be lost is worked out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -243,8 +215,4 @@ def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table
     collected = list(bundles)
     times = failover_table(collected)
     voters = inputs.request.controllers.voters
-    return {
-        **merge_tables(collected, FAILURE_TABLES),
-        "quorum_failovers": times,
-        "quorum": quorum_table(voters, times),
-    }
+    return {**merge_tables(collected, FAILURE_TABLES), "quorum_failovers": times, "quorum": quorum_table(voters, times)}

@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.totals import WEEK
-from kafka_capacity.inventory.column_values import Flags
-from kafka_capacity.inventory.replica_columns import ReplicaColumns
-from kafka_capacity.kafka.cluster.internal_topics import INTERNAL_TOPICS
+from kafka_capacity.inventory.column_values import Flags, ReplicaColumns
+from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
 from kafka_capacity.questions.idle.tables import IDLE_TABLES
 from kafka_capacity.questions.idle.traffic import named_topics, read_topics, topic_traffic
 from kafka_capacity.questions.question import Basis

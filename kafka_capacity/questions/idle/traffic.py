@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.totals import HOURS
-from kafka_capacity.inventory.column_values import Column, Flags, Ints, encode, floats, ints
-from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.inventory.column_values import Column, Flags, Ints, PartitionIndex, encode, floats, ints
 from kafka_capacity.kafka.cluster.snapshot import Group
 from kafka_capacity.questions.question import Basis
 

@@ -16,7 +16,7 @@ import dataclasses
 
 from kafka_capacity.kafka.groups import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings as Timings
+from kafka_capacity.kafka.rebalance.model import GroupSettings as Timings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from tests.live.groups.live_group import GroupEvent
 from tests.plain_groups import plain_group, plain_scenario

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_capacity.example import EXAMPLES, make_example
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.inventory.health import inventory_problems
+from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.plan.handing import failures_today
 from tests.asking import ask, simulate_here
 from tests.unit.inventory.broken import change_all

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.conformance.models.leadership import NO_LEADER, LeaderAndIsr, RecoveryState, ReplicaAssignment
-from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.leadership import (
+    NO_LEADER,
+    LeaderAndIsr,
+    PartitionState,
+    RecoveryState,
+    ReplicaAssignment,
+    ReplicaState,
+)
 from kafka_capacity.conformance.models.zk_election import BrokerView, Strategy, elect, offline_leader
 
 BROKERS = st.lists(st.integers(0, 6), unique=True, max_size=5)

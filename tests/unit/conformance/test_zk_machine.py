@@ -5,8 +5,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from kafka_capacity.conformance.models.leadership import NO_LEADER, LeaderAndIsr, RecoveryState, ReplicaAssignment
-from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.leadership import (
+    NO_LEADER,
+    LeaderAndIsr,
+    PartitionState,
+    RecoveryState,
+    ReplicaAssignment,
+    ReplicaState,
+)
 from kafka_capacity.conformance.models.zk_election import BrokerView, Strategy
 from kafka_capacity.conformance.models.zk_machine import ControlledPartition
 from kafka_capacity.errors import PlacementError

@@ -1,8 +1,7 @@
 """One list of all that is wrong."""
 
-from kafka_capacity.health.codes import CLUSTER_CODES, RETIRED_CODES, Code
-from kafka_capacity.health.listing import NEW, RESOLVED, list_problems
-from kafka_capacity.health.problem import Figure, Problem, Severity
+from kafka_capacity.health.check import NEW, RESOLVED, list_problems
+from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Figure, Problem, Severity
 
 
 def problem(code, severity=Severity.WARNING, **more):

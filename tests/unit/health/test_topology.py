@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafka_capacity.health.topology import rack_problems
+from kafka_capacity.health.racks import rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement import RackRule
 

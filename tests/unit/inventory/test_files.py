@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.health.problem import warning
 from kafka_capacity.inventory.files import read_snapshot_files, write_snapshot_files
-from kafka_capacity.inventory.findings import warning
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.store import open_store

@@ -12,7 +12,7 @@ from kafka_capacity.inventory import group_facts as group_facts_module
 from kafka_capacity.inventory import group_traffic as group_traffic_module
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.kafka.cluster.topic_ids import made_up_topic_id
+from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.inventory.inventories_with_groups import TOPICS, A, B, found, group, lag, member, only

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_capacity.health.codes import RETIRED_CODES, Code
-from kafka_capacity.health.problem import Problem, Problems, Severity
-from kafka_capacity.inventory.findings import info
-from kafka_capacity.inventory.health import inventory_problems
+from kafka_capacity.health.problem import RETIRED_CODES, Code, Problem, Problems, Severity, info
+from kafka_capacity.inventory.validation import inventory_problems
 from tests.builders import cluster, topic
 from tests.unit.inventory.broken import change, change_all
 

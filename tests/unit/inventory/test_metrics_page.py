@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_capacity.inventory.metrics_merge import REMARKS
+from kafka_capacity.inventory.metrics_files import REMARKS
+from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Quantity
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
 from kafka_capacity.inventory.tables import TABLES
 
 ROOT = Path(__file__).parents[3]

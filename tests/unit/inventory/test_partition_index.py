@@ -5,7 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.inventory.replica_columns import PartitionIndex
+from kafka_capacity.inventory.column_values import PartitionIndex
 
 NAMES = st.tuples(st.sampled_from("abcd"), st.integers(-1, 3))
 

@@ -5,10 +5,9 @@ import datetime
 import numpy as np
 import pytest
 
-from kafka_capacity.inventory.broker_costs import observed_costs
 from kafka_capacity.inventory.prometheus import window_end, with_prometheus
-from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
+from kafka_capacity.inventory.sizing_workload import observed_costs
 from kafka_capacity.inventory.validation import validate
 from tests.builders import rows_of, with_rows
 from tests.made_up_metrics import BASE_CORES, END, FOLLOWER_COST, HOUR, IN_COST, OUT_COST, World

@@ -9,12 +9,11 @@ import pytest
 
 from kafka_capacity.errors import RequestError, SourceError
 from kafka_capacity.inventory import prometheus_client
-from kafka_capacity.inventory.broker_names import broker_ids
-from kafka_capacity.inventory.metrics_merge import merged
+from kafka_capacity.inventory.metrics_files import merged
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
-from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Quantity, selector
-from kafka_capacity.inventory.prometheus_settings import PrometheusSettings
+from kafka_capacity.inventory.prometheus_series import broker_ids
 from tests.builders import table
 from tests.live.certificates import make_certificates, make_stranger
 from tests.prometheus_stand_in import StandIn

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from kafka_capacity.errors import ConflictError, InventoryError
-from kafka_capacity.inventory.health import inventory_problems
 from kafka_capacity.inventory.staging import (
     find,
     inventory_manifest,
@@ -16,6 +15,7 @@ from kafka_capacity.inventory.staging import (
     sorted_table,
     stage,
 )
+from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.objects.dataset import keep_version
 from kafka_capacity.objects.store import open_store
 from tests.builders import DS, cluster, rows_of, topic, with_rows

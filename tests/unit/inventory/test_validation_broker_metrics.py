@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_capacity.inventory.broker_costs import observed_costs
+from kafka_capacity.inventory.sizing_workload import observed_costs
 from tests.builders import cluster
 from tests.unit.inventory.broken import FAULT, assert_found, hour, ids
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError, StorageError
-from kafka_capacity.objects import attempts as attempts_module
-from kafka_capacity.objects import dataset
+from kafka_capacity.objects import dataset, object_store
 from kafka_capacity.objects.dataset import (
     canonical_json,
     has_manifest,
@@ -208,7 +207,7 @@ def test_a_part_that_is_gone_is_told_apart_from_one_that_was_replaced(store):
 
 
 def test_a_manifest_with_any_bit_flipped_is_refused(store, monkeypatch):
-    monkeypatch.setattr(attempts_module, "ATTEMPTS", 1)
+    monkeypatch.setattr(object_store, "ATTEMPTS", 1)
     write(store)
     body = store.read_bytes(PREFIX + "manifest.json")
     for place in range(0, 8 * len(body), 17):

@@ -8,8 +8,7 @@ from pydantic import TypeAdapter
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
-from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.proposal.pins import Pin, pins_of

@@ -10,7 +10,7 @@ import pytest
 from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.staging import load_findings, stage
-from kafka_capacity.objects import attempts
+from kafka_capacity.objects import object_store
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.manifest import with_own_hash
 from kafka_capacity.objects.store import LocalStore
@@ -201,7 +201,7 @@ def test_a_request_that_is_none_is_our_error(store, body):
 
 
 def test_a_request_with_any_bit_flipped_is_refused(store, monkeypatch):
-    monkeypatch.setattr(attempts, "ATTEMPTS", 1)
+    monkeypatch.setattr(object_store, "ATTEMPTS", 1)
     stage(inventory(), store)
     key = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY).request_key
     body = store.read_bytes(key)

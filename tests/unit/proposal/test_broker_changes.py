@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.health.topology import changed_rack_problems, new_rack_problems
+from kafka_capacity.health.racks import changed_rack_problems, new_rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal import evaluate_placement
-from kafka_capacity.proposal.broker_changes import BrokerChanges
-from kafka_capacity.proposal.grid import placement_grid
+from kafka_capacity.proposal.grid import BrokerChanges, placement_grid
 from tests.unit.proposal.snapshots import observed
 from tests.unit.proposal.test_grid import REQUEST, SIX
 

@@ -8,8 +8,6 @@ until the next leader has committed its first record. The same seed gives the sa
 True
 """
 
-from __future__ import annotations
-
 import pickle  # of our own simulations, to have them twice: copy.deepcopy takes three times as long
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
@@ -26,37 +24,23 @@ _Thing = TypeVar("_Thing")
 
 _LONGEST_SECONDS = 600.0
 
-_RUNS_APART = 1_000_003
-"""More than the runs of one call: seeds next to each other share no run."""
+_RUNS_APART = 1_000_003  # more than the runs of one call: seeds next to each other share no run
 
 
 class ControllerLoss(NamedTuple):
-    """A way to lose the active controller.
+    """A way to lose the active controller."""
 
-    Attributes:
-        failure: what happens to it.
-        lost_before: how many other voters are gone already, their hosts with them.
-    """
-
-    failure: FailureKind
-    lost_before: int = 0
+    failure: FailureKind  # what happens to it
+    lost_before: int = 0  # how many other voters are gone already, their hosts with them
 
 
 class Failover(NamedTuple):
-    """What came of one run.
+    """What came of one run."""
 
-    Attributes:
-        leaderless_seconds: from the failure until another leader's term begins; ``inf`` where none did in 10 minutes.
-        inactive_seconds: until that leader, or a later one, has committed a record and can act.
-        epochs: how many were used up; each beyond the first is an election that nobody won or a leader that could not
-            stay.
-        rpcs: requests by kind, sent by all replicas from the failure until the leader could act.
-    """
-
-    leaderless_seconds: float
-    inactive_seconds: float
-    epochs: int
-    rpcs: Mapping[Rpc, int]
+    leaderless_seconds: float  # from the failure until another leader's term begins; `inf` where none did in 10 minutes
+    inactive_seconds: float  # until that leader, or a later one, has committed a record and can act
+    epochs: int  # how many were used up; each beyond the first is an election nobody won or a leader that did not stay
+    rpcs: Mapping[Rpc, int]  # requests by kind, sent by all replicas from the failure until the leader could act
 
 
 def failovers(
@@ -68,20 +52,10 @@ def failovers(
     first_run: int = 0,
     around: Environment | None = None,
 ) -> dict[ControllerLoss, list[Failover]]:
-    """Fail the active controller in several ways, again and again.
+    """Fail the active controller of 1 to 9 voters in several ways, each once a run; return one failover a run and loss.
 
-    What comes before a failure is the same for all: a run settles once, and each failure happens to a copy.
-
-    Args:
-        voters: how many there are, 1 to 9.
-        losses: each once.
-        runs: how many quorums are simulated.
-        seed: of the runs.
-        first_run: the number of the first of them: runs of the same seed can be shared out.
-        around: what the quorum stands in.
-
-    Returns:
-        One failover a run, for each loss.
+    What comes before a failure is the same for all: a run settles once, and each failure happens to a copy. Runs of the
+    same seed can be shared out, by the number of the first.
 
     Raises:
         RequestError: a number is out of its range, too few voters are left for a leader to fail, or no leader stays.

@@ -1,15 +1,11 @@
 """What the replicas of the metadata log say to each other: the four RPCs of KIP-595, with the pre-vote of KIP-996."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 
-NOBODY = -1
-"""Kafka's mark where there is no leader, or where no vote was given."""
+NOBODY = -1  # Kafka's mark where there is no leader, or where no vote was given
 
-UNKNOWN_OFFSET = -1
-"""Kafka's mark of a high watermark that is not known yet."""
+UNKNOWN_OFFSET = -1  # Kafka's mark of a high watermark that is not known yet
 
 
 class Rpc(StrEnum):
@@ -42,48 +38,29 @@ class LogEnd(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request.
+    """A request."""
 
-    Attributes:
-        rpc: its kind.
-        source: who asks.
-        target: who is asked.
-        correlation: a number that its answer repeats.
-        epoch: of who asks; a candidate's own new epoch in a Vote.
-        end: of the log of who asks; what counts in a Vote or Fetch.
-        high_watermark: that who asks knows; what counts in a Fetch.
-        successors: whom a resigning leader wants, the best first (EndQuorumEpoch).
-    """
-
-    rpc: Rpc
-    source: int
-    target: int
-    correlation: int
-    epoch: int
-    end: LogEnd = LogEnd(0, 0)
-    high_watermark: int = UNKNOWN_OFFSET
-    successors: tuple[int, ...] = ()
+    rpc: Rpc  # its kind
+    source: int  # who asks
+    target: int  # who is asked
+    correlation: int  # a number that its answer repeats
+    epoch: int  # of who asks; a candidate's own new epoch in a Vote
+    end: LogEnd = LogEnd(0, 0)  # of the log of who asks; what counts in a Vote or Fetch
+    high_watermark: int = UNKNOWN_OFFSET  # that who asks knows; what counts in a Fetch
+    successors: tuple[int, ...] = ()  # whom a resigning leader wants, the best first (EndQuorumEpoch)
 
 
 class Response(NamedTuple):
-    """An answer; ``epoch`` and ``leader`` are those that who answers knows.
-
-    Attributes:
-        error: why it was refused.
-        is_granted: whether the vote is given (Vote).
-        high_watermark: that who answers knows; what counts in a Fetch.
-        records: the epochs of those after the fetched offset (Fetch).
-        diverging: where the fetching replica must cut its log before it may go on (Fetch).
-    """
+    """An answer; ``epoch`` and ``leader`` are those that who answers knows."""
 
     rpc: Rpc
     source: int
     target: int
     correlation: int
-    error: Error
+    error: Error  # why it was refused
     epoch: int
     leader: int
-    is_granted: bool = False
-    high_watermark: int = UNKNOWN_OFFSET
-    records: tuple[int, ...] = ()
-    diverging: LogEnd | None = None
+    is_granted: bool = False  # whether the vote is given (Vote)
+    high_watermark: int = UNKNOWN_OFFSET  # that who answers knows; what counts in a Fetch
+    records: tuple[int, ...] = ()  # the epochs of those after the fetched offset (Fetch)
+    diverging: LogEnd | None = None  # where the fetching replica must cut its log before it may go on (Fetch)

@@ -4,16 +4,13 @@ Not modelled: UpdateRaftVoter, AddRaftVoter and RemoveRaftVoter (the voters stay
 log is never cut at its start).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import inf
 
 from kafka_capacity.kafka.controller.quorum.messages import NOBODY, UNKNOWN_OFFSET, Error, Request, Response, Rpc
 from kafka_capacity.kafka.controller.quorum.replica import CHECK_QUORUM_FACTOR, Replica, State
 
-MAX_FETCH_WAIT_SECONDS = 0.5
-"""How long a fetch waits for records (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
+MAX_FETCH_WAIT_SECONDS = 0.5  # how long a fetch waits for records (`KafkaRaftClient.MAX_FETCH_WAIT_MS`)
 
 
 # -- when it is asked ----------------------------------------------------------------------------------

@@ -32,24 +32,17 @@ _LARGEST_MS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumTimeouts:
-    """How long each side waits for what; defaults are Kafka's (``QuorumConfig``, ``MetadataLogConfig``, 4.3.1).
+    """How long each side waits for what; defaults are Kafka's (``QuorumConfig``, ``MetadataLogConfig``, 4.3.1)."""
 
-    Attributes:
-        fetch_timeout_seconds: a follower that has fetched nothing for so long asks whether it may stand for election;
-            a leader resigns when a majority has not fetched for 1.5 times as long.
-        election_timeout_seconds: how long a replica waits in an election at least; at most twice as long.
-        election_backoff_max_seconds: how long a voter that is not the first choice of a resigning leader waits at most.
-        request_timeout_seconds: after which a request without an answer counts as lost.
-        retry_backoff_seconds: the pause before a node is asked again after a failed request.
-        idle_interval_seconds: how often an active controller without work writes a record; 0 for never.
-    """
-
+    # a follower that has fetched nothing for so long asks whether it may stand for election; a leader resigns when a
+    # majority has not fetched for 1.5 times as long
     fetch_timeout_seconds: float = 2.0
-    election_timeout_seconds: float = 1.0
+    election_timeout_seconds: float = 1.0  # how long a replica waits in an election at least; at most twice as long
+    # how long a voter that is not the first choice of a resigning leader waits at most
     election_backoff_max_seconds: float = 1.0
-    request_timeout_seconds: float = 2.0
-    retry_backoff_seconds: float = 0.02
-    idle_interval_seconds: float = 0.5
+    request_timeout_seconds: float = 2.0  # after which a request without an answer counts as lost
+    retry_backoff_seconds: float = 0.02  # the pause before a node is asked again after a failed request
+    idle_interval_seconds: float = 0.5  # how often an active controller without work writes a record; 0 for never
 
 
 def timeouts_of(properties: Mapping[str, object]) -> QuorumTimeouts:
@@ -102,19 +95,13 @@ class Environment:
 
     How much flushes differ decides how far apart the timers of two followers run, and so how often votes are split. A
     busy disk flushes quickly most times and slowly at others, which two bounds do not tell: give what was measured.
-
-    Attributes:
-        observers: how many replicas fetch without a vote, such as brokers.
-        timeouts: how long each waits for what.
-        delay: of a message from process to process one way, with the time to handle it; above 0.
-        loss_ratio: share of messages that never arrive.
-        flush: of the log, or of the file that holds epoch and vote; a replica tells only then what it has written.
     """
 
-    observers: int = 0
-    timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)
-    delay: Spread = Spread(0.0002, 0.001)
-    loss_ratio: float = 0.0
+    observers: int = 0  # how many replicas fetch without a vote, such as brokers
+    timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)  # how long each waits for what
+    delay: Spread = Spread(0.0002, 0.001)  # of a message one way, with the time to handle it; above 0
+    loss_ratio: float = 0.0  # share of messages that never arrive
+    # of the log, or of the file that holds epoch and vote; a replica tells only then what it has written
     flush: Spread = Spread(0.001, 0.01)
 
     def __post_init__(self) -> None:

@@ -1,12 +1,10 @@
 """A quorum in time: replicas, the network between them, and what goes wrong. The same seed gives the same trace.
 
 A discrete-event simulation in the manner of Kafka's own ``RaftEventSimulationTest``: a message takes a random delay and
-may be lost; replicas crash and come back with what is durable. What a replica does follows Kafka's rules
+may be lost; replicas crash. What a replica does follows Kafka's rules
 (:mod:`.protocol`), one thing after another: what comes while a replica writes waits. Processors take no time, so
 measure the delays between processes, not between hosts.
 """
-
-from __future__ import annotations
 
 import heapq
 from collections import Counter
@@ -21,21 +19,17 @@ from kafka_capacity.kafka.controller.quorum.protocol import handle_request, hand
 from kafka_capacity.kafka.controller.quorum.replica import Replica, State
 from kafka_capacity.kafka.controller.quorum.settings import Environment
 
-SHUTDOWN_SECONDS = 5.0
-"""How long a controller that shuts down waits for its successor (``RaftManager``)."""
+SHUTDOWN_SECONDS = 5.0  # how long a controller that shuts down waits for its successor (`RaftManager`)
 
 
 class FailureKind(StrEnum):
     """What happens to the active controller."""
 
-    KILLED = "killed"
-    """Its process ends; its host answers that nobody listens."""
+    KILLED = "killed"  # its process ends; its host answers that nobody listens
 
-    VANISHED = "vanished"
-    """Its host is gone; requests to it run into their timeout."""
+    VANISHED = "vanished"  # its host is gone; requests to it run into their timeout
 
-    SHUT_DOWN = "shut down"
-    """It ends in an orderly way, after it has resigned."""
+    SHUT_DOWN = "shut down"  # it ends in an orderly way, after it has resigned
 
 
 class Election(NamedTuple):
@@ -47,16 +41,10 @@ class Election(NamedTuple):
 
 
 class QuorumSimulation:
-    """A quorum and its observers, all started at 0 with empty logs.
+    """A quorum and its observers, which fetch and never vote, all started at 0 with empty logs.
 
-    ``down`` says how the replicas that are down went, ``rpcs`` how many requests were sent. Messages pass only between
-    nodes that are in the same of ``groups``, or in none.
-
-    Args:
-        voters: node ids.
-        observers: node ids of replicas that fetch and never vote, such as brokers.
-        around: what all stand in.
-        seed: of everything that is random.
+    ``down`` says how the replicas that are down went, ``rpcs`` how many requests were sent. ``seed`` is
+    that of everything that is random.
     """
 
     def __init__(
@@ -68,7 +56,6 @@ class QuorumSimulation:
         self.voters = tuple(voters)
         self.replicas = {i: Replica(i, voters, self.around.timeouts, Random(f"{seed}/{i}")) for i in ids}
         self.down: dict[int, FailureKind] = {}
-        self.groups: tuple[frozenset[int], ...] = ()
         self.rpcs: Counter[Rpc] = Counter()
         self.elections: list[Election] = []
         self._random = Random(f"{seed}/network")
@@ -128,13 +115,6 @@ class QuorumSimulation:
         for other, replica in self.replicas.items():
             if node_id in replica.connections.expected and other not in self.down:
                 self._refuse(node_id, other, replica.connections.expected[node_id])
-
-    def restart(self, node_id: int) -> None:
-        """Start a replica that is down, with what is durable."""
-        if self.down.pop(node_id, None) is not None:
-            self.replicas[node_id].start(self.now)
-            self._busy_until[node_id] = self.now
-            self.step(node_id)
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -220,8 +200,6 @@ class QuorumSimulation:
         around = self.around
         at_seconds = self.now + (around.delay.draw(self._random) + after_seconds)
         if around.loss_ratio and self._random.random() < around.loss_ratio:
-            return
-        if self.groups and any((message.source in group) != (message.target in group) for group in self.groups):
             return
         self._plan(at_seconds, message.target, message)
 

@@ -14,8 +14,6 @@ failures apart from each other but for the rack, and no time for an election; th
 [525.6, 1.576, 0.005]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,24 +21,17 @@ import numpy as np
 
 from kafka_capacity.errors import RequestError
 
-MAX_VOTERS = 9
-"""More voters than anybody runs: every write waits for a majority of them."""
+MAX_VOTERS = 9  # more voters than anybody runs: every write waits for a majority of them
 
-LARGEST_NODE_ID = 2**31 - 1
-"""``node.id`` is a Java int."""
+LARGEST_NODE_ID = 2**31 - 1  # `node.id` is a Java int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voter:
-    """One controller that votes.
+    """One controller that votes."""
 
-    Attributes:
-        node_id: its ``node.id``.
-        rack: what fails together, such as an availability zone; ``None`` where it is not known.
-    """
-
-    node_id: int
-    rack: str | None = None
+    node_id: int  # its `node.id`
+    rack: str | None = None  # what fails together, such as an availability zone; `None` where it is not known
 
 
 def majority(voters: int) -> int:
@@ -58,10 +49,7 @@ def tolerated_losses(voters: int) -> int:
 
 
 def quorum_unavailability(up_ratios: Sequence[float]) -> float:
-    """Return the share of time without a majority, of voters that fail apart from each other.
-
-    Args:
-        up_ratios: of each voter, the share of time that it is up.
+    """Return the share of time without a majority, of voters that are each up a share of it, apart from each other.
 
     Raises:
         RequestError: there is no voter, or a share is not between 0 and 1.
@@ -70,12 +58,9 @@ def quorum_unavailability(up_ratios: Sequence[float]) -> float:
 
 
 def rack_correlated_unavailability(voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float) -> float:
-    """Return the share of time without a majority, of voters that also fail with their rack.
+    """Return the share of time without a majority, of voters that also fail with their rack; without one, alone.
 
-    Args:
-        voters: a voter without a rack stands alone and fails by itself only.
-        up_ratio: share of time that a voter is up, while its rack is.
-        rack_up_ratio: share of time that a rack is up.
+    ``up_ratio`` is the share of time that a voter is up while its rack is.
 
     Raises:
         RequestError: there is no voter, or a share is not between 0 and 1.

@@ -4,39 +4,33 @@ At real rates nothing would happen in any time that can be simulated. So brokers
 the time, and racks a fiftieth: the formula is the same, and there are losses to be counted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.annual_losses import Hazards, annual_losses
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR, copysets_of
-from kafka_capacity.kafka.controller.loss_simulation import simulate_losses
+from kafka_capacity.kafka.controller.annual_losses import (
+    SECONDS_PER_YEAR,
+    Hazards,
+    annual_losses,
+    copysets_of,
+    simulate_losses,
+)
 
 _MTTF, _REPAIR, _RACK_MTTF = 19.0, 1.0, 49.0
 _MAX_COPYSETS = 2_000
-_FAILURES = 200_000
-"""How many are drawn in all."""
+_FAILURES = 200_000  # how many are drawn in all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaCheck:
-    """How far the closed form is off.
+    """How far the closed form is off."""
 
-    Attributes:
-        copysets: how many were looked at.
-        expected: losses of copysets a second, by the closed form.
-        counted: the same in the simulation.
-        standard_error: of what was counted.
-    """
-
-    copysets: int
-    expected: float
-    counted: float
-    standard_error: float
+    copysets: int  # how many were looked at
+    expected: float  # losses of copysets a second, by the closed form
+    counted: float  # the same in the simulation
+    standard_error: float  # of what was counted
 
     @property
     def off_ratio(self) -> float:
@@ -52,10 +46,7 @@ class FormulaCheck:
 def check_formula(brokers: Brokers, replicas: NDArray[np.int32], *, seed: int = 0) -> FormulaCheck:
     """Let brokers and racks fail at rates at which something happens, and count.
 
-    Args:
-        brokers: of the cluster.
-        replicas: int32[P, W], broker ids, padded with -1.
-        seed: of the failures, and of the copysets that are drawn from more than can be followed.
+    ``replicas`` is int32[P, W], broker ids, padded with -1. Of more copysets than can be followed some are drawn.
     """
     distinct = copysets_of(brokers.index_of(replicas))
     distinct = distinct[(distinct >= 0).any(axis=1)]

@@ -5,9 +5,8 @@ while and copies all that it held under the throttle, as :mod:`.failures` works 
 each partition as gone until the last one is copied, an upper estimate. A rack that is lost is copied in the same way.
 """
 
-from __future__ import annotations
-
 import dataclasses
+from functools import lru_cache
 from math import isinf
 
 import numpy as np
@@ -17,26 +16,20 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.controller.annual_losses import Hazards, annual_losses
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
-from kafka_capacity.kafka.durability import Acks
+from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR, Hazards, annual_losses
+from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.kafka.durability import Acks, Bounds, Configuration, Explored, FailureKind, explore
+from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
 from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
-from kafka_capacity.questions.failures.durability.failure_modes import explored_settings
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
 
-MAX_PARTITIONS = 100_000
-"""Of more no other placement is tried: it takes partitions one by one."""
+MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partitions one by one
 
 
 def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> DurabilityResult:
-    """Work out what the topics of a snapshot could lose.
-
-    Args:
-        snapshot: as it is, or as :func:`~kafka_capacity.questions.failures.baseline.placed_snapshot` gives it.
-        load: of its partitions.
-        scenario: what is assumed.
+    """Work out what the topics of a snapshot, today's or one of a placement, could lose.
 
     Raises:
         RequestError: a time of the scenario is not above 0.
@@ -194,3 +187,67 @@ def _tails(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario
     lost = np.where(is_led, load.bytes_in_mean_bytes_per_second * scenario.replica_lag_seconds * deaths, 0.0)
     weights = np.bincount(snapshot.partitions.topic, weights=lost, minlength=len(snapshot.partitions.topics))
     return np.asarray(weights, dtype=np.float64)
+
+
+_ALWAYS = (FailureKind.CRASH, FailureKind.DISCONNECT)
+FAILURE_MODES: dict[str, tuple[FailureKind, ...]] = {
+    "crashes": _ALWAYS,
+    "power": (*_ALWAYS, FailureKind.POWER_LOSS, FailureKind.ALL_POWER_LOSS),
+    "producer": (*_ALWAYS, FailureKind.PRODUCER_RESTART),
+}
+"""What may fail in each mode. Crashes of brokers and broken connections may in all of them."""
+
+
+def explored_settings(
+    scenario: DurabilityScenario,
+    replication_factor: NDArray[np.int64],
+    min_insync_replicas: NDArray[np.int64],
+    is_unclean_allowed: NDArray[np.bool_],
+    is_internal: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], tuple[dict[str, Explored], ...]]:
+    """Explore the distinct settings of topics.
+
+    Brokers write Kafka's own topics, with ``acks=all`` (``offsets.commit.required.acks``) and not idempotently.
+
+    Returns:
+        int64[T], which of them each topic has, -1 where its factor is beyond what can be explored; and the modes of
+        each, by name.
+    """
+    rows = np.column_stack(
+        [
+            replication_factor,
+            np.clip(min_insync_replicas, 1, np.maximum(replication_factor, 1)),
+            is_unclean_allowed.astype(np.int64),
+            is_internal.astype(np.int64),
+        ]
+    )
+    can = (replication_factor >= 1) & (replication_factor <= MAX_REPLICAS)
+    distinct, which = np.unique(rows[can], axis=0, return_inverse=True)
+    setting = np.full(len(rows), -1, dtype=np.int64)
+    setting[can] = which.reshape(-1)
+    configurations = tuple(_configuration(scenario, *row) for row in distinct.tolist())
+    found: list[dict[str, Explored]] = [{} for _ in configurations]
+    for name, kinds in FAILURE_MODES.items():
+        bounds = Bounds(failures=scenario.max_failures, kinds=kinds)
+        for place, one in enumerate(_explored(configurations, bounds)):
+            found[place][name] = one
+    return setting, tuple(found)
+
+
+def _configuration(
+    scenario: DurabilityScenario, factor: int, minimum: int, is_unclean: int, is_internal: int
+) -> Configuration:
+    return Configuration(
+        acks=Acks.ALL if is_internal else scenario.acks,
+        replication_factor=factor,
+        min_insync_replicas=minimum,
+        is_unclean_allowed=bool(is_unclean),
+        is_idempotent=scenario.is_idempotent and scenario.acks is Acks.ALL and not is_internal,
+        has_eligible_leaders=scenario.rules is ElectionRules.KRAFT_ELR,
+    )
+
+
+@lru_cache(maxsize=8)
+def _explored(configurations: tuple[Configuration, ...], bounds: Bounds) -> tuple[Explored, ...]:
+    """Explore once for all placements whose topics are set alike."""
+    return tuple(explore(configurations, bounds))

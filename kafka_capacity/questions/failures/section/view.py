@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.health.listing import ListedProblem, list_problems
+from kafka_capacity.health.check import ListedProblem, list_problems
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.inputs import ReportInputs

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.annual_losses import Hazards, annual_losses
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR, copysets_of
-from kafka_capacity.kafka.controller.loss_simulation import simulate_losses
+from kafka_capacity.kafka.controller.annual_losses import (
+    SECONDS_PER_YEAR,
+    Hazards,
+    annual_losses,
+    copysets_of,
+    simulate_losses,
+)
 from tests.copyset_losses import loss_frequency
 
 RACKS = [0, 0, 1, 1, 2, 2]

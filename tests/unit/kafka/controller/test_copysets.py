@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR, copysets_of
+from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR, copysets_of
 from tests.copyset_losses import copyset_aware_copysets, loss_frequency
 
 

@@ -15,8 +15,7 @@ from kafka_capacity.conformance.models.kraft_change import (
     PartitionTarget,
     partition_change,
 )
-from kafka_capacity.conformance.models.leadership import LeaderAndIsr, ReplicaAssignment
-from kafka_capacity.conformance.models.states import PartitionState, ReplicaState
+from kafka_capacity.conformance.models.leadership import LeaderAndIsr, PartitionState, ReplicaAssignment, ReplicaState
 from kafka_capacity.conformance.models.zk_election import BrokerView
 from kafka_capacity.conformance.models.zk_machine import ControlledPartition
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers, losses

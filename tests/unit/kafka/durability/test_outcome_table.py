@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kafka_capacity.kafka.durability.outcome_table import outcome_table
+from kafka_capacity.kafka.durability.__main__ import outcome_table
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "durability.md"
 

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.kafka.groups import TopicPartitions
-from kafka_capacity.kafka.groups.codes import Codes
+from kafka_capacity.kafka.groups.codes import Codes, order_by
 from kafka_capacity.kafka.groups.coordinator import held_partitions
 from kafka_capacity.kafka.groups.held import walk
 from kafka_capacity.kafka.groups.loads import fill_from_below
 from kafka_capacity.kafka.groups.range_ import cut_into_runs, range_owners
-from kafka_capacity.kafka.groups.sorting import order_by
 from kafka_capacity.kafka.groups.subscriptions import Subscribers
 from kafka_capacity.kafka.java.hash_map import copied_set_capacities, copied_set_capacity, table_size, table_sizes
 from kafka_capacity.kafka.java.hashing import utf16_keys, uuid_hash, uuid_hashes

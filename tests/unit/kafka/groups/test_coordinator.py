@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups import Group, GroupProtocol, TopicPartitions, assignor
 from kafka_capacity.kafka.groups.coordinator import integer_set_order
-from kafka_capacity.kafka.groups.uniform_levelling import Levels
+from kafka_capacity.kafka.groups.uniform_mixed import Levels
 from kafka_capacity.kafka.java.hash_map import JavaHashSet
 from kafka_capacity.kafka.java.hashing import integer_hash
 from tests.examples import at_most

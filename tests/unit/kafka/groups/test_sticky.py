@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups import Assignment, Group, TopicPartitions, UserData, assignor
 from kafka_capacity.kafka.groups.loads import balance_score
-from kafka_capacity.kafka.groups.movements import Movements
+from kafka_capacity.kafka.groups.reassigning import Movements
 from tests.examples import at_most
 from tests.unit.kafka.groups.made_up import check_complete, group, groups, had, listed, member, numbers
 from tests.unit.kafka.groups.test_range_and_roundrobin import racked

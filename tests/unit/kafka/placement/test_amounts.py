@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kafka_capacity.kafka.placement.amounts import drawn, poured
 from kafka_capacity.kafka.placement.apportionment import first_in_sequence, one_a_row, within_amount
+from kafka_capacity.kafka.placement.shares import drawn, poured
 
 
 def array(*values):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
-from kafka_capacity.kafka.controller.copysets import copysets_of
+from kafka_capacity.kafka.controller.annual_losses import copysets_of
 from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from tests.copyset_losses import copyset_aware_copysets
 from tests.properties.strategies import Case, cases, repeatable

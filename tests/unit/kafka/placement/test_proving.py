@@ -10,7 +10,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import Balance, BrokerLimits, PlacementProblem, RackRule, placer
 from kafka_capacity.kafka.placement.bounds import lower_bound
-from kafka_capacity.kafka.placement.proving import SOLVER, bound_of_plan
+from kafka_capacity.kafka.placement.exact import SOLVER, bound_of_plan
 from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads
 from kafka_capacity.proposal.gap import is_proven_least
 from tests.unit.kafka.placement.optimum import proven_bytes

@@ -8,8 +8,8 @@ import pytest
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement import RackRule, allowed_brokers
+from kafka_capacity.kafka.placement.relaxing import shortages
 from kafka_capacity.kafka.placement.shares import wanted_racks
-from kafka_capacity.kafka.placement.shortages import shortages
 from tests.unit.kafka.placement_kafka.problems import problem
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.producer.remapping import even_share_remapped
+from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
 
 COUNTS = st.integers(1, 60)
 

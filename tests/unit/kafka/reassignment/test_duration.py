@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kafka_capacity.kafka.cluster.assignment import replica_matrix
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
-from kafka_capacity.kafka.reassignment.duration import move_duration
+from kafka_capacity.kafka.reassignment.flow import move_duration
 from tests.properties.strategies import repeatable
 
 MB = 10**6

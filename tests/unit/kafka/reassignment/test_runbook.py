@@ -1,7 +1,8 @@
 """The runbook of a schedule."""
 
+from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.kafka.reassignment.problem import Throttle
-from kafka_capacity.kafka.reassignment.runbook import runbook
+from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.properties.move_problems import move_problem_of
 
@@ -10,7 +11,8 @@ ELECT = "kafka-leader-election.sh --bootstrap-server $BOOTSTRAP --election-type 
 
 
 def pages(before, after, **given):
-    return runbook(plan_waves(move_problem_of(before, after, **given)))
+    schedule = plan_waves(move_problem_of(before, after, **given))
+    return tuple(runbook_page(schedule, wave, wave_files(schedule, wave)) for wave in schedule.waves)
 
 
 def commands(steps, does):

@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from tests.plain_groups import plain_group, plain_scenario
 

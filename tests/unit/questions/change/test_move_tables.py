@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from kafka_capacity.kafka.reassignment.kafka_json import wave_files
-from kafka_capacity.kafka.reassignment.runbook import runbook
+from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.questions.change.move_tables import BROKER_TIMELINE, MOVE_TABLES, WAVES, schedule_tables
 from tests.properties.move_problems import move_problem_of
@@ -23,8 +23,9 @@ def test_a_row_a_wave():
     (row,) = made["waves"].to_pylist()
     files = json.loads(row.pop("files"))
     page = json.loads(row.pop("runbook"))
-    assert page == json.loads(json.dumps(runbook(schedule)[0].as_dict()))
-    assert files == {each.name: each.sha256 for each in wave_files(schedule, schedule.waves[0]).listed()}
+    written = wave_files(schedule, schedule.waves[0])
+    assert page == json.loads(json.dumps(runbook_page(schedule, schedule.waves[0], written).as_dict()))
+    assert files == {each.name: each.sha256 for each in written.listed()}
     assert row == {
         "scenario_id": "four",
         "wave": 1,

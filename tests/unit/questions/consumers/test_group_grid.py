@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
-from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.questions.consumers.grid import (
     GroupGridRequest,
     GroupUnit,

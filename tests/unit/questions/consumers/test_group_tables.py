@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from kafka_capacity.kafka.rebalance.model import GroupScenario
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import GroupScenario, GroupSettings
 from kafka_capacity.objects.dataset import parquet_bytes
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.questions.consumers.scenario import EventOutcome, GroupMetrics, MemberChange, SmallestCounts

@@ -10,8 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
-from kafka_capacity.kafka.rebalance.model import Event, Interruptions
-from kafka_capacity.kafka.rebalance.settings import GroupSettings
+from kafka_capacity.kafka.rebalance.model import Event, GroupSettings, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
 from kafka_capacity.questions.consumers.counts import same_as_count
 from kafka_capacity.questions.consumers.events import first_record_seconds

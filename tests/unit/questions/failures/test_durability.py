@@ -7,13 +7,13 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.kafka.controller.copysets import SECONDS_PER_YEAR
+from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks
 from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import check_formula
 from kafka_capacity.questions.failures.durability.evaluate import MAX_PARTITIONS
-from kafka_capacity.questions.failures.durability.plain import outcome_rows, topic_rows, worst_first
+from kafka_capacity.questions.failures.durability.tables import outcome_rows, topic_rows, worst_first
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.copyset_losses import loss_frequency
 

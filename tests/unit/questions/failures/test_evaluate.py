@@ -15,7 +15,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import states_of
-from kafka_capacity.kafka.reassignment.duration import move_duration
+from kafka_capacity.kafka.reassignment.flow import move_duration
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.questions.failures import CoordinatorState, FailureScenario, SetKind, evaluate_failures
 from kafka_capacity.questions.failures.baseline import placed_snapshot

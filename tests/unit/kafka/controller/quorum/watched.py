@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_capacity.kafka.controller.quorum.messages import UNKNOWN_OFFSET
+from kafka_capacity.kafka.controller.quorum.messages import UNKNOWN_OFFSET, Request, Response
 from kafka_capacity.kafka.controller.quorum.replica import Replica, State
 from kafka_capacity.kafka.controller.quorum.settings import Environment
 from kafka_capacity.kafka.controller.quorum.simulation import QuorumSimulation
@@ -20,11 +20,15 @@ class SafetyViolationError(AssertionError):
 
 
 class WatchedSimulation(QuorumSimulation):
-    """A quorum that stops where an invariant does not hold; ``committed`` holds the epoch of each committed record."""
+    """A quorum that stops where an invariant does not hold; ``committed`` holds the epoch of each committed record.
+
+    Messages pass only between nodes that are in the same of ``groups``, or in none.
+    """
 
     def __init__(
         self, voters: Sequence[int], *, observers: Sequence[int] = (), around: Environment | None = None, seed: int
     ) -> None:
+        self.groups: tuple[frozenset[int], ...] = ()
         self.committed: list[int] = []
         self._led: dict[int, int] = {}
         self._epochs = dict.fromkeys([*voters, *observers], 0)
@@ -32,9 +36,19 @@ class WatchedSimulation(QuorumSimulation):
         super().__init__(voters, observers=observers, around=around, seed=seed)
 
     def restart(self, node_id: int) -> None:
-        """The high watermark of a replica is not durable: it is looked at again."""
-        self._checked[node_id] = 0
-        super().restart(node_id)
+        """Start a replica that is down, with what is durable: its high watermark is not, and is looked at again."""
+        if self.down.pop(node_id, None) is not None:
+            self._checked[node_id] = 0
+            self.replicas[node_id].start(self.now)
+            self._busy_until[node_id] = self.now
+            self.step(node_id)
+
+    def _plan(self, at_seconds: float, node_id: int, message: Request | Response | None) -> None:
+        is_cut = message is not None and any(
+            (message.source in group) != (message.target in group) for group in self.groups
+        )
+        if not is_cut:
+            super()._plan(at_seconds, node_id, message)
 
     def resign(self, node_id: int) -> None:
         """Have a leader resign."""

@@ -2,9 +2,8 @@
 
 import pytest
 
+from kafka_capacity.conformance.models.partitioners import RoundRobinPartitioner, TopicMetadata
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.producer.roundrobin import RoundRobinPartitioner
-from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 
 def test_each_topic_has_a_counter_of_its_own():

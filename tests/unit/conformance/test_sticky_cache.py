@@ -3,9 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.kafka.producer.sticky_cache import StickyPartitionCache, after_new_batch
-from kafka_capacity.kafka.producer.thread_random import ThreadRandom
-from kafka_capacity.kafka.producer.topic import TopicMetadata
+from kafka_capacity.conformance.models.partitioners import (
+    StickyPartitionCache,
+    ThreadRandom,
+    TopicMetadata,
+    after_new_batch,
+)
 
 
 def scripted(*numbers):

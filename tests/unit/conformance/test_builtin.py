@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_capacity.conformance.models.partitioners import (
+    BuiltInPartitioner,
+    LoadStats,
+    TopicMetadata,
+    has_enough,
+    load_stats,
+)
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.producer.builtin import BuiltInPartitioner, LoadStats, has_enough, load_stats
-from kafka_capacity.kafka.producer.topic import TopicMetadata
 
 
 def partitioner(batch, *draws, partitions=4):
