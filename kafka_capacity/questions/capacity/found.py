@@ -12,8 +12,7 @@ from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.broker_costs import observed_costs, observed_vcpu
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import sizing_workload
-from kafka_capacity.questions.capacity.options import SizingRequest
-from kafka_capacity.questions.capacity.simulate import SizingInputs, sizing_inputs
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.question import Asked
 
 
@@ -38,8 +37,9 @@ def find_sizing(asked: Asked) -> FoundSizing:
     expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
     request, cpu = asked_sizing(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook)
-    inputs = sizing_inputs(basis.snapshot, workload, request)
-    return FoundSizing(inputs=inputs, expectation=expectation, asked=asked, cpu=cpu)
+    return FoundSizing(
+        inputs=SizingInputs.of(basis.snapshot, workload, request), expectation=expectation, asked=asked, cpu=cpu
+    )
 
 
 def asked_sizing(asked: Asked) -> tuple[SizingRequest, CpuCalibration | None]:

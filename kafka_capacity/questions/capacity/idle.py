@@ -24,17 +24,16 @@ from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.shares import distinct_racks, wanted_racks
-from kafka_capacity.questions.capacity.options import SizingRequest, brokers_of
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest, brokers_of
 from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, PlacementKey
 
 _LEAST_GAIN_RATIO = 1e-9
 """Of headroom: less is the rounding of sums."""
 
 
-def options_better_idle(
-    results: Sequence[CapacityResult], snapshot: Snapshot, request: SizingRequest
-) -> tuple[CapacityOption, ...]:
+def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     """List the options that had better leave brokers idle, each with that placement, in the order given."""
+    snapshot, request = inputs.snapshot, inputs.request
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     spreads: dict[PlacementKey, int] = {}
     families: dict[_Family, list[CapacityResult]] = {}
