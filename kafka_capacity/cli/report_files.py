@@ -43,8 +43,7 @@ def simulate_report(asked: Asked, files: SizeFiles, run: RunPieces, *, snapshot:
         KafkaCapacityError: something that is asked for cannot be.
     """
     basis = asked.basis
-    known = basis.raw.table("groups").column("group_id").to_pylist()
-    check_groups(asked.parameters.groups, known, cluster=basis.snapshot.cluster)
+    check_groups(asked.parameters.groups, basis.raw.table("groups"), cluster=basis.snapshot.cluster)
     check_failures(asked.parameters, basis.snapshot.brokers, asked.scenarios)
     shares = {name: done.result() for name, done in simulate_questions(asked, run).items()}
     sha256 = snapshot_sha256(snapshot)

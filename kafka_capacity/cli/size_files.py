@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.cpu_samples import read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
-from kafka_capacity.plan.request import PlanRequest
 from kafka_capacity.text.files import read_text_file
 
 
@@ -36,20 +37,15 @@ class SizeFiles:
         return {"own_shapes": self.own_shapes, "own_shapes_name": self.own_shapes_name, "cpu": self.cpu}
 
 
-def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, asked: PlanRequest) -> SizeFiles:
+def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, given: Mapping[str, Any]) -> SizeFiles:
     """Read the files, so that what is wrong with them is told before a large snapshot is read.
 
-    Args:
-        shapes_file: shapes of the user's own.
-        cpu_samples: what brokers used of their processors at which traffic.
-        asked: the request, whose shapes must be shipped or in the file.
-
     Raises:
-        KafkaCapacityError: a file is wrong, or a shape that is asked for is nowhere.
+        KafkaCapacityError: a file is wrong, or a shape that is asked for is neither shipped nor in the file.
     """
     own = "" if shapes_file is None else read_text_file(shapes_file)
     name = f"--shapes-file {shapes_file}"
-    chosen_shapes(shapes_beside(own, name), asked.shapes)
+    chosen_shapes(shapes_beside(own, name), request_of("not read yet", "2000-01-01", given).shapes)
     return SizeFiles(
         own_shapes=own,
         own_shapes_name=name,

@@ -100,8 +100,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         counts |= _partition_counts(read_table(store, manifest, "replicas"))
     check_changes(request, counts, scenarios)
     check_failures(request, observed, scenarios)
-    group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
-    check_groups(request.groups, group_ids, cluster=request.cluster)
+    check_groups(request.groups, read_table(store, manifest, "groups"), cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=manifest.sha256)
     profile_sha256 = "" if profile is None else profile.sha256
     scores = newest_scores(store, request.cluster, not_after=ds)
@@ -178,30 +177,25 @@ def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[
     question.check([observed, *(scenario.target for scenario in scenarios)])
 
 
-def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str) -> None:
-    """Refuse groups that the cluster does not have.
-
-    Args:
-        asked: names of groups.
-        known: those of the inventory.
-        cluster: its name.
+def check_groups(asked: Collection[str], groups: pa.Table, *, cluster: str) -> None:
+    """Refuse groups that are not in the inventory's table of groups.
 
     Raises:
         RequestError: naming each and the nearest that there are.
     """
+    known = sorted(groups.column("group_id").to_pylist())
     complaints = []
     for name in sorted(set(asked) - set(known)):
-        near = difflib.get_close_matches(name, sorted(known), n=3)
+        near = difflib.get_close_matches(name, known, n=3)
         remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
         complaints.append(f"groups: {name!r} is refused: cluster {cluster!r} has no such group; {remedy}")
     if complaints:
         raise RequestError("\n".join(complaints))
 
 
-def _listed(known: Collection[str]) -> str:
-    if not known:
+def _listed(names: Sequence[str]) -> str:
+    if not names:
         return "none at all; leave groups empty"
-    names = sorted(known)
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     return ", ".join(repr(name) for name in names[:5]) + more
 

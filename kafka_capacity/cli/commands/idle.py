@@ -10,8 +10,6 @@ import typer
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
 
-SCHEMA_VERSION = 1
-
 _HELP = """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
 Reads a native snapshot. A topic is idle when nothing was written to it or read from it in all the hours that the
@@ -22,7 +20,7 @@ With --out it writes idle.json into DIR. Nothing is removed.
 """
 
 
-@asks("idle", "idle.json", text=_HELP)
+@asks("idle", "idle.json", version=1, text=_HELP)
 def idle(
     snapshot: str,
     given: Mapping[str, Any],
@@ -30,7 +28,6 @@ def idle(
     max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
 ) -> Found:
     """List idle topics; the text that users read is the help above."""
-    from kafka_capacity.cli.documents import document_head
     from kafka_capacity.cli.plan_input import ask_snapshot
     from kafka_capacity.questions.idle.decide import decide_idle, largest_first
     from kafka_capacity.questions.idle.evaluate import evaluate_idle
@@ -40,16 +37,15 @@ def idle(
     tables = evaluate_idle(found)
     answer = decide_idle(tables)
     topics, brokers = largest_first(tables["idle_topics"]), largest_first(tables["idle_brokers"])
-    sentences = [answer.headline, *answer.reasons]
     document = {
-        **document_head(SCHEMA_VERSION, cluster=found.snapshot.cluster, ds=found.snapshot.ds),
         **tables["idle_scope"].to_pylist()[0],
-        "sentences": sentences,
+        "sentences": [answer.headline, *answer.reasons],
         "idle_topics": topics,
         "brokers": brokers,
     }
     return Found(
-        answer=f"{found.snapshot.cluster} on {found.snapshot.ds}: {answer.headline}",
+        of=found.snapshot,
+        answer=lambda: answer.headline,
         document=lambda: document,
         show=lambda: _print(answer.reasons, topics, brokers, max_rows),
     )

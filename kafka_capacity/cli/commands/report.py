@@ -11,7 +11,7 @@ import typer
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_lines, progress_bar, say
 from kafka_capacity.cli.options import BrokersFile, CpuSamples, Quiet, ShapesFile, takes_snapshot
-from kafka_capacity.cli.plan_options import fields_of, request_of, takes
+from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest
 
@@ -73,7 +73,7 @@ def report(
             decision = None
             rendered = rerender(earlier.read_bytes())
         else:
-            files = read_size_files(shapes_file, cpu_samples, request_of("not read yet", "2000-01-01", given))
+            files = read_size_files(shapes_file, cpu_samples, given)
             begin("reading the snapshot")
             asked = ask_plan(str(snapshot), given, brokers, **files.given)
             run = run_step_by_step(begin, begun=1)
