@@ -34,13 +34,7 @@ class Services:
 
 @contextlib.contextmanager
 def running(state: Path = DEFAULT_STATE, *, s3_port: int = 0, smtp_port: int = 0) -> Iterator[Services]:
-    """Start the embedded parts and set the environment of this process; stop them at the end.
-
-    Args:
-        state: the folder that everything is kept in.
-        s3_port: 0 takes a free one.
-        smtp_port: 0 takes a free one.
-    """
+    """Start the embedded parts and set the environment of this process; port 0 takes a free one."""
     state = state.resolve()
     state.mkdir(parents=True, exist_ok=True)
     home = airflow_home(state)

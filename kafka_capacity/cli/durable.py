@@ -54,17 +54,7 @@ def find_durability(
     is_checked: bool,
     max_rows: int,
 ) -> Found:
-    """Read and evaluate.
-
-    Args:
-        snapshot: its folder or address.
-        given: fields of the request that were given.
-        explained: topics whose outcomes are told step by step.
-        begin: told of each step.
-        max_failures: so many are tried together.
-        is_checked: whether brokers are let fail at random, to hold the closed form against that.
-        max_rows: of a table.
-    """
+    """Read and evaluate; with a check, brokers are let fail at random, to hold the closed form against that."""
     begin("reading the snapshot", steps=2 + is_checked)
     asked = ask_snapshot(snapshot, given)
     basis, request = asked.basis, asked.parameters

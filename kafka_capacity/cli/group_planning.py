@@ -51,11 +51,7 @@ class PlannedGroups:
 
 
 def plan_groups(snapshot: str, given: Mapping[str, Any], begin: Steps) -> PlannedGroups:
-    """Read and simulate.
-
-    Raises:
-        KafkaCapacityError: an option or the snapshot is wrong.
-    """
+    """Read and simulate."""
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given)
     check_groups(asked.parameters.groups, asked.basis.raw.table("groups"), cluster=asked.basis.snapshot.cluster)

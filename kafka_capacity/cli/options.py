@@ -82,11 +82,7 @@ def day_or_today(ds: str | None) -> str:
 
 
 def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command whose parameter ``snapshot`` is typed first, or as ``--snapshot``.
-
-    Args:
-        is_needed: whether it is refused to leave it out; it is ``None`` then.
-    """
+    """Decorate a command whose ``snapshot`` is typed first, or as ``--snapshot``; ``None`` where it may be left out."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         added = [

@@ -154,11 +154,7 @@ def _earlier_folders(store: ObjectStore) -> set[str]:
 def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:
     """Write all folders, the top one last, so that what it names is there, in place of those of an earlier plan.
 
-    Args:
-        out: a folder or an ``s3://`` address.
-        planned: for its timing.
-        folders: of :func:`plan_files`.
-        began: when the work began, by the performance counter.
+    The work began at ``began`` by the performance counter.
     """
     store = open_store(out)
     timing = canonical_json(timing_document(planned, total_seconds=time.perf_counter() - began))

@@ -273,11 +273,6 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
 def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
     """Parse the options that were given, with the model that every plan is parsed with.
 
-    Args:
-        cluster: of the snapshot.
-        ds: of the snapshot.
-        given: fields of the request; ``None`` and empty ones were not given.
-
     Raises:
         RequestError: one line for each wrong field, under its name; :func:`takes` says the options'.
     """

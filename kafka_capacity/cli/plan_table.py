@@ -33,15 +33,7 @@ _BEST = "the fewest brokers that fit and the fewest bytes"
 def print_plan(
     planned: Planned, decision: Decision, reasons: Sequence[str], *, out: str | None = None, is_explained: bool = False
 ) -> None:
-    """Print why, one row a scenario, what to look out for and which file to execute.
-
-    Args:
-        planned: the results.
-        decision: what was decided about them.
-        reasons: the lines before the verdict of :func:`verdict_lines`.
-        out: where their files are, if anywhere.
-        is_explained: say of each option why it moves what it moves, and how wave by wave.
-    """
+    """Print why, one row a scenario, what to look out for and which file to execute."""
     snapshot, findings = planned.asked.basis.snapshot, planned.asked.basis.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
     view = decision.view

@@ -64,11 +64,7 @@ class Planned:
 
 
 def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, begin: Steps) -> Planned:
-    """Read, plan and judge; see :func:`ask_plan`.
-
-    Raises:
-        KafkaCapacityError: an option, the snapshot or the list is wrong.
-    """
+    """Read, plan and judge; see :func:`ask_plan`."""
     began = time.perf_counter()
     begin("reading the snapshot")
     asked = ask_plan(snapshot, given, brokers_file)
@@ -82,13 +78,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
 
 
 def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, **more: Any) -> Asked:
-    """Read a snapshot and what is asked of it.
-
-    Args:
-        snapshot: its folder or address.
-        given: fields of the request that were given.
-        brokers_file: the list of brokers wanted, in place of counts.
-        **more: what else :class:`Asked` has.
+    """Read a snapshot and what is asked of it; a list of brokers stands in place of counts.
 
     Raises:
         KafkaCapacityError: an option, the snapshot or the list is wrong.

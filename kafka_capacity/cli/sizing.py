@@ -28,11 +28,7 @@ _MAX_TOPICS = 10
 def size_cluster(
     snapshot: str, given: Mapping[str, Any], shapes_file: Path | None, cpu_samples: Path | None, begin: Steps
 ) -> tuple[FoundSizing, Sized]:
-    """Read, size and choose.
-
-    Raises:
-        KafkaCapacityError: an option, the snapshot or a file is wrong.
-    """
+    """Read, size and choose."""
     files = read_size_files(shapes_file, cpu_samples, given)
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given, **files.given)

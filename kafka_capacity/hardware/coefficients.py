@@ -61,15 +61,7 @@ def score_cpu(
     covariance: Sequence[Sequence[float]],
     later: CpuCalibration,
 ) -> CoefficientScore | None:
-    """Hold a plan's CPU figures against those fitted to later days.
-
-    Args:
-        plan_id: of the plan.
-        made_on: the day of its inventory.
-        scored_on: the day of the later one.
-        used: by the plan.
-        covariance: of these; empty for figures that were not fitted.
-        later: fitted to the days in between.
+    """Hold a plan's CPU figures, and their covariance if they were fitted, against those fitted to the days since.
 
     Returns:
         ``None`` where the later days do not explain what processors do.

@@ -14,10 +14,6 @@ def with_estimated_price(shape: Shape, catalogue: Iterable[Shape]) -> Shape:
 
     Nearest is the one whose cores, memory and network differ least, each by its ratio, of those that are known of both;
     of equals the cheapest. The disks there are cost what volumes of that size would.
-
-    Args:
-        shape: without a price.
-        catalogue: to look in.
     """
     if math.isnan(shape.vcpu) and math.isnan(shape.memory_bytes):
         return shape

@@ -165,16 +165,7 @@ def observed_shape(
     usd_per_gib_between_racks: float = math.nan,
     replica_limit: float = math.nan,
 ) -> Shape:
-    """Describe today's hardware: the medians of the observed brokers, and what the user adds.
-
-    Args:
-        brokers: the observed ones.
-        vcpu: of one broker.
-        disk_bytes_per_second: of one broker's disks.
-        usd_per_hour: of one broker with its disks.
-        usd_per_gib_between_racks: of traffic between racks.
-        replica_limit: how many replicas one broker should hold.
-    """
+    """Describe today's hardware: the medians of the observed brokers, and what the user adds."""
 
     def median(values: NDArray[np.float64]) -> float:
         known = values[np.isfinite(values)]

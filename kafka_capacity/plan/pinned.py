@@ -155,11 +155,6 @@ def _partition_counts(replicas: pa.Table) -> dict[str, int]:
 def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Sequence[PlacementScenario]) -> None:
     """Refuse changes of topics and brokers that there are not.
 
-    Args:
-        request: what is asked.
-        counts: the partitions of each topic of the cluster; anything where the request raises none.
-        scenarios: of the request.
-
     Raises:
         RequestError: naming the field, each name that is wrong, and the remedy.
     """

@@ -44,14 +44,7 @@ TABLES: Tables = {name: table for question in QUESTIONS for name, table in quest
 
 
 def write_share(store: ObjectStore, inputs: PlanInputs, name: str, share: Share) -> Manifest:
-    """Store one share of a plan; the same content gives the same keys and bytes.
-
-    Args:
-        store: where to.
-        inputs: which plan.
-        name: one of :data:`SHARES`.
-        share: its content.
-    """
+    """Store one of :data:`SHARES` of a plan; the same content gives the same keys and bytes."""
     return write_dataset(
         store,
         inputs.pinned.plan_prefix,

@@ -77,13 +77,7 @@ def _with(table: pa.Table, **values: str | float) -> pa.Table:
 
 
 def totals_of(table: pa.Table, key: str, way: str) -> tuple[list[Any], HourlyTotals]:
-    """Take one way of daily totals, with the sorted names of what they are of.
-
-    Args:
-        table: with the key, ``day``, ``partitions``, ``<way>_sum`` and ``<way>_known``, in any order.
-        key: the column that names things.
-        way: such as ``in``.
-    """
+    """Take one way (such as ``in``) of daily totals in any order, with the sorted names of what they are of."""
     names, number = encode(table.column(key))
     day = table.column("day").cast(pa.int32()).to_numpy().astype(np.int64)
     order = np.lexsort((day, number))

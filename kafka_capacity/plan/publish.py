@@ -219,14 +219,7 @@ def mail_report(
 ) -> EmailMessage:
     """Build the e-mail of a published report.
 
-    Args:
-        store: where the report is.
-        pinned: which plan.
-        sender: the From address.
-        recipients: the To addresses.
-        report_url: where the whole report can be read.
-        run_id: of the run that sends it: mail programs take two messages with one id for one.
-        date: of that run, for the Date header.
+    The run that sends it is part of its id: mail programs take two messages with one id for one.
     """
     from kafka_capacity.report.email import build_email
     from kafka_capacity.report.render import read_report

@@ -66,11 +66,7 @@ def option_files(
 
 
 def move_files(moves: pa.Table) -> dict[str, bytes]:
-    """Return what to execute, and the way back.
-
-    Args:
-        moves: rows of ``moves`` of one scenario, sorted by topic and partition.
-    """
+    """Return what to execute, and the way back, of the sorted rows of ``moves`` of one scenario."""
     partitions = partitions_of(moves.column("topic"), moves.column("partition"))
     before, after = (replicas_of(moves.column(f"replicas_{side}")) for side in ("before", "after"))
     if "log_dirs_after" in moves.column_names:

@@ -119,12 +119,7 @@ def describe_batch(carriers: Carriers, history: pa.Table) -> dict[str, pa.Table]
 
 
 def added(name: str, totals: Sequence[pa.Table]) -> pa.Table:
-    """Add up the totals of several batches.
-
-    Args:
-        name: which of :data:`TOTALS`.
-        totals: of each batch.
-    """
+    """Add up one of the :data:`TOTALS` of several batches."""
     key, ways = TOTALS[name]
     table = pa.concat_tables(totals)
     names, number = encode(table.column(key))

@@ -31,11 +31,7 @@ def wave_documents(
 ) -> dict[str, bytes]:
     """Return the files of all waves and the runbook by name; nothing where the scenario was not scheduled.
 
-    Args:
-        tables: :data:`RELEASED_TABLES` of a plan, sorted, and :data:`NEW_PARTITIONS_TABLE` where it has one.
-        scenario_id: whose.
-        warnings: the serious problems of the plan, for the runbook.
-        released: the other files that are released with it, whose hashes the runbook holds.
+    The runbook holds the serious problems, and the hashes of what is released with it.
 
     Raises:
         StorageError: the tables are not of one schedule.

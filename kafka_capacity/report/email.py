@@ -116,13 +116,7 @@ def _fix_boundaries(message: EmailMessage, plan: str) -> None:
 
 
 def render_email_html(report: Mapping[str, Any], sources: Mapping[str, str], *, templates: Path | None = None) -> str:
-    """Make the HTML part.
-
-    Args:
-        report: the plain data.
-        sources: where each image is: file name to ``src``; charts without one are left out.
-        templates: their folder, if not the usual one.
-    """
+    """Make the HTML part; charts without a source are left out."""
     import css_inline  # needs a moment to load, and only e-mails need it
 
     page = render_template(

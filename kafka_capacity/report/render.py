@@ -72,13 +72,7 @@ def rerender(report_json: bytes, *, templates: Path | None = None) -> RenderedRe
 
 
 def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart], *, templates: Path | None = None) -> str:
-    """Make the page.
-
-    Args:
-        report: the plain data.
-        charts: drawn, by their ids.
-        templates: their folder, if not the usual one.
-    """
+    """Make the page, with the drawn charts by their ids."""
     folder = template_folder(templates)
     script = (folder / SCRIPT).read_text(encoding="utf-8")
     return render_template(

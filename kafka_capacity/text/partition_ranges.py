@@ -51,13 +51,10 @@ def number_ranges(numbers: Iterable[int]) -> str:
 
 
 def partition_ranges(names: Iterable[str]) -> list[list[str]]:
-    """Return each topic with its partitions, runs of them as ranges.
+    """Return each topic with its partitions, given as ``topic-partition``, runs of them as ranges.
 
     >>> partition_ranges(["orders-0", "orders-1", "orders-2", "orders-7", "a-b-3"])
     [['a-b', '3'], ['orders', '0–2, 7']]
-
-    Args:
-        names: of partitions, ``topic-partition``.
     """
     listed = by_topic(names)
     topics = sorted(listed)

@@ -41,10 +41,6 @@ def is_released(ti: Any, params: Any) -> bool:
     """Return whether the plan files may be released: no approval was asked for, or it was given.
 
     The release looks itself, since a rejection cannot skip a task of a mapped group that is not expanded yet.
-
-    Args:
-        ti: the task instance that releases, of the same mapped plan.
-        params: of the run.
     """
     if not params["is_approval_required"]:
         return True

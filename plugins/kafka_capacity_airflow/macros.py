@@ -10,11 +10,7 @@ RENDER_TASK_ID = "plan.render_report"
 
 
 def report_summary(ti: Any) -> str:
-    """Return the decision box of a run's plan and the address of its report, for whoever must approve it.
-
-    Args:
-        ti: the task instance that asks, of the same mapped plan.
-    """
+    """Return the decision box of a run's plan and the address of its report, for whoever must approve it."""
     verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
     address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
     box = verdict.get("box")  # a run that an earlier version began has none

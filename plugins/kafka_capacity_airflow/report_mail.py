@@ -111,10 +111,6 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
     """Mail the reports that earlier runs could not, to those who were left.
 
     Whoever is refused once more is named in the log and no longer tried.
-
-    Args:
-        store: where the reports are, and the notes.
-        notes: their keys.
     """
     for key in notes:
         try:

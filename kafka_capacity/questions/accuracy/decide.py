@@ -34,11 +34,7 @@ _UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes", CPU: "cores", MOVES: "se
 
 
 def drift_problems(scores: Mapping[str, Any] | None) -> tuple[Problem, ...]:
-    """Return a problem each figure that has drifted.
-
-    Args:
-        scores: ``scores.json``; ``None`` where nothing was scored, and of earlier versions without drifts.
-    """
+    """Return a problem each figure that has drifted; none where nothing was scored, or by an earlier version."""
     return tuple(_problem(drift) for drift in (scores or {}).get("drifts", ()))
 
 

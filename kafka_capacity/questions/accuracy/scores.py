@@ -263,12 +263,7 @@ def score(prediction: Prediction, day: str, observed: float) -> Score | None:
 
 
 def summarise(scores: Sequence[Score], watched: Sequence[Score] | None = None) -> tuple[ScoreSummary, ...]:
-    """Sum scores up by figure.
-
-    Args:
-        scores: those that count in the sums.
-        watched: those that tell of drift, where these are more.
-    """
+    """Sum scores up by figure; what is watched for drift may be more."""
     figures = sorted({one.figure for one in scores})
     longer = scores if watched is None else watched
     return tuple(

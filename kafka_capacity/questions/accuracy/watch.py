@@ -150,11 +150,7 @@ def baselines(made_on: Iterable[str]) -> list[str]:
 
 
 def find_drift(held: Sequence[Held]) -> Drift | None:
-    """Return how far what came has left what was predicted; ``None`` where it has not by the last one.
-
-    Args:
-        held: one a week, or one a move, ascending.
-    """
+    """Return how far what came, ascending, has left what was predicted; ``None`` where it has not by the last one."""
     for sign in (1.0, -1.0):
         total, start = 0.0, len(held)
         for place, one in enumerate(held):

@@ -28,12 +28,7 @@ SINGLE_REPLICAS = "single-replicas"
 
 
 def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Answer | None:
-    """Return the answer; ``None`` for a plan that says nothing of sizing.
-
-    Args:
-        view: what the plan says; ``None`` where it can say nothing.
-        document: ``sizing.json``; empty where there is none.
-    """
+    """Return the answer; ``None`` for a plan that says nothing of sizing, whose document is empty."""
     if view is None:
         return _without_rates() if has_no_rates(document) else None
     now = view.steps[0].option if view.steps else view.nearest

@@ -49,14 +49,7 @@ def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
 
 
 def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIGH) -> Judgement:
-    """Judge one option.
-
-    Args:
-        use: what its brokers carry and have.
-        limits: what they may carry.
-        shape: of its brokers.
-        estimate: of growth, that decides: :data:`MIDDLE` or :data:`HIGH`.
-    """
+    """Judge one option by the estimate of growth that decides, :data:`MIDDLE` or :data:`HIGH`."""
     ratios = used_ratios(use, limits)
     decisive = ratios[:, :, estimate]
     tightest = _tightest(use, limits, decisive, estimate)

@@ -64,10 +64,7 @@ def single_replicas(inputs: SizingInputs) -> SingleReplicas | None:
 def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: int | None) -> Iterator[Excuse]:
     """Describe what a placement cannot lose, whatever the hardware, and which planned topics Kafka refuses to create.
 
-    Args:
-        inputs: of the request.
-        loads: of the placement.
-        replication_factor: that the option gives all topics; ``None`` keeps each topic's own.
+    Without a factor each topic keeps its own.
     """
     tolerance = inputs.request.limits.tolerance
     if tolerance is not FailureTolerance.NONE and replication_factor == 1:

@@ -150,13 +150,7 @@ class SizingView:
 def read_sizing(
     tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]
 ) -> SizingView | None:
-    """Read what a plan says; ``None`` where no rates were known, or the plan was made before there was sizing.
-
-    Args:
-        tables: of the plan.
-        document: ``sizing.json``; empty where there is none.
-        request: the parameters of the plan.
-    """
+    """Read what a plan says; ``None`` where no rates were known, or the plan was made before there was sizing."""
     table = tables.get("sizing_options")
     if not document or table is None or not len(table) or has_no_rates(document):
         return None

@@ -115,14 +115,7 @@ def view_change(
     ds: str,
     count_now: int | None = None,
 ) -> ChangeView:
-    """Read the options of a plan and choose.
-
-    Args:
-        tables: of the plan, by name.
-        facts: what is known of the cluster.
-        findings: of the inventory and of the proposed brokers.
-        ds: the day of the inventory.
-        count_now: how many brokers are needed now, where another question answers that.
+    """Read the options of a plan and choose; ``count_now`` is how many brokers are needed now, where that is answered.
 
     Raises:
         RenderError: the plan has no options.

@@ -20,11 +20,7 @@ def stored_target(
 ) -> Target | None:
     """Return the whole target: its partitions, int32[P, W] who holds them, int32[P, W] and paths of log dirs.
 
-    Args:
-        partitions: today's, sorted.
-        replicas: int32[P, W], who holds them today.
-        moves: rows of ``moves`` of one scenario.
-        added: rows of ``new_partitions`` of the same.
+    It follows from who holds the partitions today, and from one scenario's rows of ``moves`` and ``new_partitions``.
 
     Returns:
         A directory is -1 where the broker may choose; ``None`` where a plan of an earlier version does not tell who

@@ -16,11 +16,7 @@ from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, fi
 
 
 def stored_wave_files(waves: pa.Table, wave_moves: pa.Table) -> list[WaveFiles]:
-    """Write the files of every wave of one scenario.
-
-    Args:
-        waves: rows of ``waves``, sorted by wave.
-        wave_moves: rows of ``wave_moves``, sorted by wave, topic and partition.
+    """Write the files of every wave of one scenario from its sorted rows of ``waves`` and ``wave_moves``.
 
     Raises:
         StorageError: a file is not the one whose hash was planned, so that the tables are not of one schedule.

@@ -223,14 +223,7 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
 def result_tables(
     result: PlacementResult, snapshot: Snapshot, *, has_moves: bool, schedule: Schedule | None = None
 ) -> dict[str, pa.Table]:
-    """Return all tables of one result.
-
-    Args:
-        result: of a scenario.
-        snapshot: the cluster as it is.
-        has_moves: without it ``moves`` stays empty.
-        schedule: of the result; without it the tables of waves stay empty.
-    """
+    """Return all tables of one result: ``moves`` only if asked for, those of waves only with a schedule."""
     return {
         "scenarios": scenario_table(result),
         "moves": moves_table(result, snapshot) if has_moves else MOVES.empty_table(),

@@ -106,12 +106,7 @@ def decide_tables(tables: Mapping[str, pa.Table]) -> Answer:
 
 
 def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> Answer:
-    """Decide about every group.
-
-    Args:
-        scenarios: rows of ``group_scenarios``.
-        churn: rows of ``group_churn``.
-        facts: rows of ``group_facts``.
+    """Decide about every group, by rows of its three tables.
 
     Returns:
         The answer: how many groups there are of each kind, those at risk as a problem, and as its details what is

@@ -188,15 +188,7 @@ def variant_scenarios(
     member_counts: Sequence[int] = (),
     smallest: SmallestCounts | None = None,
 ) -> tuple[GroupScenario, ...]:
-    """List the scenarios of a variant: the counts given, or today's and the smallest that will do.
-
-    Args:
-        facts: the group.
-        variant: what to try it with.
-        request: what is asked.
-        member_counts: how many members; empty for today's count and the smallest.
-        smallest: the counts that will do, ``None`` where Kafka would throw.
-    """
+    """List the scenarios of a variant: the counts given, or today's and the smallest that will do, where one does."""
     fewest = smallest.for_all if smallest is not None else None
     # A group without members for which no count will do still shows why: with one member.
     counts = sorted(set(member_counts)) or sorted({n for n in (len(facts.members), fewest) if n}) or [1]
