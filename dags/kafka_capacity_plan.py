@@ -20,8 +20,8 @@ import os
 from airflow.sdk import DAG, Asset, CronTriggerTimetable, task, task_group
 
 from kafka_capacity_airflow.approval import OptionalApprovalOperator
+from kafka_capacity_airflow.links import RenderReportOperator
 from kafka_capacity_airflow.params import plan_params
-from kafka_capacity_airflow.report_operator import RenderReportOperator
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
 from kafka_capacity_airflow.task_defaults import mail_retries, task_defaults
 

@@ -101,13 +101,9 @@ def main() -> int:
         return 2
     try:
         request = parse_plan_request({**params, "cluster": args.cluster})
-    except RequestError as error:
-        CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
-        return 2
-    try:
         with held(args.state), running(args.state) as services:
             return _run(services, args.cluster, request.model_dump(mode="json", include=set(params)))
-    except StateInUseError as error:
+    except (RequestError, StateInUseError) as error:
         CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
         return 2
 

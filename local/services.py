@@ -17,14 +17,7 @@ DEFAULT_STATE = REPOSITORY / ".state"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What is running.
-
-    Attributes:
-        state: the folder that everything is kept in.
-        s3: the endpoint.
-        mail: the mail sink.
-        environment: the variables that were set.
-    """
+    """What is running, where everything is kept, and the variables that were set."""
 
     state: Path
     s3: LocalS3

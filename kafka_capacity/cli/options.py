@@ -43,27 +43,30 @@ BrokersFile = Annotated[
         "What is left out stays as observed; a new broker has the median capacities. Instead of --broker-counts.",
     ),
 ]
+
+
+def file_option(*names: str, metavar: str, text: str) -> Any:
+    """Return the option of a file that must be there."""
+    return typer.Option(*names, exists=True, dir_okay=False, metavar=metavar, help=text)
+
+
 ShapesFile = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         "--shapes-file",
-        exists=True,
-        dir_okay=False,
         metavar="SHAPES.json",
-        help="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
+        text="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
         "ones of the same name.",
     ),
 ]
 CpuSamples = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         "--cpu-samples",
-        exists=True,
-        dir_okay=False,
         metavar="SAMPLES.csv",
-        help="What your brokers use: the columns cores_used, leader_in_bytes_per_second, "
-        "follower_in_bytes_per_second and out_bytes_per_second, one row a broker and moment. Fitted and used "
-        "where they explain enough; the output says so.",
+        text="What your brokers use: the columns cores_used, leader_in_bytes_per_second, follower_in_bytes_per_second "
+        "and out_bytes_per_second, one row a broker and moment. Fitted and used where they explain enough; the output "
+        "says so.",
     ),
 ]
 

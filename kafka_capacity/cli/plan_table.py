@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 
 from kafka_capacity.cli.console import print_lines, print_rows
-from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import print_explanation
-from kafka_capacity.cli.planning import Judged, Planned
+from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.findings import counted
 from kafka_capacity.plan.decision import Decision

@@ -9,22 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kafka_capacity.cli.plan_options import request_of
-from kafka_capacity.hardware.cpu import CpuCalibration
-from kafka_capacity.hardware.cpu_samples import read_cpu_samples
+from kafka_capacity.hardware.cpu import CpuCalibration, read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
 from kafka_capacity.text.files import read_text_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeFiles:
-    """What was read of them.
-
-    Attributes:
-        own_shapes: JSON in the form of the shipped catalogue; empty where there is no file.
-        own_shapes_name: of the file, for messages.
-        cpu: what came of the samples; ``None`` where there is no file.
-        cpu_samples_sha256: of the file of samples; empty where there is none.
-    """
+    """What was read of them; empty or ``None`` where there is no file."""
 
     own_shapes: str
     own_shapes_name: str

@@ -23,7 +23,7 @@ from kafka_capacity.health.problem import Problem
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.decision_words import relation, subject, verdict
 from kafka_capacity.questions.accuracy.decide import drift_problems
-from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status
+from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView
@@ -223,17 +223,13 @@ def _badge(badge: tuple[str, str]) -> dict[str, str]:
     return {"kind": kind, "text": text}
 
 
-def _figures(figures: Sequence[KeyFigure]) -> list[dict[str, Any]]:
-    return [figure.as_dict() for figure in figures]
-
-
 def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
     sizing = decision.sizing
     chosen = None if sizing is None else sizing.recommended
     return {
         "badge": _badge(capacity.badge),
         "headline": capacity.headline,
-        "figures": _figures(capacity.figures),
+        "figures": [figure.as_dict() for figure in capacity.figures],
         "cost": capacity.reasons[0] if capacity.reasons else None,
         "relation": decision.relation,
         "has_room_today": sizing is None or bool(sizing.today["fits_until"]),
@@ -244,16 +240,7 @@ def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
 def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
     """Return what to move to, how many brokers are needed now, and how many by when."""
     option = view.recommended
-    steps = [
-        {
-            "option_id": step.option["option_id"],
-            "broker_count": step.option["broker_count"],
-            "from_day": step.from_day,
-            "until": step.until,
-            "resource": step.resource,
-        }
-        for step in (sizing.steps if sizing is not None else ())
-    ]
+    steps = [step.as_dict() for step in (sizing.steps if sizing is not None else ())]
     count = steps[0]["broker_count"] if steps else None if option is None else option.broker_count
     return {
         "scenario_id": None if option is None else option.scenario_id,
@@ -266,21 +253,16 @@ def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, An
 
 def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]]:
     """Return the verdict on every option of the move, and until when sizing says that its count lasts."""
-    found = []
-    for option in view.options:
-        lasts, until = _until(sizing, option.broker_count)
-        is_recommended = option is view.recommended
-        found.append(
-            {
-                "scenario_id": option.scenario_id,
-                "label": option.label,
-                "status": str(view.status(option)),
-                "is_recommended": is_recommended,
-                "lasts": lasts,
-                "until": until,
-            }
-        )
-    return found
+    return [
+        {
+            "scenario_id": option.scenario_id,
+            "label": option.label,
+            "status": str(view.status(option)),
+            "is_recommended": option is view.recommended,
+            **dict(zip(("lasts", "until"), _until(sizing, option.broker_count), strict=True)),
+        }
+        for option in view.options
+    ]
 
 
 def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:

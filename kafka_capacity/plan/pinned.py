@@ -6,7 +6,7 @@ import datetime
 import difflib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -34,12 +34,7 @@ from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_
 class PinnedPlan:
     """What a plan rests on; small enough to hand from task to task.
 
-    Attributes:
-        cluster: its name.
-        ds: the day of the inventory.
-        inventory_sha256: of the inventory's manifest.
-        plan_id: the hash of request, inventory, profile and model version.
-        profile_sha256: of the manifest of the load profile; empty where none was made of that inventory.
+    The hashes are those of manifests; that of the load profile is empty where none was made of the inventory.
     """
 
     cluster: str
@@ -65,13 +60,7 @@ class PinnedPlan:
 
     def as_dict(self) -> dict[str, str]:
         """Return plain data."""
-        return {
-            "cluster": self.cluster,
-            "ds": self.ds,
-            "inventory_sha256": self.inventory_sha256,
-            "plan_id": self.plan_id,
-            "profile_sha256": self.profile_sha256,
-        }
+        return asdict(self)
 
 
 def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date, own_shapes: str = "") -> PinnedPlan:

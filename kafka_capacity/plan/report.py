@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from kafka_capacity import questions
@@ -68,18 +67,14 @@ def sections() -> tuple[Section, ...]:
 
 
 def render_all(
-    inputs: ReportInputs,
-    decision: Mapping[str, Any],
-    *,
-    last: Mapping[str, Any] | None = None,
-    templates: Path | None = None,
+    inputs: ReportInputs, decision: Mapping[str, Any], *, last: Mapping[str, Any] | None = None
 ) -> RenderedReport:
     """Return every file of a report; the same inputs give the same bytes.
 
     Raises:
         RenderError: a template or chart is wrong.
     """
-    return rerender(canonical_json(build_report(inputs, decision, last=last)), templates=templates)
+    return rerender(canonical_json(build_report(inputs, decision, last=last)))
 
 
 def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:

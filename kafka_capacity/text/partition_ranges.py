@@ -44,10 +44,7 @@ def number_ranges(numbers: Iterable[int]) -> str:
     >>> number_ranges([8, 1, 2, 3, 4, 6, 7])
     '1–4, 6–8'
     """
-    return ", ".join(
-        f"{first}–{last}" if last > first + 1 else ", ".join(str(one) for one in range(first, last + 1))
-        for first, last in runs(sorted(numbers))
-    )
+    return ", ".join(_run(first, last) for first, last in runs(sorted(numbers)))
 
 
 def partition_ranges(names: Iterable[str]) -> list[list[str]]:

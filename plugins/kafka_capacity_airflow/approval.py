@@ -15,9 +15,8 @@ APPROVAL_TASK_ID = "plan.approve"
 class OptionalApprovalOperator(ApprovalOperator):
     """Wait for somebody's approval where the run asks for one, else go on at once.
 
-    Args:
-        pinned: the pinned plan, as plain data. Plan files that an earlier run of the same plan released are taken back
-            before anybody is asked: until the answer there is nothing to carry out.
+    Plan files that an earlier run of the same plan released are taken back before anybody is asked: until the answer
+    there is nothing to carry out.
     """
 
     template_fields = (*ApprovalOperator.template_fields, "pinned")

@@ -30,14 +30,7 @@ class UntoldError(AirflowException):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportMail:
-    """One report to mail.
-
-    Attributes:
-        plan: which.
-        run_id: of the run that mails it.
-        run_after: of that run, for the Date header.
-        recipients: the To addresses.
-    """
+    """One report to mail, and the run that does so."""
 
     plan: PinnedPlan
     run_id: str

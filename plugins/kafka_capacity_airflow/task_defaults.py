@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule
 
-from kafka_capacity_airflow.notices import failure_mail
+from kafka_capacity_airflow.mail import failure_mail
 
 _NO_USE_IN_TRYING_AGAIN = ("RequestError", "InventoryError", "PlacementError", "RenderError")
 _WORTH_TRYING_AGAIN = ("SourceError", "StorageError")

@@ -178,8 +178,7 @@ def test_a_silent_server_costs_one_short_wait(tell, monkeypatch, silent):
 
 
 def test_the_wait_is_short_without_a_setting_for_reports_and_for_the_owners_mail(services, monkeypatch):
-    from kafka_capacity_airflow.mail import PromptSmtpHook
-    from kafka_capacity_airflow.notices import failure_mail
+    from kafka_capacity_airflow.mail import PromptSmtpHook, failure_mail
 
     connect(monkeypatch, 25)
     for hook in (PromptSmtpHook(), failure_mail().hook):

@@ -53,10 +53,9 @@ def plan(
         raise RequestError("--explain: is for people, and --json holds all of it; leave one out")
     keep_pandas_out()
     began = time.perf_counter()
-    from kafka_capacity.cli.plan_caveats import plan_decision
     from kafka_capacity.cli.plan_files import plan_files, write_plan
     from kafka_capacity.cli.plan_table import print_plan, verdict_lines
-    from kafka_capacity.cli.planning import make_plan
+    from kafka_capacity.cli.planning import make_plan, plan_decision
 
     with progress_bar(is_quiet=is_quiet) as begin:
         planned = make_plan(snapshot, given, brokers, begin)

@@ -10,7 +10,7 @@ import typer
 
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_lines, progress_bar, say
-from kafka_capacity.cli.options import BrokersFile, CpuSamples, Quiet, ShapesFile, takes_snapshot
+from kafka_capacity.cli.options import BrokersFile, CpuSamples, Quiet, ShapesFile, file_option, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest
@@ -35,16 +35,14 @@ def report(
     snapshot: str | None = None,
     earlier: Annotated[
         Path | None,
-        typer.Option("--from", exists=True, dir_okay=False, metavar="report.json", help="The data of a report."),
+        file_option("--from", metavar="report.json", text="The data of a report."),
     ] = None,
     last: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
             "--last",
-            exists=True,
-            dir_okay=False,
             metavar="report.json",
-            help="The report before: says what changed since.",
+            text="The report before: says what changed since.",
         ),
     ] = None,
     brokers: BrokersFile = None,

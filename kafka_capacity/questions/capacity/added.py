@@ -21,13 +21,7 @@ from kafka_capacity.demand.workload import Workload
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddedLoad:
-    """What added topics put on the fullest broker, float64[D] each.
-
-    Attributes:
-        client_in, follower_in, client_out, replication_out: bytes per second at peak.
-        disk_bytes: stored.
-        replicas: how many.
-    """
+    """What added topics put on the fullest broker, float64[D] each: bytes a second at peak, stored bytes, replicas."""
 
     client_in: NDArray[np.float64]
     follower_in: NDArray[np.float64]

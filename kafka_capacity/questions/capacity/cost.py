@@ -43,14 +43,7 @@ _DISK, _DISK_IO = RESOURCES.index(Resource.DISK), RESOURCES.index(Resource.DISK_
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrafficBetweenRacks:
-    """Mean bytes per second that leave their rack at each date, float64[D].
-
-    Attributes:
-        produced: from producers to leaders.
-        replicated: from leaders to followers.
-        consumed: from brokers to consumers.
-        ingest: produced in all, whatever the rack.
-    """
+    """Mean bytes per second at each date, float64[D]: what leaves its rack, and ``ingest``, all that is produced."""
 
     produced: NDArray[np.float64]
     replicated: NDArray[np.float64]

@@ -49,12 +49,7 @@ def asked_sizing(asked: Asked) -> tuple[SizingRequest, CpuCalibration | None]:
         asked.basis.snapshot.brokers,
         shapes_beside(asked.own_shapes, asked.own_shapes_name),
         observed_vcpu=observed_vcpu(raw),
-        throttle_bytes_per_second=parameters.throttle_bytes_per_second,
-        disk_limit_ratio=parameters.disk_limit_ratio,
-        rack_rule=parameters.rack_rule,
-        balance=parameters.balance,
-        seed=parameters.seed,
-        heap_bytes=float(parameters.broker_heap_bytes),
+        plan=parameters,
     )
     cpu = observed_costs(raw) if asked.cpu is None else asked.cpu
     if cpu is not None:

@@ -41,16 +41,7 @@ MAX_BROKERS = 3_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvenLoad:
-    """What the whole cluster carries at peak.
-
-    Attributes:
-        client_in: produced, bytes per second.
-        client_out: read by consumers.
-        copied: replicated to followers.
-        disk_bytes: held by all replicas.
-        replicas: how many.
-        cpu: what traffic costs of processors.
-    """
+    """What the whole cluster carries at peak, bytes per second (``copied`` to followers), and what it holds."""
 
     client_in: float
     client_out: float

@@ -27,12 +27,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleReplicas:
-    """Partitions with a single replica.
-
-    Attributes:
-        partitions: how many, at least one.
-        topics: theirs, sorted; those that planned events add are among them.
-    """
+    """Partitions with a single replica, one at least, and their sorted topics, those of planned events among them."""
 
     partitions: int
     topics: tuple[str, ...]

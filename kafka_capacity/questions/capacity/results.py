@@ -98,16 +98,7 @@ class CapacityUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tightest:
-    """Where an option is nearest to a limit, or furthest beyond it.
-
-    Attributes:
-        resource: which.
-        condition: under which condition.
-        broker: its id.
-        date: when.
-        needed: the load.
-        allowed: what the limit leaves of the capacity.
-    """
+    """Where an option is nearest to a limit, or beyond it: the load, and what the limit leaves of the capacity."""
 
     resource: Resource
     condition: Condition
@@ -162,14 +153,7 @@ class MonthlyCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copying:
-    """What a change copies.
-
-    Attributes:
-        moved_bytes: copied.
-        moved_between_racks_bytes: of these, from a leader in another rack.
-        seconds: of copying at mean rates; ``None`` when it never ends with this throttle.
-        least_throttle_bytes_per_second: any throttle above it ends.
-    """
+    """What a change copies, and how long at mean rates; ``None`` for ever, with no throttle above the least."""
 
     moved_bytes: float = 0.0
     moved_between_racks_bytes: float = 0.0

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import PeakBasis, Workload
 from kafka_capacity.hardware.limits import RESOURCES, Resource
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.hardware.shapes import GIB, Shape, is_changed_in_place
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse
@@ -137,15 +138,13 @@ def _judged(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
         found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})
     elif any(excuse.constraint == "sizes" for excuse in placed.excuses):
         found = _left_open(found, frozenset({Resource.DISK, Resource.RECOVERY}))
-    return CapacityResult(
+    return filled(
+        CapacityResult,
+        found,
         option=option,
         fits=not excuses,
         excuses=excuses,
-        not_judged=found.not_judged,
         fits_until=None if unknown else _until(found.fits_until, placed, workload.outlook.dates),
-        headroom_ratio=found.headroom_ratio,
-        tightest=found.tightest,
-        exhaustion=found.exhaustion,
         cost=cost,
         change=_change(inputs, option, placed, cost),
         use=use if is_use_kept else None,

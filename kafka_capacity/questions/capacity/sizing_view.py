@@ -41,6 +41,11 @@ class Step:
     usd_per_month: float | None
     more_usd_per_month: float | None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return what it takes by when as plain data."""
+        named = {name: self.option[name] for name in ("option_id", "broker_count")}
+        return {**named, "from_day": self.from_day, "until": self.until, "resource": self.resource}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SizingView:
@@ -248,11 +253,7 @@ def outlook_costs(view: SizingView) -> dict[str, Any]:
     return {
         "steps": [
             {
-                "option_id": step.option["option_id"],
-                "broker_count": step.option["broker_count"],
-                "from_day": step.from_day,
-                "until": step.until,
-                "resource": step.resource,
+                **step.as_dict(),
                 "usd_per_month": step.usd_per_month,
                 "more_usd_per_month": step.more_usd_per_month,
                 "is_estimate": step.option.get("priced_as") is not None,

@@ -34,15 +34,7 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigure:
-    """A figure of a group, today and as recommended.
-
-    Attributes:
-        name: of its column.
-        label: what it is called.
-        kind: the name of its format.
-        definition: a sentence.
-        value: today's and the recommended one, ``None`` where there is none or nothing changes.
-    """
+    """A figure of a group, today and as recommended; ``None`` where there is none or nothing changes."""
 
     name: str
     label: str

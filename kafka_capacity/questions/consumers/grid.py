@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.settings import GroupSettings
@@ -73,13 +74,7 @@ class GroupVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupUnit:
-    """One piece of work.
-
-    Attributes:
-        position: of the group in the list of facts.
-        variant: what to try it with.
-        member_counts: how many members; empty for today's count and the smallest that will do.
-    """
+    """One piece of work: a group by position, a variant, and counts; none are today's and the smallest that will do."""
 
     position: int
     variant: GroupVariant
@@ -148,21 +143,15 @@ def group_scenario(
     facts: GroupFacts, variant: GroupVariant, member_count: int, request: GroupGridRequest
 ) -> GroupScenario:
     """Put a group, a variant and a count together with the rest of a request."""
-    return GroupScenario(
+    return filled(
+        GroupScenario,
+        request,
         scenario_id=scenario_id(facts.group_id, variant, member_count),
         group_id=facts.group_id,
         member_count=member_count,
         protocol=variant.protocol,
         assignor=variant.assignor,
         is_static=variant.is_static,
-        events=request.events,
-        member_capacity_bytes_per_second=request.member_capacity_bytes_per_second,
-        lag_slo_seconds=request.lag_slo_seconds,
-        catch_up_limit_seconds=request.catch_up_limit_seconds,
-        failure_count=request.failure_count,
-        partitions_factor=request.partitions_factor,
-        settings=request.settings,
-        seed=request.seed,
     )
 
 

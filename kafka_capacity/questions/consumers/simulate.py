@@ -65,16 +65,7 @@ def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: Smalles
             available=math.nan,
             unit="members",
         )
-        return GroupResult(
-            scenario=scenario,
-            is_today=is_today(facts, scenario),
-            excuses=(excuse,),
-            not_judged=None,
-            metrics=None,
-            smallest=None,
-            events=(),
-            members=(),
-        )
+        return GroupResult(scenario=scenario, is_today=is_today(facts, scenario), excuses=(excuse,))
     return GroupResult(
         scenario=scenario,
         is_today=is_today(facts, scenario),

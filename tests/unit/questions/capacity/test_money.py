@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from kafka_capacity.demand.workload import HIGH
-from kafka_capacity.hardware.estimated_price import with_estimated_price
 from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Resource
+from kafka_capacity.hardware.shape_catalogue import with_estimated_price
 from kafka_capacity.hardware.shapes import observed_shape
-from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.document import to_plain
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
@@ -57,11 +57,7 @@ def asked(list_of=None, *, vcpu=16.0, **given):
         brokers(3, memory_bytes=64 * GIB) if list_of is None else list_of,
         read_shapes(),
         observed_vcpu=vcpu,
-        throttle_bytes_per_second=50e6,
-        disk_limit_ratio=0.85,
-        rack_rule=RackRule.STRICT,
-        balance=Balance.BYTES,
-        seed=0,
+        plan=parse_plan_request({"cluster": "payments"}),
     )
 
 

@@ -292,7 +292,7 @@ def test_the_scheduled_time_is_the_one_that_is_said_everywhere():
 
 
 def test_the_mail_has_one_line_of_it():
-    text = render_email_text(build_report(scheduled()), templates=template_folder())
+    text = render_email_text(build_report(scheduled()))
     said = [one for one in text.splitlines() if one.startswith("The move in waves: ")]
     assert said == [
         "The move in waves: 9 waves, 53 min 15 s (51 min 35 s to 55 min 19 s); one may stop after any of them."
@@ -318,7 +318,7 @@ def test_a_plan_without_waves_is_told_as_before(empty):
     columns = [one["label"] for one in section_of(report, "comparison")["table"]["columns"]]
     assert "Time" in columns
     assert "In waves" not in columns
-    text = render_email_text(report, templates=template_folder())
+    text = render_email_text(report)
     assert "waves" not in text
     assert "all at once" not in text
 
