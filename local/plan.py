@@ -72,8 +72,8 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
 
 def _print_results(services: Services, cluster: str) -> None:
     root = services.state / "s3" / "kafka-capacity" / "capacity"
-    reports = sorted((root / "reports" / f"cluster={cluster}").glob("ds=*/plan=*/report.json"), key=_modified)
-    report = reports[-1].parent
+    reports = (root / "reports" / f"cluster={cluster}").glob("ds=*/plan=*/report.json")
+    report = max(reports, key=lambda file: file.stat().st_mtime).parent
     verdict = json.loads((report / "report.json").read_text())["verdict"]
     mails = services.mail.messages()
     if verdict["sizing"] is not None:
@@ -85,10 +85,6 @@ def _print_results(services: Services, cluster: str) -> None:
     for file in sorted((report / "reassignment").iterdir()):
         if file.name != "manifest.json":
             CONSOLE.print(f"files    {file}", soft_wrap=True)
-
-
-def _modified(path: Path) -> float:
-    return path.stat().st_mtime
 
 
 def main() -> int:

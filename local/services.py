@@ -17,12 +17,10 @@ DEFAULT_STATE = REPOSITORY / ".state"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What is running, where everything is kept, and the variables that were set."""
+    """What is running, and where everything is kept."""
 
     state: Path
-    s3: LocalS3
     mail: MailSink
-    environment: dict[str, str]
 
 
 @contextlib.contextmanager
@@ -34,6 +32,5 @@ def running(state: Path = DEFAULT_STATE, *, s3_port: int = 0, smtp_port: int = 0
     home.mkdir(exist_ok=True)
     home.chmod(0o700)  # it holds keys and the password
     with LocalS3(state / "s3", s3_port) as s3, MailSink(state / "mail", smtp_port) as mail:
-        environment = airflow_environment(state, s3_endpoint=s3.endpoint, smtp_port=mail.port)
-        os.environ.update(environment)
-        yield Services(state=state, s3=s3, mail=mail, environment=environment)
+        os.environ.update(airflow_environment(state, s3_endpoint=s3.endpoint, smtp_port=mail.port))
+        yield Services(state=state, mail=mail)

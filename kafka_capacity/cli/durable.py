@@ -150,18 +150,14 @@ def _explanation(result: DurabilityResult, place: int) -> list[str]:
     lines = [
         f"{name}: factor {result.replication_factor[place]}, min.insync.replicas {result.min_insync_replicas[place]}"
     ]
-    reported: set[Outcome] = set()
+    reported, crashes = set[Outcome](), result.settings[setting]["crashes"].fewest_failures
     for mode in FAILURE_MODES:
         explored = result.settings[setting][mode]
         lines.append(f"where {_WAYS[mode]} ({explored.states:,} states):")
         for outcome, failures in sorted(explored.fewest_failures.items()):
-            if mode != "crashes" and outcome in reported and failures == _crashes(result, setting, outcome):
+            if mode != "crashes" and outcome in reported and failures == crashes.get(outcome):
                 continue
             reported.add(outcome)
             lines.append(f"  {outcome.words}, after {counted(failures, 'failure')}:")
             lines += [f"    {number}. {step}" for number, step in enumerate(trace(explored, outcome), start=1)]
     return lines
-
-
-def _crashes(result: DurabilityResult, setting: int, outcome: Outcome) -> int | None:
-    return result.settings[setting]["crashes"].fewest_failures.get(outcome)

@@ -13,9 +13,11 @@ import typer
 from kafka_capacity.errors import RequestError
 
 SnapshotFormat = Annotated[Literal["parquet", "json"], typer.Option("--format", help="Of the tables of the snapshot.")]
-OutFolder = Annotated[
-    str | None, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")
-]
+_OUT = typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")
+NeededFolder = Annotated[str, _OUT]
+OutFolder = Annotated[str | None, _OUT]
+MaxRows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")]
+HasToFit = Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, the answer, and errors.")]
 ClusterName = Annotated[str, typer.Option("--cluster", help="How to name the cluster.")]
 Day = Annotated[

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_capacity.cli.documents import write_files
-from kafka_capacity.cli.size_files import SizeFiles
+from kafka_capacity.cli.sizing import SizeFiles
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.dataset import canonical_json

@@ -68,7 +68,6 @@ class CpuCalibration:
         is_used: whether :attr:`costs` are the fitted ones.
         samples: how many there were.
         r_squared: share of the variance that the fit explains; NaN where there was none.
-        error_cores: root mean square of what the fit leaves over.
         reason: why it is used or not, with the figures.
         covariance: 4 × 4, of the fitted figures' errors, base first and then in the order of :class:`CpuCosts`; empty
             where there was no fit. Hours of a day hang together, so that errors are summed up by day.
@@ -80,7 +79,6 @@ class CpuCalibration:
     is_used: bool
     samples: int
     r_squared: float
-    error_cores: float
     reason: str
     covariance: tuple[tuple[float, ...], ...] = ()
     mean_mib_per_second: tuple[float, ...] = ()
@@ -154,7 +152,6 @@ def calibrate(
         is_used=is_good,
         samples=count,
         r_squared=r_squared,
-        error_cores=error,
         reason=figures if is_good else f"{figures}; {wanted}",
         covariance=tuple(tuple(row) for row in _covariance(columns, left, solved > 0).tolist()),
         mean_mib_per_second=tuple(columns[:, 1:].mean(axis=0).tolist()),
@@ -181,9 +178,7 @@ def _covariance(
 
 def _not_fitted(count: int, reason: str) -> CpuCalibration:
     nan = float("nan")
-    return CpuCalibration(
-        costs=STATED, fitted=None, is_used=False, samples=count, r_squared=nan, error_cores=nan, reason=reason
-    )
+    return CpuCalibration(costs=STATED, fitted=None, is_used=False, samples=count, r_squared=nan, reason=reason)
 
 
 COLUMNS = ("cores_used", "leader_in_bytes_per_second", "follower_in_bytes_per_second", "out_bytes_per_second")

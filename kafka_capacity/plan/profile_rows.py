@@ -11,7 +11,6 @@ import pyarrow as pa
 from kafka_capacity.demand.totals import (
     WEEK,
     HourlyTotals,
-    TotalsProfile,
     day_means,
     describe,
     scaled,
@@ -92,7 +91,8 @@ def described(table: pa.Table, key: str, ways: Sequence[str]) -> pa.Table:
         names, totals = totals_of(table, key, way)
         profile = describe(totals, tuple(QUANTILES.values()))
         columns[key] = pa.array(names)
-        columns |= dict(zip(rate_columns(way), _rate_arrays(profile), strict=True))
+        rates = (profile.mean, *profile.percentiles, profile.highest)
+        columns |= dict(zip(rate_columns(way), map(nullable, rates), strict=True))
         if position == 0:
             columns["trend_bytes_per_second_per_day"] = nullable(profile.trend)
             columns["peak_hour_utc"] = pa.array(profile.peak_hour, pa.int32(), mask=profile.peak_hour < 0)
@@ -128,7 +128,3 @@ def day_rows(table: pa.Table) -> pa.Table:
         if way == "in":
             columns["known_hours"] = pa.array(is_known.sum(axis=1), pa.int64())
     return pa.table(columns)
-
-
-def _rate_arrays(profile: TotalsProfile) -> list[pa.Array[Any]]:
-    return [nullable(values) for values in (profile.mean, *profile.percentiles, profile.highest)]

@@ -9,6 +9,7 @@ import typer
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import MaxRows
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 
@@ -52,7 +53,7 @@ def durability(
         bool,
         typer.Option("--check", help="Let brokers fail at random, too, and print how far the closed form is off."),
     ] = False,
-    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
+    max_rows: MaxRows = 20,
 ) -> Found:
     """Look at durability; the text that users read is the help above."""
     from kafka_capacity.cli.durable import find_durability

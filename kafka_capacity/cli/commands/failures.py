@@ -9,6 +9,7 @@ import typer
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import MaxRows
 
 _HELP = """Work out what breaks when brokers or racks die: what is offline, what refuses writes, who is overloaded.
 
@@ -47,7 +48,7 @@ def failures(
         typer.Option("--racks", metavar="RACK,…", help="Racks that are lost together. May be repeated, a set each."),
     ] = None,
     has_pairs: Annotated[bool, typer.Option("--pairs", hidden=True, help="Beside given sets lose every pair.")] = False,
-    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 10,
+    max_rows: MaxRows = 10,
 ) -> Found:
     """Lose brokers; the text that users read is the help above."""
     from kafka_capacity.cli.failing import lose_brokers

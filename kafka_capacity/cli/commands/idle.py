@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import MaxRows
 
 _HELP = """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
@@ -25,7 +24,7 @@ def idle(
     snapshot: str,
     given: Mapping[str, Any],
     begin: Steps,
-    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
+    max_rows: MaxRows = 20,
 ) -> Found:
     """List idle topics; the text that users read is the help above."""
     from kafka_capacity.cli.plan_input import ask_snapshot

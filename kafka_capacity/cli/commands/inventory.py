@@ -14,6 +14,7 @@ from kafka_capacity.cli.console import print_problem_rows, progress_bar, say
 from kafka_capacity.cli.options import (
     ClusterName,
     Day,
+    NeededFolder,
     Quiet,
     SnapshotFormat,
     day_or_today,
@@ -35,8 +36,6 @@ SECRETS_IN_ENVIRONMENT = {
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
 app.add_typer(inventory, name="inventory")
-
-Out = Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")]
 
 
 def connection_settings(bootstrap_servers: str | None, config: Path | None, environment: dict[str, str]) -> Any:
@@ -73,7 +72,7 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
 @inventory.command("export")
 def export(
     cluster: ClusterName,
-    out: Out,
+    out: NeededFolder,
     bootstrap_servers: Annotated[
         str | None, typer.Option(metavar="HOST:PORT,…", help="Some brokers of the cluster.")
     ] = None,
@@ -121,7 +120,7 @@ def import_(
         ),
     ],
     cluster: ClusterName,
-    out: Out,
+    out: NeededFolder,
     log_dirs: Annotated[
         Path | None,
         file_option(

@@ -10,7 +10,7 @@ import typer
 
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import print_answer, progress_bar
-from kafka_capacity.cli.options import BrokersFile, OutFolder, Quiet, takes_snapshot
+from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
@@ -45,7 +45,7 @@ def plan(
     is_explained: Annotated[
         bool, typer.Option("--explain", help="Say of each option why it moves what it moves, and how wave by wave.")
     ] = False,
-    has_to_fit: Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")] = False,
+    has_to_fit: HasToFit = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Plan; the text that users read is the help above."""

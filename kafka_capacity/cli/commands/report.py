@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_lines, progress_bar, say
-from kafka_capacity.cli.options import BrokersFile, CpuSamples, Quiet, ShapesFile, file_option, takes_snapshot
+from kafka_capacity.cli.options import (
+    BrokersFile,
+    CpuSamples,
+    NeededFolder,
+    Quiet,
+    ShapesFile,
+    file_option,
+    takes_snapshot,
+)
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest
@@ -30,7 +36,7 @@ Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 @takes_snapshot(is_needed=False)
 @takes(*fields_of(PlanRequest))
 def report(
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
+    out: NeededFolder,
     given: Mapping[str, Any],
     snapshot: str | None = None,
     earlier: Annotated[
@@ -59,7 +65,7 @@ def report(
         from kafka_capacity.cli.plan_input import run_step_by_step
         from kafka_capacity.cli.planning import ask_plan
         from kafka_capacity.cli.report_files import serious_texts, simulate_report, write_report
-        from kafka_capacity.cli.size_files import read_size_files
+        from kafka_capacity.cli.sizing import read_size_files
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
         from kafka_capacity.plan.report import render_all

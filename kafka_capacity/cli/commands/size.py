@@ -10,7 +10,7 @@ import typer
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-from kafka_capacity.cli.options import CpuSamples, ShapesFile
+from kafka_capacity.cli.options import CpuSamples, HasToFit, ShapesFile
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
@@ -55,7 +55,7 @@ def size(
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
     is_everything: Annotated[bool, typer.Option("--all", help="List every option that was tried.")] = False,
-    has_to_fit: Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")] = False,
+    has_to_fit: HasToFit = False,
 ) -> Found:
     """Size; the text that users read is the help above."""
     from kafka_capacity.cli.sizing import next_step, print_size, size_cluster, size_document

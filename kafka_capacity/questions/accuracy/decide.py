@@ -20,14 +20,10 @@ _SUBJECTS = {
 }
 
 
-def _format_cores(amount: float) -> str:
-    return f"{amount:,.2f} cores a broker"
-
-
 _AMOUNTS: dict[str, Callable[[float], str]] = {
     TRAFFIC: format_rate,
     STORED: format_bytes,
-    CPU: _format_cores,
+    CPU: "{:,.2f} cores a broker".format,
     MOVES: format_duration,
 }
 _UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes", CPU: "cores", MOVES: "seconds"}

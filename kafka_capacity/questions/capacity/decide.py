@@ -205,14 +205,11 @@ def _run_out_figure(view: SizingView) -> KeyFigure:
             excuse = view.today["excuses"][0]
             when = "already" if view.today["fits_until"] is None else str(excuse.get("when") or "later")
             return _figure("runs_out", label, when, "text", str(excuse["reason"]))
-        return _figure("runs_out", label, "not yet", "text", f"not before {view.horizon}, {_left(view.today)}")
+        left = format_percent(view.today["headroom_ratio"])
+        return _figure("runs_out", label, "not yet", "text", f"not before {view.horizon}, headroom {left}")
     day = str(out[view.estimate])
     where = "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
     note = resource_name(out["resource"]) + where
     if view.estimate == "high" and day != view.dates[0]:
         note += f"; at the middle estimate {out['middle'] or 'not before ' + view.horizon}"
     return _figure("runs_out", label, "already" if day == view.dates[0] else day, "text", note)
-
-
-def _left(option: Row) -> str:
-    return f"headroom {format_percent(option['headroom_ratio'])}"

@@ -80,7 +80,8 @@ def _better_idle(family: Sequence[CapacityResult], extra_racks: int) -> Iterator
             smaller = best.option.placement
             for result in larger:
                 own = result.option.placement
-                if own.extra_racks == extra_racks and not own.is_observed and _is_better(best, result):
+                is_better = _headroom(best) - _headroom(result) > _LEAST_GAIN_RATIO
+                if own.extra_racks == extra_racks and not own.is_observed and is_better:
                     placement = dataclasses.replace(
                         own, used_brokers=smaller.broker_count, is_observed=smaller.is_observed
                     )
@@ -100,10 +101,6 @@ def _headroom(result: CapacityResult) -> float:
 def _is_known(result: CapacityResult) -> bool:
     """Return whether the headroom is all that may be wrong: racks, or the unknown, are as wrong on more brokers."""
     return result.headroom_ratio is not None and all(excuse.constraint in RESOURCES for excuse in result.excuses)
-
-
-def _is_better(smaller: CapacityResult, larger: CapacityResult) -> bool:
-    return _headroom(smaller) - _headroom(larger) > _LEAST_GAIN_RATIO
 
 
 def _spread(snapshot: Snapshot, request: SizingRequest, key: PlacementKey, factor: int) -> int:

@@ -134,10 +134,9 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     if fewer is not None:
         keys.append(PlacementKey(broker_count=fewer, extra_racks=0, replication_factor=request.replication_factors[0]))
     shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
-    for key in sorted(set(keys), key=_order):
+    for key in sorted(set(keys), key=lambda key: (key.broker_count, key.extra_racks, key.replication_factor or 0)):
         for shape in shapes.values():
-            is_asked = key.broker_count in counts or shape.name == request.today.name
-            if is_asked:
+            if key.broker_count in counts or shape.name == request.today.name:
                 options.append(_option(key, shape, request.today, now))
     return tuple(options)
 
@@ -148,10 +147,6 @@ def _has_spare_space(inputs: SizingInputs) -> bool:
     least = inputs.sizes[:, request.estimate].min(axis=1).astype(np.int64)
     held = bytes_per_broker(brokers, inputs.snapshot.replicas, least)
     return bool((brokers.disk_capacity_bytes > held / request.limits.disk_ratio).any())
-
-
-def _order(key: PlacementKey) -> tuple[int, int, int]:
-    return key.broker_count, key.extra_racks, key.replication_factor or 0
 
 
 def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> CapacityOption:

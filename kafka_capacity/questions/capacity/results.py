@@ -80,8 +80,6 @@ class CapacityUse:
             high), date, broker.
         cause: int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none.
         capacity: float64[Q, B], NaN where it is not known.
-        leaders: int64[B].
-        cache_window_seconds: float64[2, D, B], how far back the page cache reaches at peak.
         fallen_out: for each group that reads beyond the page cache at the high estimate within the horizon, its name
             and the first date of it.
     """
@@ -91,8 +89,6 @@ class CapacityUse:
     load: NDArray[np.float64]
     cause: NDArray[np.int32]
     capacity: NDArray[np.float64]
-    leaders: NDArray[np.int64]
-    cache_window_seconds: NDArray[np.float64]
     fallen_out: tuple[tuple[str, str], ...]
 
 

@@ -80,7 +80,7 @@ class ChangeView:
         rows = self.tables["broker_load"].filter(is_its).select(columns).to_pylist()
         found = []
         for what, fields in _LIMITS:
-            count = sum(1 for row in rows if any(not _is_known(row[name]) for name in fields))
+            count = sum(1 for row in rows if any(row[name] is None or not math.isfinite(row[name]) for name in fields))
             if count:
                 found.append(f"the {what} of {count:,} of {plural(len(rows), 'broker')}")
         sizes = int(self.facts.get("unknown_size_partitions") or 0)
@@ -101,10 +101,6 @@ def no_sizes_known(facts: Mapping[str, Any]) -> bool:
     """Return whether no partition of a cluster tells its size, by what is known of it (``facts.json``)."""
     unknown = int(facts.get("unknown_size_partitions") or 0)
     return unknown > 0 and unknown == int(facts["partition_count"])
-
-
-def _is_known(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
 
 
 def view_change(

@@ -94,7 +94,9 @@ def has_known_assignor(facts: GroupFacts) -> bool:
 def group_variants(facts: GroupFacts, request: GroupGridRequest) -> tuple[GroupVariant, ...]:
     """List what to try a group with, today's own first where it is among them."""
     today = todays_variant(facts)
-    is_tried = has_known_assignor(facts) and _has_todays_own(today, request)
+    is_tried = (
+        has_known_assignor(facts) and not request.assignors and today.protocol in (request.protocols or GroupProtocol)
+    )
     kinds = [(today.protocol, today.assignor)] if is_tried else []
     for protocol in request.protocols or tuple(USUAL_ASSIGNORS):
         valid = assignor_names(protocol)
@@ -109,10 +111,6 @@ def group_variants(facts: GroupFacts, request: GroupGridRequest) -> tuple[GroupV
         for protocol, name in dict.fromkeys(kinds)
         for is_static in dict.fromkeys(memberships)
     )
-
-
-def _has_todays_own(today: GroupVariant, request: GroupGridRequest) -> bool:
-    return not request.assignors and (not request.protocols or today.protocol in request.protocols)
 
 
 def group_units(groups: Sequence[GroupFacts], request: GroupGridRequest) -> tuple[GroupUnit, ...]:
