@@ -15,15 +15,22 @@ of your own.
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import os
+import sys
+from pathlib import Path
 
 from airflow.sdk import DAG, Asset, CronTriggerTimetable, task, task_group
+
+if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
+    sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
 from kafka_capacity_airflow.approval import OptionalApprovalOperator
 from kafka_capacity_airflow.links import RenderReportOperator
 from kafka_capacity_airflow.params import plan_params
+from kafka_capacity_airflow.pool import spark_pool
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
-from kafka_capacity_airflow.task_defaults import mail_retries, task_defaults
+from kafka_capacity_airflow.task_defaults import mail_retries, max_runs, task_defaults
 
 # What the mapped plans are called, in place of their numbers.
 _CLUSTER = "{{ task.op_kwargs['pinned']['cluster'] }}"
@@ -33,24 +40,24 @@ _SCHEDULE = os.environ.get("KAFKA_CAPACITY_PLAN_SCHEDULE", "0 6 * * 1")
 
 with DAG(
     dag_id="kafka_capacity_plan",
-    # "inventory" plans after each inventory instead of by the clock.
+    # "inventory" plans each cluster after its inventory, instead of all of them by the clock.
     schedule=[Asset(name="kafka_inventory", uri="x-kafka-capacity://inventory")]
     if _SCHEDULE == "inventory"
     else CronTriggerTimetable(_SCHEDULE, timezone="UTC"),
     start_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
     catchup=False,
-    max_active_runs=4,
+    max_active_runs=max_runs(),
     tags=["kafka-capacity"],
     doc_md=__doc__,
     default_args=task_defaults(),
 ) as dag:
 
     @task
-    def pin(params: dict, dag_run: object, ti: object) -> list[dict]:
+    def pin(params: dict, dag_run: object, ti: object, triggering_asset_events: object = None) -> list[dict]:
         """Check the parameters and pin (cluster, day, inventory version): nothing after this reads a date."""
         from kafka_capacity_airflow import steps
 
-        pinned, unplanned = steps.pin(params, dag_run.run_after)
+        pinned, unplanned = steps.pin(params, dag_run.run_after, landed=steps.landed(triggering_asset_events))
         ti.xcom_push(key="unplanned", value=unplanned)
         return pinned
 
@@ -95,17 +102,10 @@ with DAG(
     @task_group
     def plan(pinned: dict) -> None:
         """One cluster's plan."""
-        simulate = KafkaCapacitySparkOperator(
-            task_id="simulate", job="simulate", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR
-        )
-        render = RenderReportOperator(task_id="render_report", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR)
-        approve = OptionalApprovalOperator(
-            task_id="approve",
-            pinned=pinned,
-            map_index_template=_CLUSTER_OF_OPERATOR,
-            subject="Release the reassignment files?",
-            body="{{ macros.kafka_capacity.report_summary(ti) }}",
-        )
+        named = {"pinned": pinned, "map_index_template": _CLUSTER_OF_OPERATOR}
+        simulate = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pool=spark_pool(), **named)
+        render = RenderReportOperator(task_id="render_report", **named)
+        approve = OptionalApprovalOperator(task_id="approve", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR)
         simulate >> seal_plan(pinned=pinned) >> render >> approve >> release_plan_files(pinned=pinned)
         render >> email_report(pinned=pinned)
 

@@ -8,9 +8,15 @@ times of moves, and the next plan says so. Runs weekly, before the plans.
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import os
+import sys
+from pathlib import Path
 
 from airflow.sdk import DAG, CronTriggerTimetable, Param, task
+
+if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
+    sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
 from kafka_capacity_airflow.task_defaults import task_defaults
 

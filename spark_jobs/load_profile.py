@@ -27,7 +27,7 @@ from kafka_capacity.plan.load_profile import DEFAULT_DAYS, ProfileInputs, histor
 from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.profile_rows import profile_tables
 from kafka_capacity.plan.traffic_profile import PARTITIONS, TOTALS, Carriers, added, describe_batch
-from spark_jobs.spread import run_job
+from spark_jobs.spread import build_parser, run_job
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,8 +138,7 @@ def _row(name: str, thing: str, table: pa.Table) -> pa.RecordBatch:
 
 def main(argv: list[str] | None = None) -> int:
     """Start or join a Spark session and run."""
-    parser = argparse.ArgumentParser(description="Describe the traffic of a cluster from its kept history.")
-    parser.add_argument("--store-uri", required=True, help="where everything is: s3://bucket/prefix or a shared folder")
+    parser = build_parser("Describe the traffic of a cluster from its kept history.")
     parser.add_argument("--cluster", required=True, help="the cluster, by the name its inventory is staged under")
     parser.add_argument("--ds", required=True, help="the day of the inventory, YYYY-MM-DD")
     parser.add_argument("--days", type=int, default=DEFAULT_DAYS, help="how many days of history, up to that day")

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from kafka_capacity.errors import KafkaCapacityError
+from kafka_capacity.objects.refusal import tell_refusal
+from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.packing import pack_tables, unpack_table
 from spark_jobs.carried import Cargo, Packed
 
@@ -30,6 +33,14 @@ TASKS_PER_CORE = 16  # a task costs some 10 ms; of many the last ones end togeth
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
+
+
+def build_parser(description: str) -> argparse.ArgumentParser:
+    """Describe the arguments that every job has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--store-uri", required=True, help="where everything is: s3://bucket/prefix or a shared folder")
+    parser.add_argument("--refusal-key", default="", help="where to say what is refused, below the store")
+    return parser
 
 
 class Spread:
@@ -118,6 +129,10 @@ def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object]
     spark.sparkContext.setLogLevel("WARN")  # else one line of thirty is ours
     try:
         run(spark, args)
+    except KafkaCapacityError as error:
+        if args.refusal_key:
+            tell_refusal(open_store(args.store_uri), args.refusal_key, error)
+        raise
     finally:
         spark.stop()
     return 0

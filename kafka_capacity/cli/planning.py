@@ -75,17 +75,20 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     began = time.perf_counter()
     begin("reading the snapshot")
     asked = ask_plan(snapshot, given, brokers_file)
+    scenarios = asked.scenarios or placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid())
     read_seconds = time.perf_counter() - began
     judged, placed = [], dict[str, PlacementResult]()
-    for scenario in asked.scenarios:
-        begin(f"planning {scenario.scenario_id}", steps=len(asked.scenarios) + 2)
+    for scenario in scenarios:
+        begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
         judged.append(_judge(asked.basis, scenario, asked.parameters.move_settings(), placed))
-    facts = inventory_facts(asked.basis, asked.scenarios)
+    facts = inventory_facts(asked.basis, scenarios)
     return Planned(asked=asked, facts=facts, judged=tuple(judged), read_seconds=read_seconds)
 
 
 def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, **more: Any) -> Asked:
-    """Read a snapshot and what is asked of it; a list of brokers stands in place of counts.
+    """Read a snapshot and what is asked of it; it has no scenarios where the broker count is left open.
+
+    A list of brokers stands in place of counts.
 
     Raises:
         KafkaCapacityError: an option, the snapshot or the list is wrong.
@@ -106,7 +109,8 @@ def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None,
         check_brokers(request, observed)
         scenarios = placement_grid(observed, grid)
     check_changes(request, partition_counts(asked.basis.snapshot.partitions), scenarios)
-    return dataclasses.replace(asked, scenarios=scenarios, request=plain)
+    is_open = brokers_file is None and grid.is_count_open
+    return dataclasses.replace(asked, scenarios=() if is_open else scenarios, request=plain)
 
 
 def _judge(found: Basis, scenario: PlacementScenario, move: MoveSettings, placed: dict[str, PlacementResult]) -> Judged:

@@ -8,6 +8,8 @@
     profiles/cluster={c}/ds={ds}/…
     scores/cluster={c}/ds={ds}/…
     untold/cluster={c}/plan={id}/run={id}.json
+    told/cluster={c}/plan={id}.json
+    refusals/{id}.json
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
@@ -139,3 +141,13 @@ def untold_prefix(cluster: str) -> str:
 def untold_key(cluster: str, plan_id: str, run_id: str) -> str:
     """Return the key of the note of whom a run could not tell about a plan's report."""
     return f"{untold_prefix(cluster)}plan={encode_value(plan_id)}/run={encode_value(run_id)}.json"
+
+
+def told_key(cluster: str, plan_id: str) -> str:
+    """Return the key of the note of who was told of a plan's report, and by which run."""
+    return f"told/cluster={encode_value(cluster)}/plan={encode_value(plan_id)}.json"
+
+
+def refusal_key(run: str) -> str:
+    """Return the key under which a run's process on another machine says what it refused."""
+    return f"refusals/{encode_value(run)}.json"

@@ -1,7 +1,8 @@
 """What a plan hands from one question to another, since questions do not know each other.
 
-Brokers are lost of the placement that the plan's answer is about, and which one that is follows from how placements
-were judged and from how many brokers sizing says are needed now. Neither makes again what the other has found.
+Where nobody says how many brokers to move to, it is as many as sizing finds are needed. Brokers are lost of the
+placement that the plan's answer is about, and which one that is follows from how placements were judged and from how
+many brokers are needed now. None makes again what another has found.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.given import GivenHardware
+from kafka_capacity.proposal.grid import placement_grid
+from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from kafka_capacity.questions.capacity.found import asked_sizing
-from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.choice import choose, read_options
 from kafka_capacity.questions.failures.share import find_failures
@@ -37,6 +40,13 @@ def failures_today(asked: Asked) -> FailureInputs:
     return find_failures(asked, Handed(hardware=given_hardware(asked)))
 
 
+def placements_to_try(asked: Asked, sizing: Share) -> tuple[PlacementScenario, ...]:
+    """Return the placements to try where the broker count is open: today's, and what is needed first beside it."""
+    view = _view(sizing, asked.request)
+    needed = None if view is None else view.count_to_move_to
+    return placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid(), needed=needed)
+
+
 def handed_over(asked: Asked, placement: Share, sizing: Share | None) -> Handed:
     """Return what follows from the shares of other questions.
 
@@ -45,7 +55,8 @@ def handed_over(asked: Asked, placement: Share, sizing: Share | None) -> Handed:
         placement: about the change.
         sizing: about sizing; ``None`` where there is none, and the placements alone decide.
     """
-    count_now = None if sizing is None else _count_now(sizing, asked.request)
+    view = None if sizing is None else _view(sizing, asked.request)
+    count_now = None if view is None else view.count_now
     options = read_options(placement.tables["scenarios"])
     return Handed(
         count_now=count_now,
@@ -55,6 +66,5 @@ def handed_over(asked: Asked, placement: Share, sizing: Share | None) -> Handed:
     )
 
 
-def _count_now(sizing: Share, request: Mapping[str, Any]) -> int | None:
-    view = read_sizing(sizing.tables, sizing.documents[SIZING_DOCUMENT], request)
-    return None if view is None else view.count_now
+def _view(sizing: Share, request: Mapping[str, Any]) -> SizingView | None:
+    return read_sizing(sizing.tables, sizing.documents[SIZING_DOCUMENT], request)

@@ -83,12 +83,13 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
     observed = brokers_of(read_table(store, manifest, "brokers"))
     check_brokers(request, observed)
     chosen_shapes(shapes_beside(own_shapes, OWN_SHAPES), request.shapes)
-    scenarios = placement_grid(observed, request.grid())
+    grid = request.grid()
+    scenarios = placement_grid(observed, grid)
     counts = dict.fromkeys(read_table(store, manifest, "topics").column("topic").to_pylist(), 0)
     if request.partition_counts:
         counts |= _partition_counts(read_table(store, manifest, "replicas"))
     check_changes(request, counts, scenarios)
-    check_failures(request, observed, scenarios)
+    check_failures(request, observed, () if grid.is_count_open else scenarios)
     check_groups(request.groups, read_table(store, manifest, "groups"), cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=manifest.sha256)
     profile_sha256 = "" if profile is None else profile.sha256
@@ -191,7 +192,8 @@ class PlanInputs:
     Attributes:
         pinned: which plan.
         request: as it was parsed, plain data.
-        scenarios: the placements that the request stands for on the pinned inventory.
+        scenarios: the placements that the request stands for on the pinned inventory; none where it leaves the broker
+            count open, which follows from sizing.
         scores: those of earlier predictions, if any.
         own_shapes: the deployment's own shapes and prices.
         code_version: of the program that pinned it.
@@ -228,10 +230,11 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         msg = f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again"
         raise InventoryError(msg) from error
     manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    observed, grid = brokers_of(read_table(store, manifest, "brokers")), request.grid()
     return PlanInputs(
         pinned=pinned,
         request=document["request"],
-        scenarios=placement_grid(brokers_of(read_table(store, manifest, "brokers")), request.grid()),
+        scenarios=() if grid.is_count_open else placement_grid(observed, grid),
         scores=document.get("scores"),
         own_shapes=document.get("own_shapes", ""),
         code_version=versions[0],

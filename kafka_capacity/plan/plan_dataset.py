@@ -90,6 +90,11 @@ def find_share(store: ObjectStore, inputs: PlanInputs, share: str) -> Manifest |
     return manifest if is_ours and _facts_of(inputs).items() <= manifest.facts.items() else None
 
 
+def is_simulated(store: ObjectStore, inputs: PlanInputs) -> bool:
+    """Return whether every share is stored by this program and whole."""
+    return all(find_share(store, inputs, share) is not None for share in SHARES)
+
+
 def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
     """Write the plan's own manifest, which names all shares by their hashes.
 

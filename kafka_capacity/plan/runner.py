@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from kafka_capacity.errors import KafkaCapacityError, SimulationError
+from kafka_capacity.errors import InventoryError, KafkaCapacityError, RequestError, SimulationError
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.handing import HANDED_TABLES, handed_over
+from kafka_capacity.plan.handing import HANDED_TABLES, handed_over, placements_to_try
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import SHARES, find_share, read_share, write_share
 from kafka_capacity.plan.request import parse_plan_request
@@ -42,7 +42,8 @@ def simulate_plan(
         store: where the inventory is, and where the plan goes.
         inputs: of the plan.
         run: does the pieces of work.
-        shares: of the plan that are wanted; that of failures alone needs that of the placements to be there.
+        shares: of the plan that are wanted. What they follow from is among them or there already: for failures the
+            placements, for these the sizes where the broker count is left open.
         side_by_side: whether questions run at once, which pays where pieces are done elsewhere.
 
     Returns:
@@ -50,7 +51,8 @@ def simulate_plan(
 
     Raises:
         InventoryError: the inventory is not the one that was pinned.
-        SimulationError: a question failed, named in the message; the others are done and stored.
+        SimulationError: a question failed, named in the message; the others are done and stored. It is a
+            :class:`RequestError` or :class:`InventoryError` where nothing but those failed.
     """
     found = {share: find_share(store, inputs, share) for share in shares}
     manifests = {share: manifest for share, manifest in found.items() if manifest is not None}
@@ -108,9 +110,19 @@ def simulate_questions(
     """
     running: dict[str, Future[Share]] = {}
 
+    def found(question: Question) -> Share | None:
+        future = running.get(question.share)
+        if future is None:
+            return stored(question)
+        # What failed is reported as its own.
+        return None if future.exception() is not None else future.result()
+
     def simulate(question: Question) -> Share:
-        handed = _handed(asked, running, stored) if question.is_handed else Handed()
-        return keep(question, question.simulate(asked, handed, run))
+        if not question.is_handed:
+            return keep(question, question.simulate(asked, Handed(), run))
+        whole = _with_scenarios(asked, found)
+        handed = Handed() if question.share == CHANGE.share else _handed(whole, found)
+        return keep(question, question.simulate(whole, handed, run))
 
     with ThreadPoolExecutor(max_workers=len(questions) if side_by_side else 1) as pool:
         for question in sorted(questions, key=lambda one: one.is_handed):
@@ -118,16 +130,22 @@ def simulate_questions(
     return running
 
 
-def _handed(asked: Asked, running: Mapping[str, Future[Share]], stored: Callable[[Question], Share | None]) -> Handed:
-    change, sizing = running.get(CHANGE.share), running.get(CAPACITY.share)
-    if change is not None and change.exception() is not None:
-        raise SimulationError("not simulated, since the placements that brokers are lost of failed")
-    placed = stored(CHANGE) if change is None else change.result()
-    # Sizing that failed leaves the answer to the placements alone; that it failed is reported as its own.
-    sized = stored(CAPACITY) if sizing is None else None if sizing.exception() is not None else sizing.result()
+def _with_scenarios(asked: Asked, found: Callable[[Question], Share | None]) -> Asked:
+    """Fill in which placements to try, where their broker count follows from sizing."""
+    if asked.scenarios:
+        return asked
+    sizing = found(CAPACITY)
+    if sizing is None:
+        raise SimulationError("not simulated, since there are no sizes that the broker counts to try follow from")
+    return dataclasses.replace(asked, scenarios=placements_to_try(asked, sizing))
+
+
+def _handed(asked: Asked, found: Callable[[Question], Share | None]) -> Handed:
+    placed = found(CHANGE)
     if placed is None:
         raise SimulationError("not simulated, since there are no placements that brokers are lost of")
-    return handed_over(asked, placed, sized)
+    # Without sizes the answer is that of the placements alone.
+    return handed_over(asked, placed, found(CAPACITY))
 
 
 def _fail_for(done: Mapping[str, Future[Share]]) -> None:
@@ -139,4 +157,12 @@ def _fail_for(done: Mapping[str, Future[Share]]) -> None:
             f"{share}: {error}" if isinstance(error, KafkaCapacityError) else f"{share}: {error!r}"
             for share, error in failed.items()
         )
-        raise SimulationError("\n".join(reported)) from next(iter(failed.values()))
+        raise _class_of(failed.values())("\n".join(reported)) from next(iter(failed.values()))
+
+
+def _class_of(failed: Iterable[BaseException]) -> type[KafkaCapacityError]:
+    """Return what all of it is: bad input where nothing else failed, so that nobody tries that again."""
+    # What stands on a question that failed failed with it.
+    causes = [type(error) for error in failed if not isinstance(error, SimulationError)]
+    is_input = causes and all(issubclass(cause, (RequestError, InventoryError)) for cause in causes)
+    return causes[0] if is_input and issubclass(causes[0], KafkaCapacityError) else SimulationError

@@ -36,7 +36,7 @@ class GridRequest:
     """What spans the grid; the meaning of each field is that of :class:`PlacementScenario`.
 
     Attributes:
-        broker_counts: target counts; empty means today's, and today's plus one broker in every rack.
+        broker_counts: target counts; empty leaves them open (:func:`placement_grid`).
         new_broker_racks: the racks of new brokers, in turn; empty means the racks with the fewest brokers.
         placers: names of placers.
         throttles_bytes_per_second: several to compare, in place of the one; empty for just that one.
@@ -59,10 +59,15 @@ class GridRequest:
     partition_counts: tuple[tuple[str, int], ...] = ()
     broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
 
+    @property
+    def is_count_open(self) -> bool:
+        """Whether it says neither how many brokers there shall be nor which."""
+        return not (self.broker_counts or self.broker_changes)
 
-def default_broker_counts(observed: Brokers) -> tuple[int, ...]:
-    """Return today's count and one more broker in every rack (one more where there are no racks)."""
-    return len(observed), len(observed) + max(1, len(observed.rack_names()))
+
+def default_broker_counts(observed: Brokers, *, needed: int | None = None) -> tuple[int, ...]:
+    """Return today's count and the one that is needed, else one more broker in every rack (or one without racks)."""
+    return len(observed), needed or len(observed) + max(1, len(observed.rack_names()))
 
 
 def _median(values: NDArray[np.float64]) -> float | None:
@@ -111,11 +116,19 @@ def _smallest_rack(racks: Sequence[str | None]) -> str | None:
     return min(sizes, key=lambda rack: (sizes[rack], rack)) if sizes else None
 
 
-def placement_grid(observed: Brokers, request: GridRequest) -> tuple[PlacementScenario, ...]:
-    """List the scenarios of a request, each count with each placer and throttle, in a fixed order."""
+def placement_grid(
+    observed: Brokers, request: GridRequest, *, needed: int | None = None
+) -> tuple[PlacementScenario, ...]:
+    """List the scenarios of a request, each count with each placer and throttle, in a fixed order.
+
+    Args:
+        observed: the brokers there are.
+        request: what is asked.
+        needed: how many brokers are needed, for where that is left open.
+    """
     changes = request.broker_changes
     base = changes.apply(observed)
-    usual = (len(base),) if changes else default_broker_counts(observed)
+    usual = (len(base),) if changes else default_broker_counts(observed, needed=needed)
     targets = [
         proposed_brokers(base, count, request.new_broker_racks, ids_taken=observed.ids.tolist())
         for count in sorted(set(request.broker_counts or usual))

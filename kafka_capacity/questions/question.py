@@ -95,7 +95,7 @@ class Asked:
     Attributes:
         basis: the inventory.
         parameters: of the plan: one model that has the fields of every question's ``parameters.py``.
-        scenarios: the placements that are tried.
+        scenarios: the placements that are tried; none while it is open which follow from sizing.
         request: the parameters as they were written down, plain data.
         own_shapes: shapes and prices of one's own, JSON in the form of the shipped catalogue; empty for none.
         own_shapes_name: of where they are from, for messages.

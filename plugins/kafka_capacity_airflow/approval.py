@@ -1,19 +1,26 @@
-"""The optional approval between a report and the release of its plan files."""
+"""The approval between a report and the release of its plan files, where a run or the deployment asks for one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
+
+from kafka_capacity_airflow.links import REPORT_URL_KEY
+from kafka_capacity_airflow.notices import approval_mail
+from kafka_capacity_airflow.settings import are_approvals_demanded
+from kafka_capacity_airflow.task_defaults import approval_deadline
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
 APPROVAL_TASK_ID = "plan.approve"
+RENDER_TASK_ID = "plan.render_report"
 
 
 class OptionalApprovalOperator(ApprovalOperator):
-    """Wait for somebody's approval where the run asks for one, else go on at once.
+    """Wait for somebody's approval where one is asked for, else go on at once; who does not answer has refused.
 
     Plan files that an earlier run of the same plan released are taken back before anybody is asked: until the answer
     there is nothing to carry out.
@@ -22,18 +29,43 @@ class OptionalApprovalOperator(ApprovalOperator):
     template_fields = (*ApprovalOperator.template_fields, "pinned")
 
     def __init__(self, *, pinned: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        asking = {
+            "subject": "Release the reassignment files?",  # and of which plan, as soon as there is one
+            "response_timeout": approval_deadline(),
+            "notifiers": approval_mail(),
+            "execution_timeout": None,  # that of tasks is not for people
+        }
+        super().__init__(**{**kwargs, **asking})
         self.pinned = pinned
 
     def execute(self, context: Context) -> Any:
         """Ask, or give nothing when no approval is asked for."""
-        if not context["params"]["is_approval_required"]:
+        if not is_approval_required(context["params"]):
             self.log.info("no approval is asked for")
             return None
         from kafka_capacity_airflow import steps
 
         steps.withdraw(self.pinned)
+        ti = context["ti"]
+        verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
+        address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
+        about = verdict["subject"].removeprefix("[kafka-capacity] ")
+        self.subject = f"{about}. {self.subject}"
+        self.body = "\n".join([*_told(verdict), "", f"Report: {address}"])
         return super().execute(context)
+
+
+def _told(verdict: Mapping[str, Any]) -> list[str]:
+    """Return the decision box as lines; the report of a run that an earlier version began has none."""
+    box = verdict.get("box")
+    if box is None:
+        return [verdict["headline"]]
+    return [box["approve"], "", *(f"{line['label']}: {line['text']}" for line in box["lines"])]
+
+
+def is_approval_required(params: Any) -> bool:
+    """Return whether the parameters of a run, or the deployment, ask for an approval."""
+    return bool(params["is_approval_required"]) or are_approvals_demanded()
 
 
 def is_released(ti: Any, params: Any) -> bool:
@@ -41,7 +73,7 @@ def is_released(ti: Any, params: Any) -> bool:
 
     The release looks itself, since a rejection cannot skip a task of a mapped group that is not expanded yet.
     """
-    if not params["is_approval_required"]:
+    if not is_approval_required(params):
         return True
     answer = ti.xcom_pull(task_ids=APPROVAL_TASK_ID, map_indexes=ti.map_index)
     return bool(answer) and answer["chosen_options"] == [ApprovalOperator.APPROVE]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from airflow.sdk import BaseHook
 
-from kafka_capacity.errors import RequestError
+from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import read_snapshot_files
 from kafka_capacity_airflow.settings import ClusterSetting
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from kafka_capacity.inventory.raw import RawInventory
 
 
-def read_inventory(setting: ClusterSetting, *, ds: str, progress: Callable[[str], None]) -> RawInventory:
+LATE_HOURS = 6
+"""So long after its end a day may still be read of a live cluster: a run that was due in it may have had to wait."""
+
+
+def read_inventory(
+    setting: ClusterSetting, *, ds: str, now: datetime.datetime, progress: Callable[[str], None]
+) -> RawInventory:
     """Read one cluster, with the rates that a server or files of metrics know.
 
     A server of metrics that cannot be read is a warning in the inventory, which is given without new rates.
@@ -27,16 +33,22 @@ def read_inventory(setting: ClusterSetting, *, ds: str, progress: Callable[[str]
     Args:
         setting: which, and how.
         ds: the day that the inventory stands for.
+        now: the time, with a time zone.
         progress: is told what has been read.
+
+    Returns:
+        The inventory. Snapshot files at one address for every day may be of an earlier day, and keep that.
 
     Raises:
         InventoryError: the source could not be read, or is of another cluster or day.
-        RequestError: the setting or the connection is incomplete.
+        RequestError: the setting or the connection is incomplete, or a live cluster is asked for another day.
     """
-    return _with_rates(_read_topology(setting, ds, progress), setting, progress)
+    return _with_rates(_read_topology(setting, ds, now, progress), setting, now, progress)
 
 
-def _read_topology(setting: ClusterSetting, ds: str, progress: Callable[[str], None]) -> RawInventory:
+def _read_topology(
+    setting: ClusterSetting, ds: str, now: datetime.datetime, progress: Callable[[str], None]
+) -> RawInventory:
     if setting.source == "example":
         return make_example(setting.name, ds=ds)
     if setting.source == "files":
@@ -47,7 +59,11 @@ def _read_topology(setting: ClusterSetting, ds: str, progress: Callable[[str], N
         if raw.cluster != setting.name:
             msg = f"the snapshot at {setting.uri} is of cluster {raw.cluster!r}, not {setting.name!r}; fix one of them"
             raise RequestError(msg)
+        if raw.ds != ds and "{ds}" in setting.uri:
+            msg = f"the snapshot at {setting.uri} for {ds} says that it is of {raw.ds}; write it anew, or fix its day"
+            raise InventoryError(msg)
         return raw
+    _check_that_it_is_that_day(setting.name, ds, now)
     from kafka_capacity.inventory.kafka_admin import read_cluster
     from kafka_capacity.inventory.kafka_connection import KafkaConnection
 
@@ -57,11 +73,25 @@ def _read_topology(setting: ClusterSetting, ds: str, progress: Callable[[str], N
     )
 
 
-def _with_rates(raw: RawInventory, setting: ClusterSetting, progress: Callable[[str], None]) -> RawInventory:
+def _check_that_it_is_that_day(name: str, ds: str, now: datetime.datetime) -> None:
+    """Refuse to read a live cluster, as it is now, for another day: that would falsify its history."""
+    late = now - datetime.timedelta(hours=LATE_HOURS)
+    today, still = (when.astimezone(datetime.UTC).date().isoformat() for when in (now, late))
+    if ds not in {today, still}:
+        msg = (
+            f"ds: {ds} is refused: cluster {name!r} is read as it is now, on {today} (UTC); leave ds empty, or give "
+            f"that day's snapshot as a files source"
+        )
+        raise RequestError(msg)
+
+
+def _with_rates(
+    raw: RawInventory, setting: ClusterSetting, now: datetime.datetime, progress: Callable[[str], None]
+) -> RawInventory:
     from kafka_capacity.inventory.prometheus import window_end, with_prometheus
     from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 
-    end = window_end(raw.ds, datetime.datetime.now(datetime.UTC))
+    end = window_end(raw.ds, now)
     if setting.prometheus is not None:
         found = BaseHook.get_connection(setting.prometheus_connection_id)
         connection = PrometheusConnection.from_airflow(

@@ -1,4 +1,4 @@
-"""The link from a run to its report, and the macros about it, under ``macros.kafka_capacity`` of templates."""
+"""Render a plan's report, and the link from a run to it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from airflow.sdk import BaseOperator, BaseOperatorLink
 from airflow.sdk.execution_time.xcom import XCom
 
 if TYPE_CHECKING:
-    from airflow.sdk import BaseOperator, Context
+    from airflow.sdk import Context
     from airflow.sdk.types import TaskInstanceKey
 
 REPORT_URL_KEY = "report_url"
-RENDER_TASK_ID = "plan.render_report"
 
 
 class ReportLink(BaseOperatorLink):
@@ -24,22 +23,6 @@ class ReportLink(BaseOperatorLink):
     def get_link(self, operator: BaseOperator, *, ti_key: TaskInstanceKey) -> str:
         """Return the report's address, or nothing before there is one."""
         return XCom.get_value(ti_key=ti_key, key=REPORT_URL_KEY) or ""
-
-
-def report_summary(ti: Any) -> str:
-    """Return the decision box of a run's plan and the address of its report, for whoever must approve it."""
-    verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
-    address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
-    box = verdict.get("box")  # a run that an earlier version began has none
-    lines = [verdict["headline"]]
-    if box is not None:
-        lines = [box["approve"], "", *(f"{line['label']}: {line['text']}" for line in box["lines"])]
-    return "\n".join([*lines, "", f"Report: {address}"])
-
-
-def report_url(ti: Any) -> str:
-    """Return the address of the report of a run's plan."""
-    return str(ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index) or "")
 
 
 class RenderReportOperator(BaseOperator):

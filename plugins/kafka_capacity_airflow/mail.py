@@ -1,4 +1,4 @@
-"""Send a finished message through the SMTP connection, as it is; and mail the owner when a task fails.
+"""Send a finished message through the SMTP connection, as it is.
 
 The provider's e-mail operator would render our HTML again (a topic may be named ``{{ … }}``), sends no text part and
 guesses at inline images; the hook's client takes a message that is complete.
@@ -9,18 +9,12 @@ from __future__ import annotations
 import smtplib
 from collections.abc import Sequence
 from email.message import EmailMessage
-from functools import cached_property
 
 from airflow.providers.smtp.hooks.smtp import SmtpHook
-from airflow.providers.smtp.notifications.smtp import SmtpNotifier
 
 from kafka_capacity.errors import RequestError
 
 SMTP_CONN_ID = "smtp_default"
-_SUBJECT = "[kafka-capacity] failed: {{ ti.dag_id }}.{{ ti.task_id }} ({{ run_id }})"
-_BODY = """<p>Task <b>{{ ti.task_id }}</b> of <b>{{ ti.dag_id }}</b> failed in run {{ run_id | e }}
-(try {{ ti.try_number }}).</p><p>{{ exception | string | e }}</p>
-{% if ti.log_url %}<p><a href="{{ ti.log_url }}">Log</a></p>{% endif %}"""
 SILENT_SECONDS = 20
 """How long a server may be silent, where the connection's extra has no ``timeout``."""
 
@@ -45,26 +39,6 @@ class PromptSmtpHook(SmtpHook):
             # Not the value: what stands in the wrong place may be a secret.
             msg = f"the extra of {self.smtp_conn_id} has a {key} that is no whole number; correct or remove it"
             raise RequestError(msg) from None
-
-
-class PromptSmtpNotifier(SmtpNotifier):
-    """The notifier, which waits for a silent server no longer than a report does."""
-
-    @cached_property
-    def hook(self) -> SmtpHook:
-        """The connection to the server."""
-        return PromptSmtpHook(smtp_conn_id=self.smtp_conn_id, auth_type=self.auth_type)
-
-
-def failure_mail() -> SmtpNotifier:
-    """Return the callback that mails the owner, whom the variable ``kafka_capacity_owner`` names."""
-    return PromptSmtpNotifier(
-        to="{{ var.value.get('kafka_capacity_owner', 'root@localhost') }}",
-        from_email="{{ var.value.get('kafka_capacity_sender', 'kafka-capacity@localhost') }}",
-        subject=_SUBJECT,
-        html_content=_BODY,
-        smtp_conn_id=SMTP_CONN_ID,
-    )
 
 
 def send_message(message: EmailMessage, recipients: Sequence[str]) -> dict[str, str]:

@@ -1,12 +1,14 @@
 """Mail reports, and keep note of who could not be told, so that they are told later.
 
 A note in the store names the run, the plan and the recipients that are left, each with why. The next try of the task
-sends to these alone; the next run of the cluster, after its own report, sends what earlier runs could not.
+sends to these alone; the next run of the cluster, after its own report, sends what earlier runs could not. Another note
+names who has the report: a run that comes to the same plan does not mail it to them again.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 import logging
 from dataclasses import dataclass
 
@@ -14,7 +16,8 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.objects.keys import untold_key
+from kafka_capacity.objects.keys import told_key, untold_key
+from kafka_capacity.objects.manifest import read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.publish import mail_report, read_untold, untold_text
@@ -55,7 +58,13 @@ class ReportMail:
         Raises:
             UntoldError: nobody has been told, or some may be told soon.
         """
+        told = self._told(store)
         left = read_untold(store, self.note)["untold"] if store.exists(self.note) else self.recipients
+        # A run that is cleared mails again.
+        left = [address for address in left if told.get(address, self.run_id) == self.run_id]
+        if not left:
+            log.info("all %d recipients have this report: the same plan is not mailed twice", len(self.recipients))
+            return {}
         try:
             untold = self._send(store, tuple(left))
         except (OSError, AirflowException) as error:
@@ -84,7 +93,20 @@ class ReportMail:
         )
         untold = send_message(message, recipients)
         log.info("mailed %r to %d of %d recipients", message["Subject"], len(recipients) - len(untold), len(recipients))
+        told = self._told(store) | {address: self.run_id for address in recipients if address not in untold}
+        store.write_bytes(self._told_key, with_own_hash({"told": told}), content_type="application/json")
         return untold
+
+    @property
+    def _told_key(self) -> str:
+        return told_key(self.plan.cluster, self.plan.plan_id)
+
+    def _told(self, store: ObjectStore) -> dict[str, str]:
+        """Return who has the report of this plan, each with the run that mailed it."""
+        try:
+            return dict(read_with_own_hash(store, self._told_key, json.loads)["told"])
+        except (StorageError, LookupError):
+            return {}
 
     def _keep(self, store: ObjectStore, untold: dict[str, str]) -> None:
         if not untold:
@@ -114,7 +136,9 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
                 run_after=datetime.datetime.fromisoformat(note["run_after"]),
                 recipients=tuple(note["recipients"]),
             )
-            refused = mail._send(store, tuple(note["untold"]))
+            told = mail._told(store)
+            left = tuple(address for address in note["untold"] if address not in told)
+            refused = mail._send(store, left) if left else {}
         except MissingManifestError as error:
             log.warning("an earlier report is no longer there to be mailed: %s", error)
         except (OSError, AirflowException, StorageError) as error:

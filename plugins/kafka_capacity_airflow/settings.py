@@ -4,6 +4,8 @@ kafka_capacity_store_uri      where everything is stored: s3://bucket/prefix
 kafka_capacity_clusters       JSON list of clusters to inventory, see :class:`ClusterSetting`
 kafka_capacity_recipients     who gets reports: addresses with commas between them
 kafka_capacity_owner          who is mailed when a task fails
+kafka_capacity_approval       "always": no plan files without an approval, whatever a run says
+kafka_capacity_approvers      who is mailed when a plan waits for an approval; else the owner
 kafka_capacity_sender         the From address
 kafka_capacity_spark_conf     JSON object of Spark configuration for every job
 kafka_capacity_shapes         JSON object of shapes and prices of your own, in the form of the shipped catalogue
@@ -26,6 +28,7 @@ STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"
 RECIPIENTS = "kafka_capacity_recipients"
 SENDER = "kafka_capacity_sender"
+APPROVAL = "kafka_capacity_approval"
 SPARK_CONF = "kafka_capacity_spark_conf"
 REPORT_URL = "kafka_capacity_report_url"
 DEFAULT_SENDER = "kafka-capacity@localhost"
@@ -139,6 +142,19 @@ def recipients() -> tuple[str, ...]:
 def sender() -> str:
     """Return the From address."""
     return str(Variable.get(SENDER, default=DEFAULT_SENDER) or DEFAULT_SENDER)
+
+
+def are_approvals_demanded() -> bool:
+    """Return whether no plan files are released without an approval, whatever a run says.
+
+    Raises:
+        RequestError: the variable says neither.
+    """
+    value = str(Variable.get(APPROVAL, default="") or "as asked")
+    if value not in {"always", "as asked"}:
+        msg = f"the Airflow variable {APPROVAL} is {value!r}; write 'always' or 'as asked'"
+        raise RequestError(msg)
+    return value == "always"
 
 
 def spark_conf() -> dict[str, str]:

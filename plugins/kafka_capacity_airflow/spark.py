@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,32 @@ def _counted(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
+@contextmanager
+def refusals_of_driver(run: str) -> Iterator[str]:
+    """Let what a driver refuses be what fails here, instead of its exit code.
+
+    Args:
+        run: of the task; names the object through which the driver tells.
+
+    Yields:
+        The object's key.
+    """
+    from airflow.sdk.exceptions import AirflowException
+
+    from kafka_capacity.objects.keys import refusal_key
+    from kafka_capacity.objects.refusal import take_refusal
+    from kafka_capacity_airflow.store import airflow_store
+
+    key = refusal_key(run)
+    try:
+        yield key
+    except AirflowException as failed:
+        refused = take_refusal(airflow_store(), key)
+        if refused is None:
+            raise
+        raise refused from failed
+
+
 class KafkaCapacitySparkOperator(SparkSubmitOperator):
     """Run one of our jobs by spark-submit.
 
@@ -71,17 +98,35 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         self.aws_conn_id = aws_conn_id
 
     def execute(self, context: Context) -> None:
-        """Pack, submit, wait."""
+        """Pack, submit, wait; a plan that is simulated already is left as it is.
+
+        Raises:
+            KafkaCapacityError: what the driver refused, as it said it.
+        """
         from kafka_capacity.plan.package_zip import build_zip
 
+        if self._is_done():
+            self.log.info("simulated already: the same request on the same inventory is the same plan")
+            return
         self.application = str(job_file(self.job))
         self.conf = {**spark_conf(), **(self.conf or {})}
         with tempfile.TemporaryDirectory(prefix="kafka-capacity-") as folder:
             self.py_files = str(build_zip(Path(folder) / "kafka_capacity.zip"))
             for arguments in self._applications(context):
-                self.application_args = ["--store-uri", store_uri(), *arguments]
                 self._hook = None  # one serves one application
-                super().execute(context)
+                with refusals_of_driver(str(context["ti"].id)) as refusal:
+                    self.application_args = ["--store-uri", store_uri(), "--refusal-key", refusal, *arguments]
+                    super().execute(context)
+
+    def _is_done(self) -> bool:
+        from kafka_capacity.plan.pinned import PinnedPlan, read_plan_inputs
+        from kafka_capacity.plan.plan_dataset import is_simulated
+        from kafka_capacity_airflow.store import airflow_store
+
+        if self.pinned is None:
+            return False
+        store = airflow_store()
+        return is_simulated(store, read_plan_inputs(store, PinnedPlan(**self.pinned).request_key))
 
     def _applications(self, context: Context) -> list[list[str]]:
         """Return the arguments of each application to submit."""

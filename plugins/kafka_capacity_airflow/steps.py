@@ -45,7 +45,9 @@ def list_clusters(only: str | None) -> list[dict[str, Any]]:
 def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
     """Read and stage one cluster; returns what was staged."""
     cluster = ClusterSetting.model_validate(dict(setting))
-    raw = read_inventory(cluster, ds=ds, progress=log.info)
+    raw = read_inventory(cluster, ds=ds, now=datetime.datetime.now(datetime.UTC), progress=log.info)
+    if raw.ds != ds:
+        log.warning("cluster %s: the snapshot at %s is of %s, not of %s", cluster.name, cluster.uri, raw.ds, ds)
     store = airflow_store()
     ref = stage(raw, store)
     findings = load_findings(store, ref.cluster, ref.ds)
@@ -102,11 +104,32 @@ def score(inventory: Mapping[str, str]) -> list[str]:
     return [sentence for _, sentence in sentences]
 
 
-def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[dict[str, str]], list[str]]:
-    """Pin one plan for the cluster asked for, or for each of the deployment; also says which could not be, and why."""
+def landed(events: Any) -> dict[str, str]:
+    """Return the day of the inventory of each cluster that a run is started for; none where no inventory started it.
+
+    Args:
+        events: by asset, as the run's context has them.
+    """
+    every = sorted((event for of_one in (events or {}).values() for event in of_one), key=lambda one: one.timestamp)
+    return {str(event.extra["cluster"]): str(event.extra["ds"]) for event in every if "cluster" in event.extra}
+
+
+def pin(
+    params: Mapping[str, Any], run_after: datetime.datetime, *, landed: Mapping[str, str]
+) -> tuple[list[dict[str, str]], list[str]]:
+    """Pin one plan for the cluster asked for, else for each that landed, else for each of the deployment.
+
+    Args:
+        params: of the run.
+        run_after: of the run.
+        landed: the days of inventories that it is started for, by cluster.
+
+    Returns:
+        The plans, and which could not be pinned and why.
+    """
     store = airflow_store()
     asked = params.get("cluster")
-    names = [asked] if asked else [cluster.name for cluster in clusters()] or list_inventory_clusters(store)
+    names = [asked] if asked else sorted(landed) or [one.name for one in clusters()] or list_inventory_clusters(store)
     if not names:
         msg = "cluster: none is given, configured or staged; give one, or run kafka_inventory first"
         raise RequestError(msg)
@@ -115,7 +138,7 @@ def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[d
         try:
             plan = pin_plan(
                 store,
-                plan_request(params, name),
+                plan_request(params if asked or params.get("ds") else {**params, "ds": landed.get(name)}, name),
                 run_date=run_after.astimezone(datetime.UTC).date(),
                 own_shapes=own_shapes(),
             )
@@ -127,7 +150,8 @@ def pin(params: Mapping[str, Any], run_after: datetime.datetime) -> tuple[list[d
             unplanned.append(f"{name}: {error}")
             continue
         count = len(read_plan_inputs(store, plan.request_key).scenarios)
-        log.info("cluster %s, inventory of %s, plan %s: %d placements", plan.cluster, plan.ds, plan.plan_id, count)
+        what = f"{count:,} placements" if count else "placements of as many brokers as sizing says"
+        log.info("cluster %s, inventory of %s, plan %s: %s", plan.cluster, plan.ds, plan.plan_id, what)
         pinned.append(plan.as_dict())
     if not pinned:
         raise InventoryError("\n".join(unplanned))

@@ -1,13 +1,23 @@
-"""What tasks do when they fail: bad input fails now, everything else is tried again, and the owner is told."""
+"""What holds for all tasks: what happens when they fail, how many run at once, and how long.
+
+Bad input fails now, everything else is tried again, and the owner is told. What an Airflow must know before it runs a
+task comes from the environment of its DAG processor:
+
+KAFKA_CAPACITY_SPARK_POOL       pool of all that runs on Spark; made with 4 slots where there is none of that name
+KAFKA_CAPACITY_TASK_HOURS       a task that runs longer is ended: 6
+KAFKA_CAPACITY_APPROVAL_HOURS   an approval that nobody gave by then is refused: 72
+KAFKA_CAPACITY_MAX_RUNS         plans of so many runs are under way at once: 50
+"""
 
 from __future__ import annotations
 
 import datetime
+import os
 from typing import Any
 
 from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule
 
-from kafka_capacity_airflow.mail import failure_mail
+from kafka_capacity_airflow.notices import failure_mail
 
 _NO_USE_IN_TRYING_AGAIN = ("RequestError", "InventoryError", "PlacementError", "RenderError")
 _WORTH_TRYING_AGAIN = ("SourceError", "StorageError")
@@ -21,9 +31,36 @@ def _rule(name: str, action: RetryAction, reason: str) -> RetryRule:
     return RetryRule(exception=f"kafka_capacity.errors.{name}", action=action, reason=reason)
 
 
+def _number(name: str, usual: int) -> int:
+    """Read a number from the environment.
+
+    Raises:
+        ValueError: it is none above zero; the DAG file is then not loaded, and Airflow shows why.
+    """
+    given = os.environ.get(name, "").strip() or str(usual)
+    if not given.isdecimal() or not int(given):
+        msg = f"{name}: {given!r} is refused: write a whole number above zero, or leave it out for {usual}"
+        raise ValueError(msg)
+    return int(given)
+
+
+def approval_deadline() -> datetime.timedelta:
+    """Return how long somebody may take to approve."""
+    return datetime.timedelta(hours=_number("KAFKA_CAPACITY_APPROVAL_HOURS", 72))
+
+
+def max_runs() -> int:
+    """Return how many runs of plans may be under way, those that wait for an approval among them."""
+    return _number("KAFKA_CAPACITY_MAX_RUNS", 50)
+
+
 def task_defaults() -> dict[str, Any]:
     """Return the ``default_args`` of our DAGs."""
     return {
+        "owner": "kafka-capacity",
+        "execution_timeout": datetime.timedelta(hours=_number("KAFKA_CAPACITY_TASK_HOURS", 6)),
+        # What is nearest to its end goes first: one cluster's report is there before the next one's is begun.
+        "weight_rule": "upstream",
         "retries": 2,
         "retry_delay": datetime.timedelta(minutes=2),
         "retry_policy": ExceptionRetryPolicy(

@@ -74,20 +74,39 @@ def tell(services, monkeypatch, tmp_path):
     monkeypatch.setattr(report_mail, "mail_report", message)
     monkeypatch.setattr(steps, "airflow_store", lambda: open_store(str(tmp_path)))
 
-    def tell(run_id, *, is_last_try=False):
-        params = {"recipients": [SRE, VP]}
-        return steps.email_report(PINNED, params, run_id=run_id, run_after=RUN_AFTER, is_last_try=is_last_try)
+    def tell(run_id, *, plan_id=None, recipients=(SRE, VP), is_last_try=False):
+        pinned, params = {**PINNED, "plan_id": plan_id or run_id}, {"recipients": [*recipients]}
+        return steps.email_report(pinned, params, run_id=run_id, run_after=RUN_AFTER, is_last_try=is_last_try)
 
     return tell
 
 
 def notes(folder):
-    return [json.loads(path.read_text())["untold"] for path in sorted(folder.rglob("*.json"))]
+    return [json.loads(path.read_text())["untold"] for path in sorted((folder / "untold").rglob("*.json"))]
 
 
 def test_all_are_told_and_nothing_is_left(tell, server, tmp_path):
     assert tell("one") == {}
     assert server.taken == [("one", [SRE, VP])]
+    assert notes(tmp_path) == []
+
+
+def test_a_plan_that_another_run_comes_to_again_is_not_mailed_again(tell, server):
+    tell("one", plan_id="same")
+    tell("two", plan_id="same")
+    tell("three", plan_id="same", recipients=[SRE, "new@example.net"])
+    assert server.taken == [("one", [SRE, VP]), ("three", ["new@example.net"])]
+    # A task that somebody clears does its work again.
+    tell("one", plan_id="same")
+    assert server.taken[2:] == [("one", [SRE, VP])]
+
+
+def test_who_was_left_is_told_of_a_plan_once(tell, server, tmp_path):
+    server.refused = {VP: "550 no such user"}
+    tell("one", plan_id="same")
+    server.refused = {}
+    tell("two", plan_id="same")
+    assert server.taken == [("one", [SRE]), ("two", [VP])]
     assert notes(tmp_path) == []
 
 
@@ -178,7 +197,8 @@ def test_a_silent_server_costs_one_short_wait(tell, monkeypatch, silent):
 
 
 def test_the_wait_is_short_without_a_setting_for_reports_and_for_the_owners_mail(services, monkeypatch):
-    from kafka_capacity_airflow.mail import PromptSmtpHook, failure_mail
+    from kafka_capacity_airflow.mail import PromptSmtpHook
+    from kafka_capacity_airflow.notices import failure_mail
 
     connect(monkeypatch, 25)
     for hook in (PromptSmtpHook(), failure_mail().hook):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 
 import pytest
@@ -11,6 +12,8 @@ from tests.made_up_metrics import World
 from tests.prometheus_stand_in import StandIn
 
 pytestmark = pytest.mark.airflow
+
+NOW = datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC)
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def read(services, tmp_path):
     def reading(**setting):
         given = ClusterSetting(name="payments", source="files", uri=str(tmp_path / "snapshot"), **setting)
         again = ClusterSetting.model_validate(json.loads(json.dumps(given.model_dump(mode="json"))))
-        return read_inventory(again, ds="2026-11-20", progress=lambda _: None)
+        return read_inventory(again, ds="2026-11-20", now=NOW, progress=lambda _: None)
 
     return reading
 

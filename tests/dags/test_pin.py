@@ -51,7 +51,7 @@ def store(steps, monkeypatch, tmp_path):
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(steps, store, damage):
     DAMAGES[damage](store, inventory_prefix("broken", DS) + "manifest.json")
-    pinned, unplanned = steps.pin({"broker_counts": [7]}, AT)
+    pinned, unplanned = steps.pin({"broker_counts": [7]}, AT, landed={})
 
     assert [plan["cluster"] for plan in pinned] == ["first", "last"]
     (why,) = unplanned
@@ -63,4 +63,15 @@ def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(steps, store, 
 def test_where_it_is_the_only_one_that_is_asked_for_its_error_is_that_of_the_run(steps, store):
     DAMAGES["a table with a flipped bit"](store, inventory_prefix("broken", DS) + "manifest.json")
     with pytest.raises(DamagedObjectError, match="is damaged"):
-        steps.pin({"cluster": "broken", "broker_counts": [7]}, AT)
+        steps.pin({"cluster": "broken", "broker_counts": [7]}, AT, landed={})
+
+
+def test_a_run_that_inventories_started_plans_these_on_their_days(steps, store):
+    stage(cluster(cluster="last", ds="2026-11-18"), store)
+    pinned, unplanned = steps.pin({"broker_counts": [7]}, AT, landed={"last": "2026-11-18", "first": DS})
+
+    assert [(plan["cluster"], plan["ds"]) for plan in pinned] == [("first", DS), ("last", "2026-11-18")]
+    assert not unplanned
+    # What somebody asks for counts before what landed.
+    (asked,), _ = steps.pin({"cluster": "last", "broker_counts": [7]}, AT, landed={"last": "2026-11-18"})
+    assert asked["ds"] == DS

@@ -133,3 +133,23 @@ def test_plugins_are_loaded_without_shadowing_anything(services):
 
 def test_what_pins_is_tried_again(bag):
     assert bag.dags["kafka_capacity_plan"].get_task("pin").retries == 2
+
+
+def test_an_approval_has_a_deadline_and_is_asked_for_by_mail(bag):
+    task = bag.dags["kafka_capacity_plan"].get_task("plan.approve")
+    asked = vars(task)
+    assert asked["response_timeout"].total_seconds() == 72 * 3600
+    assert asked["execution_timeout"] is None
+    assert asked["notifiers"]
+
+
+def test_there_are_brakes(bag):
+    from kafka_capacity_airflow.pool import spark_pool
+
+    for dag in bag.dags.values():
+        for task in dag.tasks:
+            on_spark = "SparkOperator" in task.task_type
+            assert task.pool == (spark_pool() if on_spark else "default_pool"), task.task_id
+            assert task.execution_timeout or task.task_id == "plan.approve", task.task_id
+            assert task.weight_rule == "upstream"
+            assert task.owner == "kafka-capacity"

@@ -142,6 +142,13 @@ class SizingView:
         option, kind = self.steps[0].option, ("shape", "extra_racks", "replication_factor")
         return int(option["broker_count"]) if all(option[name] == self.today[name] for name in kind) else None
 
+    @property
+    def count_to_move_to(self) -> int | None:
+        """The first count other than today's that is needed, now or later; ``None`` where that is no answer."""
+        counts = [int(step.option["broker_count"]) for step in self.steps]
+        other = (count for count in counts if count != self.today["broker_count"])
+        return None if self.count_now is None else next(other, None)
+
     def lasts(self, option: Row, day: str) -> bool:
         """Return whether an option fits up to a day of the outlook."""
         return bool(option["fits"]) or (option["fits_until"] or "") >= day

@@ -56,8 +56,9 @@ class PlacementParameters(BaseModel):
         "The day of the inventory (UTC). Empty: the newest complete one that is not after the run."
     )
     broker_counts: tuple[BrokerCount, ...] = _TRY.field((), "Broker counts to try", max_length=50, is_usual=True)(
-        "Empty: today's count, and one more broker in every rack. Brokers that do not exist yet are planned with the "
-        "median hardware of the others. For example [12, 15, 18]."
+        "Empty: today's count, and the one that sizing finds is needed now, else next; one more broker in every rack "
+        "where there is no sizing. Brokers that do not exist yet are planned with the median hardware of the others. "
+        "For example [12, 15, 18]."
     )
     new_broker_racks: tuple[RackName, ...] = _TRY.field((), "Racks of new brokers", max_length=1000)(
         "One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers."

@@ -108,4 +108,6 @@ def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
     return dataclasses.replace(decide_change(view), details=view)
 
 
-CHANGE = Question(name="change", share="placement", tables=PLAN_TABLES, simulate=_simulate, decide=_decide)
+CHANGE = Question(
+    name="change", share="placement", tables=PLAN_TABLES, simulate=_simulate, decide=_decide, is_handed=True
+)

@@ -96,9 +96,57 @@ def test_losses_wait_for_the_placements_that_they_stand_on(pinned, monkeypatch):
         simulate_plan(store, inputs, side_by_side=True)
     assert str(failed.value).splitlines() == [
         "placement: ZeroDivisionError('division by zero')",
-        "failures: not simulated, since the placements that brokers are lost of failed",
+        "failures: not simulated, since there are no placements that brokers are lost of",
     ]
     assert has_manifest(store, plan.plan_prefix, share=CAPACITY.share)
+
+
+@pytest.fixture
+def left_open(tmp_path):
+    """A pinned plan that says nothing of broker counts, of a cluster whose disks are too full for nine brokers."""
+    topics = [topic("orders", partitions=48, size_bytes=2_000_000_000)]
+    raw = cluster(topics=topics, hours=24, disk_capacity_bytes=36e9)
+    store, plan = pinned_inventory(raw, {"cluster": "payments", "placers": ["fewest-bytes"]}, tmp_path)
+    return store, plan, read_plan_inputs(store, plan.request_key)
+
+
+def counts_of(store, manifest):
+    return read_table(store, manifest, "scenarios").column("target_broker_count").to_pylist()
+
+
+def test_a_count_that_is_left_open_is_the_one_that_sizing_needs(left_open):
+    # 48 partitions x 3 x 2 GB = 288 GB; nine disks of 36 GB hold 85 % of 324 GB = 275 GB, twelve 367 GB.
+    store, plan, inputs = left_open
+    first = simulate_plan(store, inputs, side_by_side=True)
+    assert counts_of(store, first[CHANGE.share]) == [6, 12]
+    lost_of = read_table(store, first[FAILURES.share], "failure_kinds").column("placement_id").to_pylist()
+    assert set(lost_of) == {TODAY, "012-brokers.fewest-bytes"}
+    # By question, one after another, and again where only one is missing.
+    for share in SHARES:
+        store.delete(f"{plan.plan_prefix}{share}.manifest.json")
+    apart = {share: simulate_plan(store, inputs, shares=(share,))[share] for share in apart_in_order()}
+    assert apart == first
+    for share in (CHANGE.share, FAILURES.share):
+        store.delete(f"{plan.plan_prefix}{share}.manifest.json")
+        assert simulate_plan(store, inputs) == first
+
+
+def apart_in_order():
+    return [question.share for question in sorted(QUESTIONS, key=lambda one: one.is_handed)]
+
+
+def test_a_count_that_is_left_open_waits_for_sizing(left_open, monkeypatch):
+    store, _, inputs = left_open
+    failing(monkeypatch, "capacity", ZeroDivisionError("no sizes today"))
+    with pytest.raises(SimulationError) as failed:
+        simulate_plan(store, inputs)
+    assert str(failed.value).splitlines() == [
+        "sizing: ZeroDivisionError('no sizes today')",
+        "placement: not simulated, since there are no sizes that the broker counts to try follow from",
+        "failures: not simulated, since there are no sizes that the broker counts to try follow from",
+    ]
+    monkeypatch.undo()
+    assert counts_of(store, simulate_plan(store, inputs)[CHANGE.share]) == [6, 12]
 
 
 def test_brokers_are_lost_of_the_placement_that_was_made_for_the_change(pinned, monkeypatch):

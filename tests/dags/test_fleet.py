@@ -1,0 +1,220 @@
+"""Many clusters in one deployment: one that cannot be read costs the others nothing, and what is done stays done."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import email
+import email.policy
+import json
+
+import pytest
+
+from kafka_capacity.errors import InventoryError, PlacementError, RequestError
+from kafka_capacity.example import make_example
+from kafka_capacity.inventory.files import write_snapshot_files
+
+pytestmark = pytest.mark.airflow
+
+DAY = "2026-11-15"
+NOON = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
+
+
+def states_of(run, task_id):
+    return {ti.rendered_map_index: str(ti.state) for ti in run.get_task_instances() if ti.task_id == task_id}
+
+
+@pytest.fixture(scope="module")
+def snapshots(tmp_path_factory):
+    """Snapshots of two clusters, one folder each."""
+    root = tmp_path_factory.mktemp("snapshots")
+    raw = make_example("metrics-uneven", ds=DAY)
+    for name in ("north", "south"):
+        write_snapshot_files(dataclasses.replace(raw, cluster=name), root / name)
+    return root
+
+
+@pytest.mark.usefixtures("in_one_spark")
+def test_one_that_cannot_be_read_costs_the_others_nothing_and_is_told_once(services, snapshots, monkeypatch):
+    from airflow.models.asset import AssetEvent
+    from airflow.utils.session import create_session
+
+    from local.airflow_runs import run_dag
+
+    settings = [
+        {"name": name, "source": "files", "uri": str(snapshots / folder)}
+        for name, folder in (("north", "north"), ("nowhere", "missing"), ("south", "south"))
+    ]
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps(settings))
+    mails = len(services.mail.messages())
+    run = run_dag("kafka_inventory", {"ds": DAY})
+
+    assert run.state == "failed"
+    for task in ("stage_inventory", "describe_traffic", "announce"):
+        found = states_of(run, task)
+        assert found["north"] == found["south"] == "success", task
+    assert states_of(run, "stage_inventory")["nowhere"] == "failed"
+    with create_session() as session:
+        events = session.query(AssetEvent).filter(AssetEvent.source_run_id == run.run_id).all()
+        landed = sorted((event.extra["cluster"], event.extra["ds"]) for event in events)
+    assert landed == [("north", DAY), ("south", DAY)]
+    (mail,) = services.mail.messages()[mails:]
+    text = mail.read_text()
+    assert "failed: nowhere, kafka_inventory.stage_inventory" in text.replace("\n ", " ")
+
+
+def test_a_live_cluster_is_read_for_no_other_day(services):
+    from kafka_capacity_airflow.inventory import read_inventory
+    from kafka_capacity_airflow.settings import ClusterSetting
+
+    live = ClusterSetting(name="payments", source="kafka")
+    with pytest.raises(RequestError, match=r"ds: 2026-11-15 is refused: cluster 'payments' is read as it is now"):
+        read_inventory(live, ds=DAY, now=NOON, progress=print)
+    # A run that was due before midnight and began after it is of the day on which it was due.
+    late = datetime.datetime(2026, 11, 16, 5, 59, tzinfo=datetime.UTC)
+    with pytest.raises(Exception, match="kafka_payments"):
+        read_inventory(live, ds=DAY, now=late, progress=print)
+    with pytest.raises(RequestError, match=r"ds: 2026-11-15 is refused"):
+        read_inventory(live, ds=DAY, now=late + datetime.timedelta(minutes=1), progress=print)
+
+
+def test_files_of_another_day_are_refused_or_told(services, snapshots, caplog):
+    from kafka_capacity_airflow import steps
+    from kafka_capacity_airflow.inventory import read_inventory
+    from kafka_capacity_airflow.settings import ClusterSetting
+
+    by_day = ClusterSetting(name="north", source="files", uri=f"{snapshots}/{{ds}}")
+    (snapshots / "2026-11-16").symlink_to(snapshots / "north")
+    with pytest.raises(InventoryError, match=r"for 2026-11-16 says that it is of 2026-11-15"):
+        read_inventory(by_day, ds="2026-11-16", now=NOON, progress=print)
+    same_place = {"name": "north", "source": "files", "uri": str(snapshots / "north")}
+    assert steps.stage_inventory(same_place, "2026-11-16")["ds"] == DAY
+    assert "is of 2026-11-15, not of 2026-11-16" in caplog.text
+
+
+def test_the_pool_is_made_once_and_stays_as_it_is_set(services):
+    from airflow.models.pool import Pool
+
+    from kafka_capacity_airflow.pool import SPARK_SLOTS, on_starting, spark_pool
+
+    on_starting(object())
+    assert Pool.get_pool(spark_pool()).slots == SPARK_SLOTS
+    Pool.create_or_update_pool(spark_pool(), 1, "", False)
+    on_starting(object())
+    assert Pool.get_pool(spark_pool()).slots == 1
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [InventoryError("no such day"), PlacementError("no rack", kafka_type="InvalidReplicationFactorException")],
+)
+def test_what_a_driver_refuses_is_what_the_task_fails_with(services, monkeypatch, refused):
+    from types import SimpleNamespace
+
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+    from airflow.sdk.exceptions import AirflowException
+
+    from kafka_capacity.objects.refusal import tell_refusal
+    from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
+    from kafka_capacity_airflow.store import airflow_store
+
+    def submit(self, context):
+        key = self.application_args[self.application_args.index("--refusal-key") + 1]
+        if refused is not None and context["ti"].id == "first":
+            tell_refusal(airflow_store(), key, refused)
+        raise AirflowException("Cannot execute: spark-submit. Error code is: 1.")
+
+    monkeypatch.setattr(SparkSubmitOperator, "execute", submit)
+    operator = KafkaCapacitySparkOperator(task_id="load_profile", job="load_profile", arguments=["--cluster=c"])
+    with pytest.raises(type(refused), match=str(refused)):
+        operator.execute({"ti": SimpleNamespace(id="first")})
+    with pytest.raises(AirflowException, match="Error code is: 1"):
+        operator.execute({"ti": SimpleNamespace(id="second")})
+
+
+def test_a_plan_that_is_simulated_already_is_not_submitted(services, monkeypatch):
+    from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
+
+    operator = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pinned={"cluster": "c"})
+    monkeypatch.setattr(operator, "_is_done", lambda: True)
+    monkeypatch.setattr(operator, "_applications", None)
+    operator.execute({})
+
+
+def test_a_number_of_the_environment_that_is_none_keeps_the_dag_from_loading(services, monkeypatch):
+    from kafka_capacity_airflow.task_defaults import max_runs
+
+    monkeypatch.setenv("KAFKA_CAPACITY_MAX_RUNS", "many")
+    with pytest.raises(ValueError, match=r"KAFKA_CAPACITY_MAX_RUNS: 'many' is refused: write a whole number"):
+        max_runs()
+
+
+@pytest.mark.spark
+def test_a_real_driver_tells_what_it_refuses(services):
+    from types import SimpleNamespace
+
+    from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
+
+    asked = ["--cluster=nobody", f"--ds={DAY}"]
+    operator = KafkaCapacitySparkOperator(task_id="load_profile", job="load_profile", arguments=asked)
+    with pytest.raises(InventoryError, match=r"^cluster 'nobody' has no complete inventory of 2026-11-15"):
+        operator.execute({"ti": SimpleNamespace(id="a-real-one")})
+
+
+def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_mail(services, monkeypatch):
+    from types import SimpleNamespace
+
+    from airflow.providers.standard.operators.hitl import ApprovalOperator
+
+    from kafka_capacity_airflow import approval, steps
+
+    verdict = {
+        "subject": "[kafka-capacity] north: 9 brokers now, 12 by May 2027 (2026-11-15)",
+        "headline": "9 brokers fit",
+        "box": {"approve": "Approve 3 brokers now", "lines": [{"label": "Otherwise", "text": "disk <of> broker 8"}]},
+    }
+    found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
+    ti = SimpleNamespace(
+        xcom_pull=lambda *, task_ids, map_indexes, key="return_value": found[key],
+        map_index=0,
+        dag_id="kafka_capacity_plan",
+        run_id="weekly",
+        task_id="plan.approve",
+    )
+    asked = []
+    monkeypatch.setattr(ApprovalOperator, "execute", lambda self, context: asked.append((self.subject, self.body)))
+    monkeypatch.setattr(steps, "withdraw", lambda pinned: None)
+    operator = approval.OptionalApprovalOperator(task_id="approve", pinned={"cluster": "north"})
+    context = {"ti": ti, "params": {"is_approval_required": False}, "task": operator, "var": {"value": {}}}
+
+    assert operator.execute(context) is None
+    assert asked == []
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_APPROVAL", "always")
+    operator.execute(context)
+    ((subject, body),) = asked
+    assert subject == "north: 9 brokers now, 12 by May 2027 (2026-11-15). Release the reassignment files?"
+    assert body.splitlines() == [
+        "Approve 3 brokers now",
+        "",
+        "Otherwise: disk <of> broker 8",
+        "",
+        "Report: https://reports.example.com/north",
+    ]
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example")
+    mails = len(services.mail.messages())
+    operator.notifiers[0](context)
+    (mail,) = services.mail.messages()[mails:]
+    message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
+    assert message["To"] == "root@localhost"
+    assert message["Subject"].startswith("[kafka-capacity] to approve: north: 9 brokers now")
+    text = message.get_body(("html",)).get_content()
+    assert "disk &lt;of&gt; broker 8" in text
+    assert "https://airflow.example/dags/kafka_capacity_plan/runs/weekly/tasks/plan.approve/required_actions" in text
+
+
+def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
+    from kafka_capacity_airflow.settings import are_approvals_demanded
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_APPROVAL", "sometimes")
+    with pytest.raises(RequestError, match="kafka_capacity_approval is 'sometimes'; write 'always' or 'as asked'"):
+        are_approvals_demanded()
