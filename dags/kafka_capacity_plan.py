@@ -25,9 +25,9 @@ if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository
     sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
 from kafka_capacity_airflow.approval import OptionalApprovalOperator
+from kafka_capacity_airflow.links import RenderReportOperator
 from kafka_capacity_airflow.params import plan_params
 from kafka_capacity_airflow.pool import spark_pool
-from kafka_capacity_airflow.report_operator import RenderReportOperator
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
 from kafka_capacity_airflow.task_defaults import mail_retries, max_runs, task_defaults
 

@@ -38,12 +38,7 @@ def listen(listener: object) -> None:
 
 
 def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -> DagRun:
-    """Run one DAG to its end.
-
-    Args:
-        dag_id: which.
-        params: over the defaults.
-        options: passed on to ``dag.test()``.
+    """Run one DAG to its end; further options are those of ``dag.test()``.
 
     Raises:
         RuntimeError: the DAG file cannot be loaded.

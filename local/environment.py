@@ -27,13 +27,7 @@ def airflow_home(state: Path) -> Path:
 
 
 def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dict[str, str]:
-    """Return the variables of a local Airflow.
-
-    Args:
-        state: a folder of ours for everything that is written.
-        s3_endpoint: URL of the S3 endpoint.
-        smtp_port: of the mail sink on 127.0.0.1.
-    """
+    """Return the variables of a local Airflow that writes below a state folder."""
     binaries = Path(sys.executable).parent
     home = java_home(state)
     connections = {

@@ -49,11 +49,7 @@ def _system_java_home() -> Path | None:
 
 
 def java_home(state: Path) -> Path:
-    """Return a JAVA_HOME that works.
-
-    Args:
-        state: a folder of ours, where the wrapper is kept.
-    """
+    """Return a JAVA_HOME that works; a wrapper is kept in the state folder."""
     found = _system_java_home()
     if found is not None:
         return found

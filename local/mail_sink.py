@@ -36,12 +36,7 @@ class _Controller(Controller):
 
 
 class MailSink:
-    """The server: use it as a context manager.
-
-    Args:
-        folder: where messages are kept, numbered.
-        port: to listen on, on 127.0.0.1; 0 takes a free one.
-    """
+    """The server, which numbers the messages in a folder: use it as a context manager. Port 0 takes a free one."""
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.folder = folder

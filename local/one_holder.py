@@ -35,10 +35,7 @@ class StateInUseError(Exception):
 
 @contextlib.contextmanager
 def held(state: Path) -> Iterator[None]:
-    """Hold a state folder; end first what an earlier set-up of it left running.
-
-    Args:
-        state: the folder; it is made where it is not there.
+    """Hold a state folder, made where it is not there; end first what an earlier set-up of it left running.
 
     Raises:
         StateInUseError: another process holds it; the message says which.
@@ -80,11 +77,7 @@ def end_own() -> None:
 
 
 def end_marked(is_meant: Callable[[str], bool]) -> None:
-    """Kill the processes whose mark is meant, but not this one, and wait until they are gone.
-
-    Args:
-        is_meant: is asked about the mark of each.
-    """
+    """Kill the processes whose mark is meant, but not this one, and wait until they are gone."""
     end = time.monotonic() + END_SECONDS
     # Again and again: one that is about to die may have started another.
     while (found := marked(is_meant)) and time.monotonic() < end:
@@ -95,11 +88,7 @@ def end_marked(is_meant: Callable[[str], bool]) -> None:
 
 
 def marked(is_meant: Callable[[str], bool]) -> list[int]:
-    """List the processes whose mark is meant, but not this one; none where marks cannot be read.
-
-    Args:
-        is_meant: is asked about the mark of each.
-    """
+    """List the processes whose mark is meant, but not this one; none where marks cannot be read."""
     variable = f"{MARK}=".encode()
     found = []
     for folder in _PROCESSES.glob("[0-9]*"):

@@ -72,8 +72,8 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
 
 def _print_results(services: Services, cluster: str) -> None:
     root = services.state / "s3" / "kafka-capacity" / "capacity"
-    reports = sorted((root / "reports" / f"cluster={cluster}").glob("ds=*/plan=*/report.json"), key=_modified)
-    report = reports[-1].parent
+    reports = (root / "reports" / f"cluster={cluster}").glob("ds=*/plan=*/report.json")
+    report = max(reports, key=lambda file: file.stat().st_mtime).parent
     verdict = json.loads((report / "report.json").read_text())["verdict"]
     mails = services.mail.messages()
     if verdict["sizing"] is not None:
@@ -87,10 +87,6 @@ def _print_results(services: Services, cluster: str) -> None:
             CONSOLE.print(f"files    {file}", soft_wrap=True)
 
 
-def _modified(path: Path) -> float:
-    return path.stat().st_mtime
-
-
 def main() -> int:
     """Run it."""
     args = _parser().parse_args()
@@ -101,13 +97,9 @@ def main() -> int:
         return 2
     try:
         request = parse_plan_request({**params, "cluster": args.cluster})
-    except RequestError as error:
-        CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
-        return 2
-    try:
         with held(args.state), running(args.state) as services:
             return _run(services, args.cluster, request.model_dump(mode="json", include=set(params)))
-    except StateInUseError as error:
+    except (RequestError, StateInUseError) as error:
         CONSOLE.print(f"error: {error}", markup=False, soft_wrap=True)
         return 2
 

@@ -63,12 +63,7 @@ def _refused(start_response: Callable[..., Any], status: HTTPStatus, code: str, 
 
 
 class _OwnClientsOnly:
-    """WSGI middleware: refuses what comes from a page of another origin, or was sent to another name.
-
-    Args:
-        app: answers the rest.
-        port: that the endpoint listens on.
-    """
+    """WSGI middleware: refuses what comes from a page of another origin, or was sent to another name."""
 
     def __init__(self, app: Callable[..., Iterable[bytes]], port: int) -> None:
         self._app = app
@@ -175,12 +170,7 @@ def _load_object(bucket: str, key: str, file: Path) -> None:
 
 
 class LocalS3:
-    """The endpoint: use it as a context manager.
-
-    Args:
-        folder: where objects are kept.
-        port: to listen on, on 127.0.0.1; 0 takes a free one.
-    """
+    """The endpoint, which keeps objects in a folder: use it as a context manager. Port 0 takes a free one."""
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         # Read when moto makes an object: none in a temporary file.

@@ -17,36 +17,20 @@ DEFAULT_STATE = REPOSITORY / ".state"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What is running.
-
-    Attributes:
-        state: the folder that everything is kept in.
-        s3: the endpoint.
-        mail: the mail sink.
-        environment: the variables that were set.
-    """
+    """What is running, and where everything is kept."""
 
     state: Path
-    s3: LocalS3
     mail: MailSink
-    environment: dict[str, str]
 
 
 @contextlib.contextmanager
 def running(state: Path = DEFAULT_STATE, *, s3_port: int = 0, smtp_port: int = 0) -> Iterator[Services]:
-    """Start the embedded parts and set the environment of this process; stop them at the end.
-
-    Args:
-        state: the folder that everything is kept in.
-        s3_port: 0 takes a free one.
-        smtp_port: 0 takes a free one.
-    """
+    """Start the embedded parts and set the environment of this process; port 0 takes a free one."""
     state = state.resolve()
     state.mkdir(parents=True, exist_ok=True)
     home = airflow_home(state)
     home.mkdir(exist_ok=True)
     home.chmod(0o700)  # it holds keys and the password
     with LocalS3(state / "s3", s3_port) as s3, MailSink(state / "mail", smtp_port) as mail:
-        environment = airflow_environment(state, s3_endpoint=s3.endpoint, smtp_port=mail.port)
-        os.environ.update(environment)
-        yield Services(state=state, s3=s3, mail=mail, environment=environment)
+        os.environ.update(airflow_environment(state, s3_endpoint=s3.endpoint, smtp_port=mail.port))
+        yield Services(state=state, mail=mail)

@@ -15,12 +15,7 @@ _COUNTED = re.compile(r"([\d,]+) of ([\d,]+) (.+) are done")
 
 
 class TaskLines(logging.Handler):
-    """Shows them: an Airflow listener, and a handler of the log that Spark jobs count in.
-
-    Args:
-        console: where to.
-        began: when the first line was printed, as :func:`time.monotonic` tells.
-    """
+    """Shows them: an Airflow listener, and a handler of the log that Spark jobs count in."""
 
     def __init__(self, console: Console, began: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What our jobs have in common: their arguments, their session, and pieces of work spread over the cluster.
+"""What our jobs have in common: their session, and pieces of work spread over the cluster.
 
 What pieces need is broadcast once; each task does some of them and returns small Arrow tables, which the driver
 brings into the order of the pieces: names and bytes of what is stored do not depend on the number of tasks.
@@ -44,12 +44,7 @@ def build_parser(description: str) -> argparse.ArgumentParser:
 
 
 class Spread:
-    """Does pieces of work on the cluster: a :class:`kafka_capacity.plan.runner.RunPieces`.
-
-    Args:
-        spark: the session.
-        tasks: how many tasks of each spread; 0 for a few a core.
-    """
+    """Does pieces of work on the cluster, a few tasks a core: a :class:`kafka_capacity.plan.runner.RunPieces`."""
 
     def __init__(self, spark: SparkSession, *, tasks: int = 0) -> None:
         self._spark = spark

@@ -21,24 +21,12 @@ def document_head(schema_version: int, *, cluster: str, ds: str) -> dict[str, An
     }
 
 
-def write_document(out: str, name: str, document: Mapping[str, Any]) -> None:
-    """Write one document: the same bytes for the same data.
-
-    Args:
-        out: a folder or an ``s3://`` address.
-        name: of the file in it.
-        document: plain data.
-    """
+def write_document(out: str, document: Mapping[str, Any], *, name: str) -> None:
+    """Write one document into a folder or below an ``s3://`` address: the same bytes for the same data."""
     write_files(open_store(out), {name: canonical_json(dict(document))})
 
 
-def write_files(store: ObjectStore, files: Mapping[str, bytes], *, folder: str = "") -> None:
-    """Write files in their order, each whole.
-
-    Args:
-        store: where to.
-        files: by name.
-        folder: below the store's root; empty, or with a trailing ``/``.
-    """
+def write_files(store: ObjectStore, files: Mapping[str, bytes]) -> None:
+    """Write files in their order, each whole."""
     for name, data in files.items():
-        store.write_bytes(folder + name, data, content_type=content_type_of(name))
+        store.write_bytes(name, data, content_type=content_type_of(name))

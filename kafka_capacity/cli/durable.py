@@ -1,46 +1,47 @@
-"""From the options of ``durability`` to what came of them."""
+"""What ``durability`` finds out of how data could be lost, and how it shows that: the worst topics first."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.cli.console import Steps
-from kafka_capacity.cli.documents import document_head
+from kafka_capacity.cli.console import Steps, print_data, print_lines
+from kafka_capacity.cli.one_question import Found
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
+from kafka_capacity.health.problem import counted
+from kafka_capacity.kafka.durability import Acks, Outcome
+from kafka_capacity.kafka.durability.traces import trace
 from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
+from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES
 from kafka_capacity.questions.failures.durability.tables import (
     assumed,
+    durability_tables,
     outcome_rows,
     placement_row,
     topic_rows,
     worst_first,
 )
+from kafka_capacity.questions.failures.section.durability_figures import (
+    PlacementDurability,
+    few_sentence,
+    losses_sentence,
+    placement_durability,
+    topics_table,
+)
 from kafka_capacity.questions.question import Basis
+from kafka_capacity.text import format_duration
 
-SCHEMA_VERSION = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Durable:
-    """All that came of it.
-
-    Attributes:
-        found: the snapshot.
-        result: of its topics.
-        explained: topics whose outcomes are told step by step.
-        check: the closed form against failures at random, where that was asked for.
-    """
-
-    found: Basis
-    result: DurabilityResult
-    explained: tuple[str, ...]
-    check: FormulaCheck | None
+_TOO_GOOD = frozenset({"missing_sizes", "no_metrics"})
+"""Findings about a snapshot with which brokers have their data again sooner than they would, and less is lost."""
+_WAYS = {
+    "crashes": "brokers crash and connections break",
+    "power": "brokers crash, connections break and power is lost, of one broker or of all",
+    "producer": "brokers crash, connections break and the producer restarts",
+}
 
 
 def find_durability(
@@ -51,51 +52,112 @@ def find_durability(
     *,
     max_failures: int,
     is_checked: bool,
-) -> Durable:
-    """Read and evaluate.
-
-    Args:
-        snapshot: its folder or address.
-        given: fields of the request that were given.
-        explained: topics.
-        begin: told of each step.
-        max_failures: so many are tried together.
-        is_checked: whether brokers are let fail at random.
-
-    Raises:
-        KafkaCapacityError: an option or the snapshot is wrong.
-    """
+    max_rows: int,
+) -> Found:
+    """Read and evaluate; with a check, brokers are let fail at random, to hold the closed form against that."""
     begin("reading the snapshot", steps=2 + is_checked)
     asked = ask_snapshot(snapshot, given)
-    found, request = asked.basis, asked.parameters
+    basis, request = asked.basis, asked.parameters
     scenario: DurabilityScenario = request.durability_scenario(
         rules=request.election_rules, throttle_bytes_per_second=request.throttle_bytes_per_second
     )
     scenario = dataclasses.replace(scenario, max_failures=max_failures)
-    topics = found.snapshot.partitions.topics
+    topics = basis.snapshot.partitions.topics
     unknown = [name for name in explained if name not in topics]
     if unknown:
         raise RequestError(f"--explain: {unknown[0]!r} is not a topic of this cluster, which has {len(topics):,}")
     begin("trying every failure mode")
-    result = evaluate_durability(found.snapshot, found.load, scenario)
+    result = evaluate_durability(basis.snapshot, basis.load, scenario)
     check = None
     if is_checked:
         begin("letting brokers fail")
-        check = check_formula(found.snapshot.brokers, result.today.replicas)
-    return Durable(found=found, result=result, explained=tuple(dict.fromkeys(explained)), check=check)
+        check = check_formula(basis.snapshot.brokers, result.today.replicas)
+
+    def show() -> None:
+        _print(result, basis, check, max_rows)
+        for topic in dict.fromkeys(explained):
+            print_lines(["", *_explanation(result, result.topics.index(topic))])
+
+    return Found(
+        of=basis.snapshot,
+        answer=lambda: losses_sentence(_side_of(result)),
+        hint="" if explained else "--explain TOPIC, for a shortest way to every outcome",
+        document=lambda: _document(result, check),
+        show=show,
+    )
 
 
-def durability_document(durable: Durable) -> dict[str, Any]:
-    """Give ``durability.json``: null where there is no figure, or none that ends."""
-    result, snapshot = durable.result, durable.found.snapshot
+def _document(result: DurabilityResult, check: FormulaCheck | None) -> dict[str, Any]:
     rows = topic_rows(result)
     few = result.few_copysets
     return {
-        **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "assumed": assumed(result.scenario),
         "today": placement_row(result.today),
         "few_copysets": None if few is None else {**placement_row(few), "moved_bytes": result.moved_bytes},
-        "check": None if durable.check is None else to_plain(durable.check),
+        "check": to_plain(check),
         "topics": [rows[place] for place in worst_first(result)],
         "outcomes": outcome_rows(result),
     }
+
+
+def _side_of(result: DurabilityResult) -> PlacementDurability:
+    """Return what the page shows of the durability of a placement."""
+    return placement_durability(durability_tables(result), result.scenario.placement_id)
+
+
+def _print(result: DurabilityResult, basis: Basis, check: FormulaCheck | None, max_rows: int) -> None:
+    """Print the topics, the worst first, and what their figures rest on."""
+    side, asked = _side_of(result), result.scenario
+    idempotent = ", idempotent" if asked.is_idempotent and asked.acks is Acks.ALL else ""
+    print_lines(
+        [
+            f"{counted(len(side.topics), 'topic')}, producers with acks={asked.acks}{idempotent}; up to "
+            f"{counted(asked.max_failures, 'failure')} tried",
+            few_sentence(side),
+            *_caveats(side, basis, check),
+        ]
+    )
+    print_data(topics_table(side, "Topics by expected loss", max_failures=asked.max_failures, max_rows=max_rows))
+
+
+def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None) -> list[str]:
+    seconds = side.whole["max_repair_seconds"]
+    lines = [] if seconds is None else [f"a broker has its data again after {format_duration(seconds)} at most"]
+    if not all(row["is_explored"] for row in side.topics):
+        lines.append("topics with more than 4 replicas are not explored; their chances of a loss hold")
+    snapshot = basis.snapshot
+    lagging = int(((snapshot.replicas >= 0) & ~snapshot.in_sync).any(axis=1).sum())
+    if lagging:
+        verb = "has" if lagging == 1 else "have"
+        lines.append(
+            f"warning: {counted(lagging, 'partition')} {verb} replicas out of sync today; all figures count them as "
+            "complete, so until they are in sync more can be lost than is said here"
+        )
+    lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code in _TOO_GOOD]
+    if check is not None:
+        lines.append(
+            f"closed form against failures at random, at rates at which something happens: {check.off_ratio:+.1%}, "
+            f"standard error {check.error_ratio:.1%} ({counted(check.copysets, 'copyset')})"
+        )
+    return lines
+
+
+def _explanation(result: DurabilityResult, place: int) -> list[str]:
+    setting = int(result.setting[place])
+    name = result.topics[place]
+    if setting < 0:
+        return [f"{name}: more than 4 replicas are not explored"]
+    lines = [
+        f"{name}: factor {result.replication_factor[place]}, min.insync.replicas {result.min_insync_replicas[place]}"
+    ]
+    reported, crashes = set[Outcome](), result.settings[setting]["crashes"].fewest_failures
+    for mode in FAILURE_MODES:
+        explored = result.settings[setting][mode]
+        lines.append(f"where {_WAYS[mode]} ({explored.states:,} states):")
+        for outcome, failures in sorted(explored.fewest_failures.items()):
+            if mode != "crashes" and outcome in reported and failures == crashes.get(outcome):
+                continue
+            reported.add(outcome)
+            lines.append(f"  {outcome.words}, after {counted(failures, 'failure')}:")
+            lines += [f"    {number}. {step}" for number, step in enumerate(trace(explored, outcome), start=1)]
+    return lines

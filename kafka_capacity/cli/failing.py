@@ -1,52 +1,64 @@
-"""From the options of ``failures`` to what came of them."""
+"""What ``failures`` finds out of brokers that are lost, and how it shows that: the worst sets of each kind first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.cli.console import Steps
-from kafka_capacity.cli.documents import document_head
+import numpy as np
+
+from kafka_capacity.cli.console import Steps, print_lines, print_rows
+from kafka_capacity.cli.one_question import Found
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.cli.plan_options import named_as_options, split_names
+from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.hardware.plain import plain_number, to_plain
+from kafka_capacity.health.problem import counted, some
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind
-from kafka_capacity.questions.failures.plain import set_row, survivor_rows, topic_rows
+from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
+from kafka_capacity.questions.failures.plain import affected_groups, set_row, survivor_rows, topic_rows
 from kafka_capacity.questions.failures.request import lost_together
+from kafka_capacity.questions.failures.section.details import COORDINATORS
+from kafka_capacity.questions.failures.section.matrix import LOSSES
+from kafka_capacity.questions.failures.section.sentences import loss_sentences
+from kafka_capacity.questions.failures.section.view import placement_failures
 from kafka_capacity.questions.failures.sets import rack_members
+from kafka_capacity.questions.failures.tables import failure_tables
 from kafka_capacity.questions.question import Basis
+from kafka_capacity.report.tables import cells, column
 
-SCHEMA_VERSION = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Failed:
-    """All that came of the losses."""
-
-    found: Basis
-    result: FailureResult
+_TOPICS = (
+    column("topic", "Topic", "name"),
+    column("partitions", "Partitions", "count"),
+    column("offline", "Partitions offline", "count"),
+    column("under_min_isr", "Under min ISR", "count"),
+)
+_GROUPS = (
+    column("group_id", "Consumer group", "name"),
+    column("partitions", "Partitions", "count"),
+    column("offline_partitions", "Partitions offline", "count"),
+    column("coordinator", "Coordinator", "text", lambda row: COORDINATORS.get(row["coordinator"], row["coordinator"])),
+)
+_TITLES = {
+    SetKind.GIVEN: "lost together",
+    SetKind.BROKER: "one broker lost",
+    SetKind.RACK: "a rack lost",
+    SetKind.RACK_AND_BROKER: "a rack and one more broker lost",
+    SetKind.PAIR: "two brokers lost",
+}
+_MAX_DETAILS = 20
 
 
 def lose_brokers(
-    snapshot: str, given: Mapping[str, Any], racks: Sequence[str], begin: Steps, *, has_pairs: bool
-) -> Failed:
-    """Read and lose.
-
-    Args:
-        snapshot: its folder or address.
-        given: fields of the request that were given.
-        racks: sets of racks, ``a,b`` each.
-        begin: told of each step.
-        has_pairs: whether every pair is lost beside given sets.
-
-    Raises:
-        KafkaCapacityError: an option or the snapshot is wrong.
-    """
+    snapshot: str, given: Mapping[str, Any], racks: Sequence[str], begin: Steps, *, has_pairs: bool, max_rows: int
+) -> Found:
+    """Read and lose; ``racks`` are further sets, ``a,b`` each, beside which every pair may be lost."""
     begin("reading the snapshot", steps=3)
     # Sets are read where the brokers are known.
     asked = ask_snapshot(snapshot, {name: value for name, value in given.items() if name != "failure_sets"})
@@ -67,7 +79,14 @@ def lose_brokers(
     begin("losing brokers")
     with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)
-    return Failed(found=asked.basis, result=result)
+    basis = asked.basis
+    return Found(
+        of=basis.snapshot,
+        answer=lambda: _answer(result),
+        hint="" if sets else "--brokers ID,…, for each topic that their loss together concerns",
+        document=lambda: _document(result, basis.snapshot),
+        show=lambda: _print(result, basis, max_rows),
+    )
 
 
 def _given_sets(brokers: Brokers, sets: Sequence[str], racks: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -90,12 +109,9 @@ def _given_set(brokers: Brokers, text: str, *, option: str = "--lost-together") 
     return tuple(sorted({*one.brokers, *(broker for rack in one.racks for broker in rack_members(brokers, rack))}))
 
 
-def failures_document(failed: Failed) -> dict[str, Any]:
-    """Give ``failures.json``: null where there is no figure, or none that ends."""
-    result, snapshot = failed.result, failed.found.snapshot
+def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:
     scenario, brokers = result.scenario, result.brokers
     return {
-        **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "scenario": {
             "rules": str(scenario.rules),
             "max_sets": scenario.max_sets,
@@ -115,16 +131,72 @@ def failures_document(failed: Failed) -> dict[str, Any]:
             }
             for place in range(len(brokers))
         ],
-        "sets": [_set(failed, int(number)) for number in result.worst_first()],
+        "sets": [_set(result, snapshot, int(number)) for number in result.worst_first()],
         "left_out": [to_plain(one) for one in result.left_out],
     }
 
 
-def _set(failed: Failed, number: int) -> dict[str, Any]:
+def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, Any]:
     """Return a set; what was asked for by name, with each survivor and topic."""
-    result = failed.result
     row = set_row(result, number)
     if result.sets[number].kind is SetKind.GIVEN:
         row["survivors"] = survivor_rows(result, number)
-        row["topics"] = topic_rows(failed.found.snapshot, result.sets[number], result.scenario.rules)
+        row["topics"] = topic_rows(snapshot, result.sets[number], result.scenario.rules)
     return row
+
+
+def _answer(result: FailureResult) -> str:
+    said = loss_sentences(placement_failures(failure_tables(result), result.scenario.placement_id))
+    return " ".join([f"today {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR.", *said])
+
+
+def _print(result: FailureResult, basis: Basis, max_rows: int) -> None:
+    """Print a table for each kind of set, the worst sets first, then everything about those that were named."""
+    order, rows = result.worst_first().tolist(), failure_tables(result)["failures"].to_pylist()
+    for kind, title in _TITLES.items():
+        mine = [number for number in order if result.sets[number].kind is kind]
+        if not mine:
+            continue
+        shown = [cells(LOSSES, rows[number]) for number in mine[:max_rows]]
+        more = f", the worst {max_rows:,} of {len(mine):,}" if len(mine) > max_rows else ""
+        print_rows(f"{title}{more}", LOSSES, shown)
+    for number in order:
+        if result.sets[number].kind is SetKind.GIVEN:
+            _print_details(result, basis.snapshot, number)
+    print_lines(_notes(result, basis))
+
+
+def _print_details(result: FailureResult, snapshot: Snapshot, number: int) -> None:
+    one = result.sets[number]
+    topics, groups = topic_rows(snapshot, one, result.scenario.rules), affected_groups(result, number)
+    for columns, what, found in ((_TOPICS, "topic", topics), (_GROUPS, "group", groups)):
+        if found:
+            title = f"without {one.name}: {counted(len(found), what)} affected"
+            title += f", the worst {_MAX_DETAILS} of them" if len(found) > _MAX_DETAILS else ""
+            print_rows(title, columns, [cells(columns, row) for row in found[:_MAX_DETAILS]])
+
+
+def _notes(result: FailureResult, basis: Basis) -> list[str]:
+    """Describe what the figures rest on, and what was not looked at."""
+    lines = [
+        f"of {left.possible:,} sets of the kind {left.kind}, {left.chosen:,} were looked at"
+        + (": half of them those that share the most partitions, the rest drawn" if left.kind is SetKind.PAIR else "")
+        + f" (seed {result.scenario.seed}); --max-losses raises the limit"
+        for left in result.left_out
+    ]
+    if result.peak_basis is PeakBasis.UNKNOWN:
+        lines.append("warning: there is no history of rates, so loads of survivors are not known")
+    elif result.peak_basis is PeakBasis.SUM_OF_PEAKS:
+        lines.append("peaks of brokers are upper estimates: every partition at its own peak at once, for want of hours")
+    lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code == "missing_sizes"]
+    for resource in SURVIVOR_RESOURCES:
+        there = result.capacity.get(resource)
+        unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)
+        if unknown.any():
+            ids = result.brokers.ids[unknown].tolist()
+            who = "all brokers" if unknown.all() else f"{counted(len(ids), 'broker')} ({some(ids, len(ids))})"
+            lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: what they can do is not known")
+    if basis.findings.warnings:
+        count = counted(len(basis.findings.warnings), "warning")
+        lines.append(f"{count} about the snapshot: doctor lists them")
+    return lines

@@ -17,15 +17,14 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from kafka_capacity.cli.documents import document_head, write_files
+from kafka_capacity.cli.documents import write_files
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of
+from kafka_capacity.questions.consumers.choice import GroupChoice, excuses_of
 from kafka_capacity.questions.consumers.decide import decided_groups
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 
-SCHEMA_VERSION = 2
 GROUPS = "groups.json"
 
 TableFormat = Literal["parquet", "csv"]
@@ -36,20 +35,16 @@ def groups_document(planned: PlannedGroups) -> dict[str, Any]:
     choices = {group.group_id: group.choice for group in planned.groups}
     decided = decided_groups(planned.answer)
     return {
-        **document_head(SCHEMA_VERSION, cluster=planned.cluster, ds=planned.ds),
-        "request": dataclasses.asdict(planned.request),
+        "request": dataclasses.asdict(planned.found.inputs.request),
         **decided,
         "groups": [{**group, **_rows(choices[group["group_id"]])} for group in decided["groups"]],
-        "skipped": list(planned.skipped),
+        "skipped": list(planned.found.skipped),
     }
 
 
 def _rows(group: GroupChoice) -> dict[str, Any]:
-    return {"facts": group.facts, "scenarios": [_scenario(group, row) for row in group.scenarios]}
-
-
-def _scenario(group: GroupChoice, row: Row) -> dict[str, Any]:
-    return {**row, "excuses": excuses_of(row), "events": group.outcomes(row)}
+    scenarios = [{**row, "excuses": excuses_of(row), "events": group.outcomes(row)} for row in group.scenarios]
+    return {"facts": group.facts, "scenarios": scenarios}
 
 
 def csv_bytes(table: pa.Table) -> bytes:
@@ -79,11 +74,7 @@ def _cell(value: Any) -> Any:
 def write_groups(out: str, planned: PlannedGroups, document: Mapping[str, Any], table_format: TableFormat) -> None:
     """Write the tables, then ``groups.json``, and take away tables that an earlier run left in the other format.
 
-    Args:
-        out: a folder or an ``s3://`` address.
-        planned: what came of the groups.
-        document: of :func:`groups_document`.
-        table_format: of the tables.
+    ``out`` is a folder or an ``s3://`` address.
     """
     write = parquet_bytes if table_format == "parquet" else csv_bytes
     files = {f"{name}.{table_format}": write(planned.tables[name]) for name in GROUP_TABLES}

@@ -1,42 +1,43 @@
-"""From the options about consumer groups to what came of them."""
+"""What ``groups`` finds out, and how it shows that: one row a group, and everything about one group."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.console import Steps, print_lines, print_rows
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
+from kafka_capacity.health.problem import counted, some
 from kafka_capacity.plan.pinned import check_groups
 from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.consumers.choice import Row
+from kafka_capacity.questions.consumers.columns import EVENTS, MEMBERS, VARIANTS, columns_for
 from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables
-from kafka_capacity.questions.consumers.grid import GroupGridRequest
-from kafka_capacity.questions.consumers.share import find_groups, simulate_found
+from kafka_capacity.questions.consumers.names import variant_name
+from kafka_capacity.questions.consumers.scenario import Verdict
+from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, simulate_found
+from kafka_capacity.questions.question import Basis
+from kafka_capacity.report.tables import cells, definitions
+from kafka_capacity.text import format_rate
+
+MAX_REASONS = 10
+"""Of groups that could be better, so many are explained; those at risk all are."""
+MAX_MEMBERS = 60
+"""So many rows has the table of members."""
+_VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedGroups:
-    """What came of the groups.
+    """What was simulated of which snapshot, and the tables of :mod:`kafka_capacity.questions.consumers.tables`."""
 
-    Attributes:
-        cluster: its name.
-        ds: the day of the snapshot.
-        request: what was tried.
-        tables: of :mod:`kafka_capacity.questions.consumers.tables`.
-        skipped: groups that are not simulated, each with ``group_id`` and ``reason``.
-        warnings: how many things about the snapshot are doubtful.
-    """
-
-    cluster: str
-    ds: str
-    request: GroupGridRequest
+    basis: Basis
+    found: FoundGroups
     tables: Mapping[str, pa.Table]
-    skipped: tuple[dict[str, str], ...]
-    warnings: int
 
     @cached_property
     def answer(self) -> Answer:
@@ -48,28 +49,103 @@ class PlannedGroups:
         """What is decided about each."""
         return tuple(self.answer.details)
 
-    def members(self, scenario_id: str) -> list[dict[str, Any]]:
-        """Return the rows of ``group_members`` of a scenario; none where its details were not kept."""
-        return [row for row in self.tables["group_members"].to_pylist() if row["scenario_id"] == scenario_id]
-
 
 def plan_groups(snapshot: str, given: Mapping[str, Any], begin: Steps) -> PlannedGroups:
-    """Read and simulate.
-
-    Raises:
-        KafkaCapacityError: an option or the snapshot is wrong.
-    """
+    """Read and simulate."""
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given)
-    basis = asked.basis
-    known = basis.raw.table("groups").column("group_id").to_pylist()
-    check_groups(asked.parameters.groups, known, cluster=basis.snapshot.cluster)
+    check_groups(asked.parameters.groups, asked.basis.raw.table("groups"), cluster=asked.basis.snapshot.cluster)
     found = find_groups(asked)
-    return PlannedGroups(
-        cluster=basis.snapshot.cluster,
-        ds=basis.snapshot.ds,
-        request=found.inputs.request,
-        tables=simulate_found(found, run_step_by_step(begin, begun=1)).tables,
-        skipped=found.skipped,
-        warnings=len(basis.findings.warnings),
+    tables = simulate_found(found, run_step_by_step(begin, begun=1)).tables
+    return PlannedGroups(basis=asked.basis, found=found, tables=tables)
+
+
+def print_groups(planned: PlannedGroups) -> None:
+    """Print one row a group, then what to do about those that need something."""
+    found = planned.groups
+    choices = [group.choice for group in found]
+    columns = columns_for(choices)
+    if choices:
+        print_rows("Consumer groups", columns, [cells(columns, choice) for choice in choices])
+    print_lines([*_advice(found), *_facts(planned), *_skipped(planned)])
+
+
+def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
+    """Print everything about one group: its variants, the events of today and of what is recommended, its members."""
+    choice = group.choice
+    facts = choice.facts or {}
+    title = (
+        f"{group.group_id}: {counted(facts['member_count'], 'member')}, "
+        f"{counted(facts['partition_count'], 'partition')}, {format_rate(facts['peak_bytes_per_second'])} at peak, "
+        f"{_capacity(choice.focus)}"
     )
+    print_rows(title, VARIANTS, [cells(VARIANTS, choice, row) for row in choice.scenarios])
+    events = [cells(EVENTS, choice, row, outcome) for row in choice.shown for outcome in choice.outcomes(row)]
+    print_rows(" and ".join(f"{choice.name_of(row)}: {_named(row)}" for row in choice.shown), EVENTS, events)
+    rows = planned.tables["group_members"].to_pylist()
+    members = [row for row in rows if row["scenario_id"] == choice.focus["scenario_id"]]
+    print_rows(
+        f"who reads what, now and with {_named(choice.focus)}",
+        MEMBERS,
+        [cells(MEMBERS, member, True) for member in members[:MAX_MEMBERS]],
+    )
+    lines = [f"and {len(members) - MAX_MEMBERS:,} more members"] if len(members) > MAX_MEMBERS else []
+    fits = f"fits as it is: {_VERDICT_WORDS[group.verdict]}" if group.today else "not tried as it is"
+    reasons = "; ".join(group.reasons)
+    print_lines(
+        [
+            *lines,
+            definitions((*VARIANTS, *EVENTS)),
+            f"{fits} ({reasons})" if reasons else fits,
+            *group.known,
+            f"advice: {group.advice}",
+        ]
+    )
+
+
+def _advice(found: Sequence[GroupDecision]) -> list[str]:
+    pressing = [group for group in found if group.recommended is None or group.risk is not None]
+    lines = [group.advice if group.recommended is None else f"at risk: {group.advice}" for group in pressing]
+    others = [group for group in found if group not in pressing and group.today and group.choice.is_change]
+    lines += [f"could be better: {group.advice}" for group in others[:MAX_REASONS]]
+    if len(others) > MAX_REASONS:
+        lines.append(f"and {len(others) - MAX_REASONS:,} more could be better: --group NAME says how, groups.json all")
+    return lines
+
+
+def _facts(planned: PlannedGroups) -> list[str]:
+    """Return what the figures do not show: rates not known, partitions that nobody reads, a doubtful snapshot."""
+    facts = [group.choice.facts for group in planned.groups if group.choice.facts is not None]
+    silent = sorted(row["group_id"] for row in facts if not row["peak_bytes_per_second"])
+    lines = []
+    if silent:
+        lines.append(
+            f"warning: nothing is known of what is produced for {some(silent, len(silent))}: their loads are not judged"
+        )
+    lines += [
+        f"warning: {row['group_id']}: nobody reads {counted(row['unread_partitions'], 'partition')} today"
+        for row in facts
+        if row["unread_partitions"]
+    ]
+    if warnings := len(planned.basis.findings.warnings):
+        lines.append(f"{counted(warnings, 'warning')} about the snapshot: inventory check lists them")
+    return lines
+
+
+def _skipped(planned: PlannedGroups) -> list[str]:
+    tried = {group.group_id for group in planned.groups}
+    return [
+        f"{'remark' if each['group_id'] in tried else 'not simulated'}: {each['group_id']}: {each['reason']}"
+        for each in planned.found.skipped
+    ]
+
+
+def _capacity(row: Row) -> str:
+    rate = row["capacity_bytes_per_second"]
+    if rate is None:
+        return "what a member can process is not known"
+    return f"a member processes {format_rate(rate)}" + ("" if row["is_capacity_given"] else " (the most seen so far)")
+
+
+def _named(row: Row) -> str:
+    return f"{counted(row['member_count'], 'member')}, {variant_name(row)}"

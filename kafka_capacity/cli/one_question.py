@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,13 +17,17 @@ from kafka_capacity.cli.plan_options import takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.objects.dataset import canonical_json
 
+if TYPE_CHECKING:
+    from kafka_capacity.kafka.cluster.snapshot import Snapshot
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Found:
     """What a command has found out.
 
     Attributes:
-        answer: in one line, which is all that ``--quiet`` prints.
+        of: the snapshot that was asked: its cluster and day stand before the answer, and in the document.
+        answer: returns it in one line, which is all that ``--quiet`` prints.
         document: returns it as plain data.
         show: prints for people what it rests on.
         hint: what to type next, if anything.
@@ -30,7 +35,8 @@ class Found:
         exit_status: to end with.
     """
 
-    answer: str
+    of: Snapshot
+    answer: Callable[[], str]
     document: Callable[[], dict[str, Any]]
     show: Callable[[], None]
     hint: str = ""
@@ -39,7 +45,7 @@ class Found:
 
 
 def asks(
-    name: str, document: str, *fields: str, text: str, also: Mapping[str, str] | None = None
+    name: str, document: str, *fields: str, version: int, text: str, also: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., Found]], Callable[..., None]]:
     """Decorate a function that answers, as a command.
 
@@ -50,6 +56,7 @@ def asks(
         name: of the command.
         document: the file that ``--out`` writes, and that ``--json`` prints.
         *fields: parameters of a plan that are options.
+        version: of the document.
         text: the help.
         also: further names that the command has for some of these.
     """
@@ -62,17 +69,24 @@ def asks(
 
     def decorate(answer: Callable[..., Found]) -> Callable[..., None]:
         def called(*, out: str | None, is_json: bool, is_quiet: bool, **typed: Any) -> None:
+            from kafka_capacity.cli.documents import document_head, write_document
+
             keep_pandas_out()
             with progress_bar(is_quiet=is_quiet) as begin:
                 found = answer(begin=begin, **typed)
-                content = found.document() if is_json or out is not None else {}
+                content = {}
+                if is_json or out is not None:
+                    head = document_head(version, cluster=found.of.cluster, ds=found.of.ds)
+                    content = {**head, **found.document()}
                 if out is not None:
                     begin("writing")
-                    _write(out, document, content, found)
+                    write = found.write or functools.partial(write_document, name=document)
+                    write(out, content)
             if is_json:
                 typer.echo(canonical_json(content), nl=False)
             else:
-                print_answer(found.answer, found.show, hint=found.hint, is_quiet=is_quiet)
+                answered = f"{found.of.cluster} on {found.of.ds}: {found.answer()}"
+                print_answer(answered, found.show, hint=found.hint, is_quiet=is_quiet)
             if found.exit_status:
                 raise typer.Exit(found.exit_status)
 
@@ -80,12 +94,3 @@ def asks(
         return app.command(name, help=text)(takes_snapshot()(takes(*fields, also=also)(command)))
 
     return decorate
-
-
-def _write(out: str, name: str, content: Mapping[str, Any], found: Found) -> None:
-    from kafka_capacity.cli.documents import write_document
-
-    if found.write is not None:
-        found.write(out, content)
-    else:
-        write_document(out, name, content)

@@ -13,9 +13,11 @@ import typer
 from kafka_capacity.errors import RequestError
 
 SnapshotFormat = Annotated[Literal["parquet", "json"], typer.Option("--format", help="Of the tables of the snapshot.")]
-OutFolder = Annotated[
-    str | None, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")
-]
+_OUT = typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")
+NeededFolder = Annotated[str, _OUT]
+OutFolder = Annotated[str | None, _OUT]
+MaxRows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")]
+HasToFit = Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, the answer, and errors.")]
 ClusterName = Annotated[str, typer.Option("--cluster", help="How to name the cluster.")]
 Day = Annotated[
@@ -43,27 +45,30 @@ BrokersFile = Annotated[
         "What is left out stays as observed; a new broker has the median capacities. Instead of --broker-counts.",
     ),
 ]
+
+
+def file_option(*names: str, metavar: str, text: str) -> Any:
+    """Return the option of a file that must be there."""
+    return typer.Option(*names, exists=True, dir_okay=False, metavar=metavar, help=text)
+
+
 ShapesFile = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         "--shapes-file",
-        exists=True,
-        dir_okay=False,
         metavar="SHAPES.json",
-        help="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
+        text="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
         "ones of the same name.",
     ),
 ]
 CpuSamples = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         "--cpu-samples",
-        exists=True,
-        dir_okay=False,
         metavar="SAMPLES.csv",
-        help="What your brokers use: the columns cores_used, leader_in_bytes_per_second, "
-        "follower_in_bytes_per_second and out_bytes_per_second, one row a broker and moment. Fitted and used "
-        "where they explain enough; the output says so.",
+        text="What your brokers use: the columns cores_used, leader_in_bytes_per_second, follower_in_bytes_per_second "
+        "and out_bytes_per_second, one row a broker and moment. Fitted and used where they explain enough; the output "
+        "says so.",
     ),
 ]
 
@@ -82,11 +87,7 @@ def day_or_today(ds: str | None) -> str:
 
 
 def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command whose parameter ``snapshot`` is typed first, or as ``--snapshot``.
-
-    Args:
-        is_needed: whether it is refused to leave it out; it is ``None`` then.
-    """
+    """Decorate a command whose ``snapshot`` is typed first, or as ``--snapshot``; ``None`` where it may be left out."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         added = [

@@ -20,17 +20,15 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.cli.documents import document_head
-from kafka_capacity.cli.plan_caveats import plan_caveats
-from kafka_capacity.cli.planning import Judged, Planned
+from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan import released_files
 from kafka_capacity.plan.decision import Decision
-from kafka_capacity.plan.decision_file import DECISION
-from kafka_capacity.plan.released_files import option_files
-from kafka_capacity.plan.wave_documents import schedule_facts
+from kafka_capacity.plan.plan_dataset import DECISION
+from kafka_capacity.plan.released_files import option_files, schedule_facts
 from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics
 from kafka_capacity.questions.change.tables import result_tables
@@ -44,7 +42,7 @@ _LONG_LISTS = frozenset({"brokers", "waves"})
 
 
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
-    """Give ``plan.json`` of one scenario: its inputs and all its figures side by side, null where there is none."""
+    """Return ``plan.json`` of one scenario: its inputs and all its figures side by side, null where there is none."""
     result, metrics = one.result, one.result.metrics
     figures = (
         dataclasses.asdict(metrics)
@@ -127,7 +125,7 @@ def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], di
 
 
 def timing_document(planned: Planned, *, total_seconds: float) -> dict[str, Any]:
-    """Give ``timing.json``: how long reading, each scenario and everything took this program."""
+    """Return ``timing.json``: how long reading, each scenario and everything took this program."""
     return {
         "read_seconds": planned.read_seconds,
         "evaluate_seconds": {one.result.scenario.scenario_id: one.seconds for one in planned.judged},
@@ -154,11 +152,7 @@ def _earlier_folders(store: ObjectStore) -> set[str]:
 def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:
     """Write all folders, the top one last, so that what it names is there, in place of those of an earlier plan.
 
-    Args:
-        out: a folder or an ``s3://`` address.
-        planned: for its timing.
-        folders: of :func:`plan_files`.
-        began: when the work began, by the performance counter.
+    The work began at ``began`` by the performance counter.
     """
     store = open_store(out)
     timing = canonical_json(timing_document(planned, total_seconds=time.perf_counter() - began))

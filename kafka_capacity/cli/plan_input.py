@@ -28,11 +28,6 @@ _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_ou
 def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> Asked:
     """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read.
 
-    Args:
-        place: its folder or address.
-        given: fields of the request that were given.
-        **more: what else :class:`Asked` has.
-
     Raises:
         KafkaCapacityError: an option or the snapshot is wrong.
     """
@@ -42,12 +37,7 @@ def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> Asked:
 
 
 def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
-    """Return what does pieces of work here, one after another, and shows each.
-
-    Args:
-        begin: told of each.
-        begun: how many steps there were before; one more follows.
-    """
+    """Return what does pieces of work here, one after another, and shows each; one more step follows."""
 
     def run(
         function: Callable[[Shared, Piece], Mapping[str, pa.Table]],

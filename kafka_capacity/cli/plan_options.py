@@ -42,13 +42,7 @@ def fields_of(*models: type[BaseModel]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldOption:
-    """One field of the request as an option.
-
-    Attributes:
-        field: of the model.
-        names: as people type it, the primary one first.
-        kind: the type of the field without ``None``.
-    """
+    """One field of the request as an option: its names, the primary one first, and its type without ``None``."""
 
     field: str
     names: tuple[str, ...]
@@ -273,11 +267,6 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
 def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
     """Parse the options that were given, with the model that every plan is parsed with.
 
-    Args:
-        cluster: of the snapshot.
-        ds: of the snapshot.
-        given: fields of the request; ``None`` and empty ones were not given.
-
     Raises:
         RequestError: one line for each wrong field, under its name; :func:`takes` says the options'.
     """
@@ -295,7 +284,7 @@ def named_as_options(option_of_field: Mapping[str, str]) -> Iterator[None]:
 
 
 def in_names_of_options(text: str, option_of_field: Mapping[str, str]) -> str:
-    """Say ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on.
+    """Return ``--throttle`` where a complaint begins with ``throttle_bytes_per_second``, or names it later on.
 
     Which of several values is wrong shows in the value itself; which field of which object does not, and is kept.
     """

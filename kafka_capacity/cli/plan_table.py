@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 
 from kafka_capacity.cli.console import print_lines, print_rows
-from kafka_capacity.cli.plan_caveats import plan_caveats
 from kafka_capacity.cli.plan_explain import print_explanation
-from kafka_capacity.cli.planning import Judged, Planned
+from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.health.problem import Problem, counted
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
@@ -32,15 +31,7 @@ _BEST = "the fewest brokers that fit and the fewest bytes"
 def print_plan(
     planned: Planned, decision: Decision, reasons: Sequence[str], *, out: str | None = None, is_explained: bool = False
 ) -> None:
-    """Print why, one row a scenario, what to look out for and which file to execute.
-
-    Args:
-        planned: the results.
-        decision: what was decided about them.
-        reasons: the lines before the verdict of :func:`verdict_lines`.
-        out: where their files are, if anywhere.
-        is_explained: say of each option why it moves what it moves, and how wave by wave.
-    """
+    """Print why, one row a scenario, what to look out for and which file to execute."""
     snapshot, findings = planned.asked.basis.snapshot, planned.asked.basis.findings
     sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
     view = decision.view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,25 @@ import pyarrow as pa
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_input import ask_snapshot, read_wanted_brokers
 from kafka_capacity.errors import RequestError
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.health.racks import rack_problems
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.plan.decision import Decision, decide
 from kafka_capacity.plan.pinned import check_brokers, check_changes
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest
+from kafka_capacity.plan.results import plan_results
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.expansion import partition_counts
 from kafka_capacity.proposal.grid import placement_grid, placement_key, target_scenarios
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.move_tables import schedule_tables
-from kafka_capacity.questions.change.share import inventory_facts
+from kafka_capacity.questions.change.move_view import read_move
+from kafka_capacity.questions.change.problems import cluster_problems, move_problems
+from kafka_capacity.questions.change.share import FACTS_DOCUMENT, inventory_facts
+from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 from kafka_capacity.questions.question import Asked, Basis
 
 BROKER_FIELDS = ("broker_counts", "new_broker_racks", "removed_brokers", "replaced_brokers", "rack_names")
@@ -64,11 +71,7 @@ class Planned:
 
 
 def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, begin: Steps) -> Planned:
-    """Read, plan and judge; see :func:`ask_plan`.
-
-    Raises:
-        KafkaCapacityError: an option, the snapshot or the list is wrong.
-    """
+    """Read, plan and judge; see :func:`ask_plan`."""
     began = time.perf_counter()
     begin("reading the snapshot")
     asked = ask_plan(snapshot, given, brokers_file)
@@ -85,11 +88,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
 def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, **more: Any) -> Asked:
     """Read a snapshot and what is asked of it; it has no scenarios where the broker count is left open.
 
-    Args:
-        snapshot: its folder or address.
-        given: fields of the request that were given.
-        brokers_file: the list of brokers wanted, in place of counts.
-        **more: what else :class:`Asked` has.
+    A list of brokers stands in place of counts.
 
     Raises:
         KafkaCapacityError: an option, the snapshot or the list is wrong.
@@ -133,3 +132,44 @@ def _judge(found: Basis, scenario: PlacementScenario, move: MoveSettings, placed
         warnings=tuple(trap.as_dict() for trap in traps),
         seconds=time.perf_counter() - began,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanCaveats:
+    """The serious problems: of what is known about the cluster, and by scenario of its move."""
+
+    cluster: Sequence[str]
+    moves: Mapping[str, Sequence[str]]
+
+    def of(self, scenario_id: str) -> list[str]:
+        """Return all that concern one scenario."""
+        return [*self.cluster, *self.moves[scenario_id]]
+
+
+def plan_decision(planned: Planned) -> Decision:
+    """Return the decision of a plan that answers nothing but the question of a change."""
+    snapshot = planned.asked.basis.snapshot
+    tables = merge_tables(
+        ({**result_tables(one.result, snapshot, has_moves=False), **one.wave_tables} for one in planned.judged),
+        PLAN_TABLES,
+    )
+    documents = {FACTS_DOCUMENT: planned.facts}
+    request = planned.asked.request
+    return decide(plan_results(tables, documents, snapshot.cluster, snapshot.ds, request=request))
+
+
+def plan_caveats(decision: Decision) -> PlanCaveats:
+    """Return what is serious, of the cluster and of every option."""
+    view = decision.view
+    return PlanCaveats(
+        cluster=serious(cluster_problems(view)),
+        moves={
+            option.scenario_id: serious(move_problems(option, read_move(view.tables, option.scenario_id)))
+            for option in view.options
+        },
+    )
+
+
+def serious(problems: Iterable[Problem]) -> list[str]:
+    """Return the serious ones as sentences."""
+    return [problem.text for problem in problems if problem.severity is Severity.SERIOUS]

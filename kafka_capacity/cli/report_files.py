@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_capacity.cli.documents import write_files
-from kafka_capacity.cli.size_files import SizeFiles
+from kafka_capacity.cli.sizing import SizeFiles
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity.plan.decision_file import DECISION
 from kafka_capacity.plan.pinned import check_failures, check_groups
+from kafka_capacity.plan.plan_dataset import DECISION
 from kafka_capacity.plan.results import plan_results
 from kafka_capacity.plan.runner import simulate_questions
 from kafka_capacity.proposal.grid import scenario_to_json
@@ -43,8 +43,7 @@ def simulate_report(asked: Asked, files: SizeFiles, run: RunPieces, *, snapshot:
         KafkaCapacityError: something that is asked for cannot be.
     """
     basis = asked.basis
-    known = basis.raw.table("groups").column("group_id").to_pylist()
-    check_groups(asked.parameters.groups, known, cluster=basis.snapshot.cluster)
+    check_groups(asked.parameters.groups, basis.raw.table("groups"), cluster=basis.snapshot.cluster)
     check_failures(asked.parameters, basis.snapshot.brokers, asked.scenarios)
     shares = {name: done.result() for name, done in simulate_questions(asked, run).items()}
     sha256 = snapshot_sha256(snapshot)
@@ -74,12 +73,5 @@ def serious_texts(verdict: Mapping[str, Any]) -> list[str]:
 
 def write_report(store: ObjectStore, rendered: RenderedReport, decision: Mapping[str, Any] | None) -> None:
     """Write the files of a report, the page last; without a decision where an earlier report is drawn again."""
-    files = {
-        **({} if decision is None else {DECISION: canonical_json(dict(decision))}),
-        **{f"images/{name}": data for name, data in sorted(rendered.images.items())},
-        "report.json": rendered.report_json,
-        "email.html": rendered.email_html,
-        "email.txt": rendered.email_text.encode(),
-        "index.html": rendered.index_html,
-    }
-    write_files(store, files)
+    decided = {} if decision is None else {DECISION: canonical_json(dict(decision))}
+    write_files(store, {**decided, **rendered.files()})

@@ -1,86 +1,175 @@
-"""From the options of ``size`` to what came of them."""
+"""What ``size`` finds out and how it shows that, as the page does; and the files that it takes beside a snapshot."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_capacity.cli.console import Steps
-from kafka_capacity.cli.documents import document_head
+from kafka_capacity.cli.console import Steps, print_data, print_lines, print_rows
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
 from kafka_capacity.cli.plan_options import request_of
-from kafka_capacity.cli.size_files import read_size_files
-from kafka_capacity.health.problem import Problems
+from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.cpu import CpuCalibration, read_cpu_samples
+from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
 from kafka_capacity.questions.capacity.found import FoundSizing, find_sizing
+from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
+from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
+from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
 from kafka_capacity.questions.capacity.share import sized_document
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
-
-SCHEMA_VERSION = 1
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_words import estimate_sentence, not_judged_sentence
+from kafka_capacity.report.tables import cells
+from kafka_capacity.text.files import read_text_file
 
 _SIZED_FROM = ("metrics", "history")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SizedCluster:
-    """All that sizing found out.
-
-    Attributes:
-        found: what was sized, and what was asked.
-        sized: what came of it.
-        warnings: of the inventory, about what its sizes and rates lack.
-    """
-
-    found: FoundSizing
-    sized: Sized
-    warnings: tuple[str, ...]
+_MAX_TOPICS = 10
 
 
 def size_cluster(
     snapshot: str, given: Mapping[str, Any], shapes_file: Path | None, cpu_samples: Path | None, begin: Steps
-) -> SizedCluster:
-    """Read, size and choose.
-
-    Args:
-        snapshot: its folder or address.
-        given: fields of the request that were given.
-        shapes_file: shapes of the user's own.
-        cpu_samples: what brokers used of their processors at which traffic.
-        begin: told of each step.
-
-    Raises:
-        KafkaCapacityError: an option, the snapshot or the file is wrong.
-    """
-    # Wrong files, too, are told before a large snapshot is read.
-    files = read_size_files(shapes_file, cpu_samples, request_of("not read yet", "2000-01-01", given))
+) -> tuple[FoundSizing, Sized]:
+    """Read, size and choose."""
+    files = read_size_files(shapes_file, cpu_samples, given)
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given, **files.given)
     begin("looking ahead")
     found = find_sizing(asked)
     run = functools.partial(run_step_by_step(begin, begun=2), placement_results, what="sizes")
-    sized = simulate_sizing(found.inputs, run)
-    return SizedCluster(found=found, sized=sized, warnings=_warnings(asked.basis.findings))
+    return found, simulate_sizing(found.inputs, run)
 
 
-def _warnings(findings: Problems) -> tuple[str, ...]:
-    """Return what the inventory lacks of the figures that sizing rests on."""
-    return tuple(
-        f"inventory: {finding.message}"
-        for finding in findings.warnings
-        if finding.where.partition(".")[0] in _SIZED_FROM or finding.where == "replicas.size_bytes"
-    )
-
-
-def size_document(done: SizedCluster) -> dict[str, Any]:
-    """Give ``size.json``: null where there is no figure, or none that ends."""
-    snapshot = done.found.inputs.snapshot
-    request = done.found.asked.parameters.model_dump(mode="json")
+def size_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
+    """Return what ``size.json`` holds: null where there is no figure, or none that ends."""
+    request = found.asked.parameters.model_dump(mode="json")
     return {
-        **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "request": request,
-        **sized_document(done.found, done.sized, request),
-        "warnings": list(done.warnings),
-        "options": [result.as_dict() for result in done.sized.results],
+        **sized_document(found, sized, request),
+        "warnings": [
+            f"inventory: {finding.message}"
+            for finding in found.asked.basis.findings.warnings
+            if finding.where.partition(".")[0] in _SIZED_FROM or finding.where == "replicas.size_bytes"
+        ],
+        "options": [result.as_dict() for result in sized.results],
     }
+
+
+def next_step(view: SizingView, snapshot: str) -> str:
+    """Return what to type to see what the change takes that is due now."""
+    if not view.steps or view.steps[0].option is view.today or view.steps[0].option["shape"] != view.today["shape"]:
+        return ""
+    count = view.steps[0].option["broker_count"]
+    return f"kafka-capacity plan {snapshot} --broker-counts {count} --out DIR, for what the move takes"
+
+
+def print_size(found: FoundSizing, view: SizingView, *, is_everything: bool) -> None:
+    """Print the recommendation, the options, when today's cluster runs out, and what others would say."""
+    document = view.document
+    snapshot, advice = found.inputs.snapshot, document["advice"]
+    print_lines(
+        [
+            f"recommended: {advice['recommended'] or 'nothing'}",
+            f"why: {advice['reason']}",
+            *_single_replicas(view),
+            *_by_date(view),
+        ]
+    )
+    rows = list(view.options) if is_everything else _worth_a_look(view)
+    columns = terminal_columns(view.options)
+    title = (
+        f"{snapshot.cluster} on {snapshot.ds}: {len(snapshot.brokers)} brokers, {len(snapshot.partitions):,} "
+        f"partitions, up to {view.horizon}"
+    )
+    print_rows(title, columns, [cells(columns, view, row) for row in rows])
+    more, cpu = len(view.options) - len(rows), document["cpu"]["reason"]
+    print_lines(
+        [
+            *([f"CPU: {cpu}"] if cpu else []),
+            *([f"{more:,} more options were tried; --all shows them"] if more else []),
+        ]
+    )
+    if (steps := steps_table(view)) is not None:
+        print_data(steps)
+    print_data(exhaustion_table(view, "doing nothing", view.today))
+    for drawn in chosen_waterfalls(view):
+        print_data({**drawn["table"], "note": drawn["note"]})
+    print_lines(_notes(view))
+
+
+def _single_replicas(view: SizingView) -> list[str]:
+    """Describe what the answer leaves with a single replica."""
+    answer, found = view.recommended or view.options[0], view.document["single_replicas"]
+    return [f"serious: {found['reason']}"] if found and answer["replication_factor"] in (None, 1) else []
+
+
+def _by_date(view: SizingView) -> list[str]:
+    """Return what would do if it had to last a shorter time, where that is another option, and until which day."""
+    advice = view.document["advice"]
+    shorter = dict.fromkeys(option for _, option in advice["by_date"] if option not in (None, advice["recommended"]))
+    found = [row for row in map(view.by_id, shorter) if row is not None]
+    return [f"{row['option_id']}: until {lasts_until(view, row)} only" for row in found]
+
+
+def _worth_a_look(view: SizingView) -> list[Row]:
+    """Choose what the page shows first, and all of today's hardware."""
+    shown = first_options(view)
+    return [row for row in view.options if row in shown or row["shape"] == view.today["shape"]]
+
+
+def _notes(view: SizingView) -> list[str]:
+    shown, document = view.nearest, view.document
+    lines = [f"do-nothing: {excuse['reason']}" for excuse in view.today["excuses"]]
+    lines += [
+        f"group {one['group_id']} reads from disk from {one['from_date']} on, as the page cache reaches less far back"
+        for one in document["groups_beyond_page_cache_today"][:_MAX_TOPICS]
+    ]
+    unknown = not_judged_sentence(shown)
+    lines += [f"{shown['option_id']}: {unknown}"] if unknown else []
+    if document["peak_basis"] == PeakBasis.SUM_OF_PEAKS:
+        lines.append(
+            "less than a day tells rates in and out: every partition counts its own peak at once, an upper estimate"
+        )
+    lines += [f"topic {one['topic']}: {one['reason']}" for one in document["partitions"][:_MAX_TOPICS]]
+    if document["partitions_advised"] > _MAX_TOPICS:
+        lines.append(f"{document['partitions_advised'] - _MAX_TOPICS:,} more topics need a look: --json lists them")
+    if (estimate := estimate_sentence(view.today)) is not None:
+        lines.append(estimate)
+    elif shown["priced_on"]:
+        lines.append(f"prices of {shown['shape']} are of {shown['priced_on']}; check them")
+    return [*lines, *document["notes"], *document["warnings"]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeFiles:
+    """What was read of them; empty or ``None`` where there is no file."""
+
+    own_shapes: str
+    own_shapes_name: str
+    cpu: CpuCalibration | None
+    cpu_samples_sha256: str
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What :class:`kafka_capacity.questions.question.Asked` has of them."""
+        return {"own_shapes": self.own_shapes, "own_shapes_name": self.own_shapes_name, "cpu": self.cpu}
+
+
+def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, given: Mapping[str, Any]) -> SizeFiles:
+    """Read the files, so that what is wrong with them is told before a large snapshot is read.
+
+    Raises:
+        KafkaCapacityError: a file is wrong, or a shape that is asked for is neither shipped nor in the file.
+    """
+    own = "" if shapes_file is None else read_text_file(shapes_file)
+    name = f"--shapes-file {shapes_file}"
+    chosen_shapes(shapes_beside(own, name), request_of("not read yet", "2000-01-01", given).shapes)
+    return SizeFiles(
+        own_shapes=own,
+        own_shapes_name=name,
+        cpu=None if cpu_samples is None else read_cpu_samples(cpu_samples),
+        cpu_samples_sha256="" if cpu_samples is None else hashlib.sha256(cpu_samples.read_bytes()).hexdigest(),
+    )

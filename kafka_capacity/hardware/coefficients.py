@@ -24,7 +24,7 @@ TOLERANCE_RATIO = 0.1
 LEAST_ERRORS = 3.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CoefficientScore:
     """What a plan reckoned with, against what later days say.
 
@@ -61,15 +61,7 @@ def score_cpu(
     covariance: Sequence[Sequence[float]],
     later: CpuCalibration,
 ) -> CoefficientScore | None:
-    """Hold a plan's CPU figures against those fitted to later days.
-
-    Args:
-        plan_id: of the plan.
-        made_on: the day of its inventory.
-        scored_on: the day of the later one.
-        used: by the plan.
-        covariance: of these; empty for figures that were not fitted.
-        later: fitted to the days in between.
+    """Hold a plan's CPU figures, and their covariance if they were fitted, against those fitted to the days since.
 
     Returns:
         ``None`` where the later days do not explain what processors do.
@@ -82,32 +74,33 @@ def score_cpu(
     before, now = float(at @ old), float(at @ new)
     error = math.sqrt(max(0.0, float(at @ spread @ at)))
     change = now / before - 1.0 if before > 0 else math.inf
-    has_drifted = _has_drifted(before, now, error)
     text = (
         f"The traffic of later days takes {now:.2f} cores of a broker (± {error:.2f}); by the figures of the plan of "
         f"{made_on} it would be {before:.2f}: {_changed(change)}"
     )
-    if has_drifted:
-        names = ("produced", "replicated", "sent")
-        parts = [f"{name} {a * 1e3:.1f} → {b * 1e3:.1f}" for name, a, b in zip(names, old[1:], new[1:], strict=True)]
-        text += (
-            f". Milliseconds of a core per MiB: {', '.join(parts)}; cores without traffic {old[0]:.2f} → {new[0]:.2f}"
-        )
-        text += ". Plans fit these figures to their own inventory: sizes of that plan are to be made again."
-    else:
-        text += ", within tolerance or chance."
-    return CoefficientScore(
-        figure=CPU,
-        plan_id=plan_id,
-        made_on=made_on,
-        scored_on=scored_on,
-        used=before,
-        now=now,
-        error=error,
-        change_ratio=change,
-        has_drifted=has_drifted,
-        sentence=text,
+    names = ("produced", "replicated", "sent")
+    parts = [f"{name} {a * 1e3:.1f} → {b * 1e3:.1f}" for name, a, b in zip(names, old[1:], new[1:], strict=True)]
+    drifted = (
+        f". Milliseconds of a core per MiB: {', '.join(parts)}; cores without traffic {old[0]:.2f} → {new[0]:.2f}. "
+        "Plans fit these figures to their own inventory: sizes of that plan are to be made again."
     )
+    return _score((CPU, plan_id, made_on, scored_on), before, now, error, change, text, drifted)
+
+
+def _score(
+    of: tuple[str, str, str, str],
+    used: float,
+    now: float,
+    error: float | None,
+    change_ratio: float,
+    text: str,
+    drifted: str,
+) -> CoefficientScore:
+    """Return a score, whose sentence ends in what a drift means where there is one."""
+    off = abs(now - used)
+    has_drifted = off >= TOLERANCE_RATIO * used and off > LEAST_ERRORS * (error or 0.0)
+    sentence = text + (drifted if has_drifted else ", within tolerance or chance.")
+    return CoefficientScore(*of, used, now, error, change_ratio, has_drifted, sentence)
 
 
 def score_disk(
@@ -141,30 +134,14 @@ def score_disk(
         residual = now - (1.0 + change) * before
         error = math.sqrt(float((weight**2 * residual**2).sum()) * len(pairs) / (len(pairs) - 1))
     old, new = float(weight @ before), float(weight @ now)
-    has_drifted = _has_drifted(old, new, error or 0.0)
     topics = "1 topic" if len(pairs) == 1 else f"{len(pairs):,} topics"
     chance = "" if error is None else f" (± {error:.3f})"
     text = (
         f"Logs of {topics} hold {new:.3f} bytes{chance} for each byte produced within their retention; on {made_on} it "
         f"was {old:.3f}: {_changed(change)}"
     )
-    text += (
-        ". Plans take sizes as they are in their own inventory: the disks of that plan are to be sized again."
-        if has_drifted
-        else ", within tolerance or chance."
-    )
-    return CoefficientScore(
-        figure=DISK,
-        plan_id=plan_id,
-        made_on=made_on,
-        scored_on=scored_on,
-        used=old,
-        now=new,
-        error=error,
-        change_ratio=change,
-        has_drifted=has_drifted,
-        sentence=text,
-    )
+    drifted = ". Plans take sizes as they are in their own inventory: the disks of that plan are to be sized again."
+    return _score((DISK, plan_id, made_on, scored_on), old, new, error, change, text, drifted)
 
 
 def _figures(costs: CpuCosts) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -176,11 +153,6 @@ def _figures(costs: CpuCosts) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
             costs.out_seconds_per_mib,
         ]
     )
-
-
-def _has_drifted(before: float, now: float, error: float) -> bool:
-    off = abs(now - before)
-    return off >= TOLERANCE_RATIO * before and off > LEAST_ERRORS * error
 
 
 def _changed(ratio: float) -> str:

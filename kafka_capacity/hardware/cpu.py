@@ -16,12 +16,18 @@ Worked example: one leader that takes in 100 MiB/s and sends 500
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.text.files import read_text_file
 
 LEAST_SAMPLES = 50
 """Four figures are fitted: fewer samples say little."""
@@ -34,15 +40,7 @@ DAY_HOURS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuCosts:
-    """Core-seconds, and where they are from.
-
-    Attributes:
-        base_cores: used without any traffic.
-        leader_in_seconds_per_mib: for what is produced to it.
-        follower_in_seconds_per_mib: for what it replicates.
-        out_seconds_per_mib: for what it sends to consumers and followers.
-        source: of the figures.
-    """
+    """Cores without any traffic, core-seconds a MiB produced, replicated and sent, and where the figures are from."""
 
     base_cores: float
     leader_in_seconds_per_mib: float
@@ -70,7 +68,6 @@ class CpuCalibration:
         is_used: whether :attr:`costs` are the fitted ones.
         samples: how many there were.
         r_squared: share of the variance that the fit explains; NaN where there was none.
-        error_cores: root mean square of what the fit leaves over.
         reason: why it is used or not, with the figures.
         covariance: 4 × 4, of the fitted figures' errors, base first and then in the order of :class:`CpuCosts`; empty
             where there was no fit. Hours of a day hang together, so that errors are summed up by day.
@@ -82,7 +79,6 @@ class CpuCalibration:
     is_used: bool
     samples: int
     r_squared: float
-    error_cores: float
     reason: str
     covariance: tuple[tuple[float, ...], ...] = ()
     mean_mib_per_second: tuple[float, ...] = ()
@@ -156,7 +152,6 @@ def calibrate(
         is_used=is_good,
         samples=count,
         r_squared=r_squared,
-        error_cores=error,
         reason=figures if is_good else f"{figures}; {wanted}",
         covariance=tuple(tuple(row) for row in _covariance(columns, left, solved > 0).tolist()),
         mean_mib_per_second=tuple(columns[:, 1:].mean(axis=0).tolist()),
@@ -183,6 +178,58 @@ def _covariance(
 
 def _not_fitted(count: int, reason: str) -> CpuCalibration:
     nan = float("nan")
-    return CpuCalibration(
-        costs=STATED, fitted=None, is_used=False, samples=count, r_squared=nan, error_cores=nan, reason=reason
-    )
+    return CpuCalibration(costs=STATED, fitted=None, is_used=False, samples=count, r_squared=nan, reason=reason)
+
+
+COLUMNS = ("cores_used", "leader_in_bytes_per_second", "follower_in_bytes_per_second", "out_bytes_per_second")
+_MAX_MISTAKES = 10
+
+
+def read_cpu_samples(file: Path) -> CpuCalibration:
+    """Read samples and fit them.
+
+    Raises:
+        RequestError: a column is missing, or a value is no number of zero or more, or one too many; one line each.
+        InventoryError: the file cannot be read.
+    """
+    reader = csv.DictReader(io.StringIO(read_text_file(file), newline=""))
+    try:
+        return _fitted(reader, file)
+    except csv.Error as error:
+        msg = f"{file}: line {reader.line_num + 1}: is not CSV that can be read ({error}); fix the line"
+        raise RequestError(msg) from error
+
+
+def _fitted(reader: csv.DictReader[str], file: Path) -> CpuCalibration:
+    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    if missing:
+        raise RequestError(f"{file}: has no column {', '.join(missing)}; the first line names {', '.join(COLUMNS)}")
+    rows: list[list[float]] = []
+    mistakes: list[str] = []
+    for row in reader:
+        if None in row:  # what there is beyond the last column
+            mistakes.append(
+                f"{file}: line {reader.line_num}: has more values than the first line has names; write numbers without "
+                "commas in them, 3.1 and 41000000"
+            )
+            continue
+        values = [_number(row[name]) for name in COLUMNS]
+        mistakes += [
+            f"{file}: line {reader.line_num}: {name} is {row[name]!r}; write a number of zero or more"
+            for name, value in zip(COLUMNS, values, strict=True)
+            if value is None
+        ]
+        rows.append([value for value in values if value is not None])
+    if mistakes:
+        more = len(mistakes) - _MAX_MISTAKES
+        raise RequestError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
+    columns = np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T
+    return calibrate(columns[0], columns[1], columns[2], columns[3])
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None

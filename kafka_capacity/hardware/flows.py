@@ -111,15 +111,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Peaks:
-    """Peaks of each broker, float64[..., 2, D, B].
-
-    Attributes:
-        network_in: what is written on it.
-        network_out: what it sends.
-        client_in: what is produced to it.
-        client_out: what consumers read from it.
-        cores: processor cores that this takes.
-    """
+    """Peaks of each broker, float64[..., 2, D, B]: written, sent, produced to it, read from it; cores for that."""
 
     network_in: NDArray[np.float64]
     network_out: NDArray[np.float64]
@@ -139,7 +131,7 @@ def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
 def flows_after_losses(
     placed: Placed, traffic: Traffic, normal: Hourly, unit_of: NDArray[np.int32]
 ) -> Iterator[tuple[int, Hourly]]:
-    """Give, for the loss of each unit, the flows as in :func:`normal_flows`, those of what is lost being 0.
+    """Yield, for the loss of each unit, the flows as in :func:`normal_flows`, those of what is lost being 0.
 
     Args:
         placed: who holds what.

@@ -11,14 +11,7 @@ from kafka_capacity.hardware.shapes import Shape
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GivenHardware:
-    """What a plan takes today's brokers to be.
-
-    Attributes:
-        shape: what they run on.
-        costs: what traffic takes of processors.
-        limits: how far each resource may be used.
-        is_read_in_rack: whether consumers read from followers in their rack.
-    """
+    """What a plan takes today's brokers to be, and how far each resource may be used."""
 
     shape: Shape
     costs: CpuCosts

@@ -25,18 +25,12 @@ class Resource(StrEnum):
 
 
 RESOURCES = tuple(Resource)
-UNITS = {
-    Resource.NETWORK_IN: "bytes_per_second",
-    Resource.NETWORK_OUT: "bytes_per_second",
-    Resource.CLIENT_IN: "bytes_per_second",
-    Resource.CLIENT_OUT: "bytes_per_second",
+UNITS = dict.fromkeys(RESOURCES, "bytes_per_second") | {
     Resource.CPU: "cores",
     Resource.DISK: "bytes",
-    Resource.DISK_IO: "bytes_per_second",
     Resource.REPLICAS: "replicas",
     Resource.RECOVERY: "seconds",
 }
-
 RESOURCE_NAMES = {
     Resource.NETWORK_IN: "network in",
     Resource.NETWORK_OUT: "network out",

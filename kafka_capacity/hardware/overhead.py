@@ -22,14 +22,7 @@ MAX_TOPICS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicOverhead:
-    """One topic whose logs only hold what their retention lets them.
-
-    Attributes:
-        topic: its name.
-        ratio: stored bytes per produced byte.
-        produced_bytes: within the retention, to all its partitions.
-        retention_seconds: of its logs.
-    """
+    """One topic whose logs only hold what their retention lets them: stored bytes per byte produced within that."""
 
     topic: str
     ratio: float

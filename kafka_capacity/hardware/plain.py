@@ -1,12 +1,20 @@
-"""Numbers and trees of dataclasses as plain data for JSON."""
+"""Numbers and trees of dataclasses as plain data for JSON, and dataclasses made of others."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
+
+
+def filled(kind: type[T], of: object, /, **given: Any) -> T:
+    """Make a dataclass of what is given and, where that is nothing, of what something else has under the same name."""
+    own = (field.name for field in dataclasses.fields(kind) if field.name not in given)  # type: ignore[arg-type]  # it is one
+    return kind(**{name: getattr(of, name) for name in own if hasattr(of, name)}, **given)
 
 
 def plain_number(value: float | None) -> float | None:

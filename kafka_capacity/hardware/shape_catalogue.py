@@ -9,6 +9,7 @@ A shape of a user's file takes the place of the shipped one of the same name; of
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import importlib.resources
 import math
@@ -19,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
 from kafka_capacity.text.validation_errors import describe_mistakes
 
@@ -48,18 +50,16 @@ class _VolumeEntry(_Entry):
     usd_per_iops_month: Price = 0.0
 
     def volume(self) -> Volume:
-        return Volume(
-            name=self.name,
+        return filled(
+            Volume,
+            self,
             largest_bytes=self.largest_gib * GIB,
-            usd_per_gib_month=self.usd_per_gib_month,
             included_bytes_per_second=self.included_mib_per_second * MIB,
             largest_bytes_per_second=self.largest_mib_per_second * MIB,
             usd_per_mib_per_second_month=_or_nan(self.usd_per_mib_per_second_month),
-            included_iops=self.included_iops,
             bytes_per_second_per_iops=math.inf
             if self.mib_per_second_per_iops is None
             else self.mib_per_second_per_iops * MIB,
-            usd_per_iops_month=self.usd_per_iops_month,
         )
 
 
@@ -124,9 +124,10 @@ class _ShapeEntry(_Entry):
     def shape(self, offer: _OfferEntry) -> Shape:
         volume = None if offer.volume is None else offer.volume.volume()
         disk_bytes = _or_nan(self.disk_gib) * GIB if volume is None else volume.largest_bytes
-        return Shape(
+        return filled(
+            Shape,
+            offer,
             name=self.name,
-            provider=offer.provider,
             vcpu=_or_nan(self.vcpu),
             memory_bytes=_or_nan(self.memory_gib) * GIB,
             network_bytes_per_second=_rate(self.network_mbit_per_second, self.network_mib_per_second),
@@ -138,15 +139,10 @@ class _ShapeEntry(_Entry):
             client_out_bytes_per_second=_or_nan(self.client_out_mib_per_second) * MIB,
             replica_limit=_or_nan(self.replica_limit),
             usd_per_hour=_or_nan(self.usd_per_hour),
-            is_discounted=offer.is_discounted,
-            has_quotas=offer.has_quotas,
             bursts=self._bursts(),
             usd_per_gib_month=_or_nan(offer.usd_per_gib_month) if offer.disk is DiskKind.MANAGED else 0.0,
-            usd_per_gib_in=offer.usd_per_gib_in,
             usd_per_gib_between_racks=_or_nan(offer.usd_per_gib_between_racks),
-            is_replication_free=offer.is_replication_free,
             priced_on=offer.priced_on.isoformat(),
-            source=offer.source,
         )
 
     def _bursts(self) -> dict[Resource, float]:
@@ -242,3 +238,44 @@ def chosen_shapes(
         for one in family or [name]:
             chosen[one] = shapes[one]
     return tuple(chosen.values())
+
+
+def with_estimated_price(shape: Shape, catalogue: Iterable[Shape]) -> Shape:
+    """Return a shape with the prices of the nearest one that has attached volumes; as it is where none is near.
+
+    Nearest is the one whose cores, memory and network differ least, each by its ratio, of those that are known of both;
+    of equals the cheapest. The disks there are cost what volumes of that size would.
+    """
+    if math.isnan(shape.vcpu) and math.isnan(shape.memory_bytes):
+        return shape
+    priced = [
+        (distance, one.usd_per_hour, one.name, one)
+        for one in catalogue
+        if one.disk_kind is DiskKind.ATTACHED and not one.has_quotas and not math.isnan(one.usd_per_hour)
+        if (distance := _distance(shape, one)) is not None
+    ]
+    if not priced:
+        return shape
+    *_, nearest = min(priced, key=lambda found: found[:3])
+    is_rack_price_known = not math.isnan(shape.usd_per_gib_between_racks)
+    return dataclasses.replace(
+        shape,
+        usd_per_hour=nearest.usd_per_hour,
+        usd_per_gib_month=0.0 if nearest.volume is None else nearest.volume.usd_per_gib_month,
+        usd_per_gib_between_racks=shape.usd_per_gib_between_racks
+        if is_rack_price_known
+        else nearest.usd_per_gib_between_racks,
+        priced_on=nearest.priced_on,
+        priced_as=nearest.name,
+    )
+
+
+def _distance(one: Shape, other: Shape) -> float | None:
+    """Return how far two machines are apart, ``None`` where nothing is known of both."""
+    pairs = (
+        (one.vcpu, other.vcpu),
+        (one.memory_bytes, other.memory_bytes),
+        (one.network_bytes_per_second, other.network_bytes_per_second),
+    )
+    known = [abs(math.log(a / b)) for a, b in pairs if not math.isnan(a) and not math.isnan(b)]
+    return round(sum(known), 6) if known else None

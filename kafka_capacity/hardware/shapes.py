@@ -100,16 +100,16 @@ class Shape:
     disk_bytes_per_second: float
     disk_kind: DiskKind
     disk_bytes: float
-    volume: Volume | None
-    client_in_bytes_per_second: float
-    client_out_bytes_per_second: float
+    volume: Volume | None = None
+    client_in_bytes_per_second: float = math.nan
+    client_out_bytes_per_second: float = math.nan
     replica_limit: float
     usd_per_hour: float
-    usd_per_gib_month: float
-    usd_per_gib_in: float
+    usd_per_gib_month: float = 0.0
+    usd_per_gib_in: float = 0.0
     usd_per_gib_between_racks: float
-    is_replication_free: bool
-    priced_on: str
+    is_replication_free: bool = False
+    priced_on: str = ""
     source: str
     has_quotas: bool = False
     is_discounted: bool = True
@@ -119,17 +119,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hardware:
-    """What each broker of a list can do; float64[B] each, NaN where it is not known.
-
-    Attributes:
-        vcpu: processor cores.
-        memory_bytes: of the whole machine.
-        network_in_bytes_per_second, network_out_bytes_per_second: of its network.
-        client_in_bytes_per_second, client_out_bytes_per_second: what clients may produce and read.
-        disk_bytes: how much it can store.
-        disk_bytes_per_second: reads and writes together.
-        replica_limit: how many replicas it should hold.
-    """
+    """What each broker of a list can do; float64[B] each, NaN where it is not known."""
 
     vcpu: NDArray[np.float64]
     memory_bytes: NDArray[np.float64]
@@ -165,16 +155,7 @@ def observed_shape(
     usd_per_gib_between_racks: float = math.nan,
     replica_limit: float = math.nan,
 ) -> Shape:
-    """Describe today's hardware: the medians of the observed brokers, and what the user adds.
-
-    Args:
-        brokers: the observed ones.
-        vcpu: of one broker.
-        disk_bytes_per_second: of one broker's disks.
-        usd_per_hour: of one broker with its disks.
-        usd_per_gib_between_racks: of traffic between racks.
-        replica_limit: how many replicas one broker should hold.
-    """
+    """Describe today's hardware: the medians of the observed brokers, and what the user adds."""
 
     def median(values: NDArray[np.float64]) -> float:
         known = values[np.isfinite(values)]
@@ -190,16 +171,9 @@ def observed_shape(
         disk_bytes_per_second=disk_bytes_per_second,
         disk_kind=DiskKind.OWN,
         disk_bytes=median(brokers.disk_capacity_bytes),
-        volume=None,
-        client_in_bytes_per_second=math.nan,
-        client_out_bytes_per_second=math.nan,
         replica_limit=replica_limit,
         usd_per_hour=usd_per_hour,
-        usd_per_gib_month=0.0,
-        usd_per_gib_in=0.0,
         usd_per_gib_between_racks=usd_per_gib_between_racks,
-        is_replication_free=False,
-        priced_on="",
         source="the inventory and the request",
     )
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from kafka_capacity.demand.calendar_days import days_between, days_later
-from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, score_disk
 from kafka_capacity.hardware.cpu import CpuCosts, cores
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import broker_hours, hourly_traffic, observed_costs
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.objects.dataset import read_document, read_manifest
-from kafka_capacity.objects.keys import list_plans, plan_prefix
+from kafka_capacity.objects.keys import list_plans
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.plan_dataset import finished_document
 from kafka_capacity.questions.accuracy.scores import CPU, LEAST_AGE_DAYS
 from kafka_capacity.questions.accuracy.watch import Held, baselines
 from kafka_capacity.questions.capacity.document import OVERHEADS, SIZING_DOCUMENT
@@ -31,10 +29,9 @@ def score_coefficients(
 
     Earlier plans had figures of their own, which that one made again.
     """
-    found = _newest(store, cluster, ds)
-    if found is None:
+    made_on, plan_id, document = _first(store, cluster, sorted(_old_enough(store, cluster, ds), reverse=True))
+    if not document:
         return []
-    made_on, plan_id, document = found
     scores = []
     later = observed_costs(raw, after=made_on)
     if later is not None:
@@ -60,11 +57,11 @@ def hold_cpu(store: ObjectStore, cluster: str, ds: str, raw: RawInventory) -> li
     What brokers take without traffic counts for neither side. Plans whose figures were not fitted to the cluster's own
     brokers predict nothing of them.
     """
-    plans = [one for one in list_plans(store, cluster) if days_between(one[0], ds) >= LEAST_AGE_DAYS]
+    plans = _old_enough(store, cluster, ds)
     days = {day for day, _ in plans}
     found = []
     for made_on in sorted({*baselines(days), max(days, default="")} & days):
-        plan_id, document = next(_documents(store, cluster, [one for one in plans if one[0] == made_on]), ("", {}))
+        plan_id, document = _first(store, cluster, [one for one in plans if one[0] == made_on])[1:]
         if not document or not document["cpu"].get("covariance"):
             continue
         used, leader_in, follower_in, out = broker_hours(raw, after=max(made_on, days_later(ds, -WEEK_DAYS)))
@@ -78,22 +75,13 @@ def hold_cpu(store: ObjectStore, cluster: str, ds: str, raw: RawInventory) -> li
 WEEK_DAYS = 7
 
 
-def _newest(store: ObjectStore, cluster: str, ds: str) -> tuple[str, str, dict[str, Any]] | None:
-    """Find the newest plan that is old enough and was finished."""
-    plans = [one for one in list_plans(store, cluster) if days_between(one[0], ds) >= LEAST_AGE_DAYS]
-    for made_on, plan_id in sorted(plans, reverse=True):
-        for _, document in _documents(store, cluster, [(made_on, plan_id)]):
-            return made_on, plan_id, document
-    return None
+def _old_enough(store: ObjectStore, cluster: str, ds: str) -> list[tuple[str, str]]:
+    return [one for one in list_plans(store, cluster) if days_between(one[0], ds) >= LEAST_AGE_DAYS]
 
 
-def _documents(
-    store: ObjectStore, cluster: str, plans: Iterable[tuple[str, str]]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Read what plans say of sizing, those that were finished and say something."""
+def _first(store: ObjectStore, cluster: str, plans: Iterable[tuple[str, str]]) -> tuple[str, str, dict[str, Any]]:
+    """Return the first of some plans that was finished and says something of sizing, and that; empty for none."""
     for made_on, plan_id in plans:
-        try:
-            manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
-            yield plan_id, json.loads(read_document(store, manifest, SIZING_DOCUMENT))
-        except (MissingManifestError, StorageError):
-            continue  # never finished, or of a time before plans looked ahead
+        if document := finished_document(store, cluster, made_on, plan_id, SIZING_DOCUMENT):
+            return made_on, plan_id, document
+    return "", "", {}

@@ -17,16 +17,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import ListedProblem, list_problems
-from kafka_capacity.health.problem import Code, Problem
+from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.plan.decision_box import decision_box
-from kafka_capacity.plan.decision_words import relation, subject, verdict
 from kafka_capacity.questions.accuracy.decide import drift_problems
-from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status
-from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS
+from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
+from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
 from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.choice import counts_by_fit
+from kafka_capacity.questions.change.decide import subject_words as change_subject
 from kafka_capacity.questions.change.share import CHANGE
 from kafka_capacity.questions.consumers.share import CONSUMERS
 from kafka_capacity.questions.failures.section.view import FailuresView
@@ -34,6 +38,8 @@ from kafka_capacity.questions.failures.share import FAILURES
 from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.text import format_month, plural
+from kafka_capacity.text.names import clipped, visible
 
 DECISION_KIND = "kafka-capacity-decision"
 DECISION_VERSION = 1
@@ -222,17 +228,13 @@ def _badge(badge: tuple[str, str]) -> dict[str, str]:
     return {"kind": kind, "text": text}
 
 
-def _figures(figures: Sequence[KeyFigure]) -> list[dict[str, Any]]:
-    return [figure.as_dict() for figure in figures]
-
-
 def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
     sizing = decision.sizing
     chosen = None if sizing is None else sizing.recommended
     return {
         "badge": _badge(capacity.badge),
         "headline": capacity.headline,
-        "figures": _figures(capacity.figures),
+        "figures": [figure.as_dict() for figure in capacity.figures],
         "cost": capacity.reasons[0] if capacity.reasons else None,
         "relation": decision.relation,
         "has_room_today": sizing is None or bool(sizing.today["fits_until"]),
@@ -243,16 +245,7 @@ def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
 def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
     """Return what to move to, how many brokers are needed now, and how many by when."""
     option = view.recommended
-    steps = [
-        {
-            "option_id": step.option["option_id"],
-            "broker_count": step.option["broker_count"],
-            "from_day": step.from_day,
-            "until": step.until,
-            "resource": step.resource,
-        }
-        for step in (sizing.steps if sizing is not None else ())
-    ]
+    steps = [step.as_dict() for step in (sizing.steps if sizing is not None else ())]
     count = steps[0]["broker_count"] if steps else None if option is None else option.broker_count
     return {
         "scenario_id": None if option is None else option.scenario_id,
@@ -265,21 +258,16 @@ def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, An
 
 def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]]:
     """Return the verdict on every option of the move, and until when sizing says that its count lasts."""
-    found = []
-    for option in view.options:
-        lasts, until = _until(sizing, option.broker_count)
-        is_recommended = option is view.recommended
-        found.append(
-            {
-                "scenario_id": option.scenario_id,
-                "label": option.label,
-                "status": str(view.status(option)),
-                "is_recommended": is_recommended,
-                "lasts": lasts,
-                "until": until,
-            }
-        )
-    return found
+    return [
+        {
+            "scenario_id": option.scenario_id,
+            "label": option.label,
+            "status": str(view.status(option)),
+            "is_recommended": option is view.recommended,
+            **dict(zip(("lasts", "until"), _until(sizing, option.broker_count), strict=True)),
+        }
+        for option in view.options
+    ]
 
 
 def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
@@ -292,3 +280,92 @@ def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
     if row["fits_until"] is None:
         return "not-today", None
     return "until", sizing.until(row)
+
+
+SUBJECT_NAME_LENGTH = 60
+"""A longer cluster name is cut in the subject, where the verdict must stay in sight."""
+_COUNTS_NAMED = 6
+
+
+def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tuple[Status, tuple[str, ...]]:
+    """Return whether a plan fits, and why not; nothing where it fits.
+
+    A count that sizing says is too small today does not fit, whatever fits at today's sizes and without failures; nor
+    is a count judged of which sizing misses what may bind.
+    """
+    status = change.status or Status.NOT_JUDGED
+    if status is Status.DOES_NOT_FIT:
+        return status, tuple(str(excuse["reason"]) for excuse in view.nearest.excuses)
+    if status is Status.NOT_JUDGED:
+        return status, tuple(f"{what} is not known" for what in change.unknown)
+    count = view.nearest.broker_count
+    row = None if sizing is None else sizing.of_count(count)
+    if sizing is not None and row is not None and not row["fits"] and row["fits_until"] is None:
+        return (Status.DOES_NOT_FIT if status is Status.FITS else status), (count_sentence(sizing, count),)
+    # What is not known of the hardware is so for every count of it.
+    missing = () if sizing is None else (row or sizing.nearest)["not_judged"]
+    if status is Status.FITS and missing:
+        return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is not known" for one in missing)
+    return status, ()
+
+
+def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
+    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
+    sentence = (
+        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above at peak up "
+        f"to {format_month(sizing.horizon)}, failures included."
+    )
+    count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
+    if view.recommended is None or needed is None:
+        return sentence, None
+    today = sizing.today
+    if needed["shape"] != today["shape"]:
+        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
+    _, failing = counts_by_fit(view.options)
+    if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
+        sentence += (
+            f" By the move {plural(today['broker_count'], 'broker')} do not fit, since it takes disks and networks "
+            f"from the inventory; the answer above takes those of {today['shape']}."
+        )
+    if count == needed["broker_count"]:
+        until = sizing.until(needed)
+        lasts = f"last until {until}" if until is not None else f"last beyond {sizing.horizon}"
+        return f"{sentence} It goes to the {count:,} that are needed now, which {lasts}.", None
+    wanted = int(needed["broker_count"])
+    if needed is today:
+        until = sizing.until(today)
+        enough = f"last until {until}" if until is not None else f"last beyond {sizing.horizon}"
+        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} {enough}.", None
+    other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
+    other += count_sentence(sizing, count)
+    if wanted in failing:
+        return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
+    problem = Problem(
+        severity=Severity.SERIOUS if wanted > count else Severity.INFO,
+        code="other-count",
+        where=plural(count, "broker"),
+        message=other.replace("It goes", "The move goes", 1),
+        remedy=f"plan the move to {wanted:,} with broker_counts: [{wanted}]",
+    )
+    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
+
+
+def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
+    fitting, failing = counts_by_fit(view.options)
+    tried = sorted([*fitting, *failing])
+    shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
+    if request.get("broker_counts"):
+        return f"the counts asked for ({shown})"
+    if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
+        return f"the brokers asked for ({shown})"
+    return f"the counts tried by default ({shown})"
+
+
+def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:
+    """Return the subject of the e-mail, the verdict in it."""
+    answer = change_subject(view) if sizing is None else sizing_subject(sizing)
+    is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
+    warning = "inventory is unsound; " if is_unsound else ""
+    if sizing is not None and view.recommended is not None and view.status(view.recommended) is Status.NOT_JUDGED:
+        warning += "the move is not judged; "
+    return f"[kafka-capacity] {clipped(visible(cluster), SUBJECT_NAME_LENGTH)}: {warning}{answer} ({visible(ds)})"

@@ -33,13 +33,7 @@ def decision_box(
 ) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
-    Args:
-        view: the options of the move and the choice between them.
-        sizing: what the plan says of sizing; ``None`` where it says nothing.
-        change: the answer about the move.
-        capacity: the answer about sizing; ``None`` where there is none.
-        status: the verdict of the plan.
-        because: why it is not ``fits``.
+    Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``.
     """
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:

@@ -34,12 +34,7 @@ _OF_FIGURE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What a drift does.
-
-    Attributes:
-        effect: in words; empty where the plan does not tell.
-        is_beyond: whether the brokers that the plan recommends are at a limit already.
-    """
+    """What a drift does, in words, and whether the brokers that the plan recommends are at a limit already."""
 
     effect: str = ""
     is_beyond: bool = False

@@ -6,7 +6,7 @@ import datetime
 import difflib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -34,12 +34,7 @@ from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_
 class PinnedPlan:
     """What a plan rests on; small enough to hand from task to task.
 
-    Attributes:
-        cluster: its name.
-        ds: the day of the inventory.
-        inventory_sha256: of the inventory's manifest.
-        plan_id: the hash of request, inventory, profile and model version.
-        profile_sha256: of the manifest of the load profile; empty where none was made of that inventory.
+    The hashes are those of manifests; that of the load profile is empty where none was made of the inventory.
     """
 
     cluster: str
@@ -65,13 +60,7 @@ class PinnedPlan:
 
     def as_dict(self) -> dict[str, str]:
         """Return plain data."""
-        return {
-            "cluster": self.cluster,
-            "ds": self.ds,
-            "inventory_sha256": self.inventory_sha256,
-            "plan_id": self.plan_id,
-            "profile_sha256": self.profile_sha256,
-        }
+        return asdict(self)
 
 
 def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date, own_shapes: str = "") -> PinnedPlan:
@@ -101,8 +90,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         counts |= _partition_counts(read_table(store, manifest, "replicas"))
     check_changes(request, counts, scenarios)
     check_failures(request, observed, () if grid.is_count_open else scenarios)
-    group_ids = read_table(store, manifest, "groups").column("group_id").to_pylist()
-    check_groups(request.groups, group_ids, cluster=request.cluster)
+    check_groups(request.groups, read_table(store, manifest, "groups"), cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=manifest.sha256)
     profile_sha256 = "" if profile is None else profile.sha256
     scores = newest_scores(store, request.cluster, not_after=ds)
@@ -157,11 +145,6 @@ def _partition_counts(replicas: pa.Table) -> dict[str, int]:
 def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Sequence[PlacementScenario]) -> None:
     """Refuse changes of topics and brokers that there are not.
 
-    Args:
-        request: what is asked.
-        counts: the partitions of each topic of the cluster; anything where the request raises none.
-        scenarios: of the request.
-
     Raises:
         RequestError: naming the field, each name that is wrong, and the remedy.
     """
@@ -179,30 +162,25 @@ def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[
     question.check([observed, *(scenario.target for scenario in scenarios)])
 
 
-def check_groups(asked: Collection[str], known: Collection[str], *, cluster: str) -> None:
-    """Refuse groups that the cluster does not have.
-
-    Args:
-        asked: names of groups.
-        known: those of the inventory.
-        cluster: its name.
+def check_groups(asked: Collection[str], groups: pa.Table, *, cluster: str) -> None:
+    """Refuse groups that are not in the inventory's table of groups.
 
     Raises:
         RequestError: naming each and the nearest that there are.
     """
+    known = sorted(groups.column("group_id").to_pylist())
     complaints = []
     for name in sorted(set(asked) - set(known)):
-        near = difflib.get_close_matches(name, sorted(known), n=3)
+        near = difflib.get_close_matches(name, known, n=3)
         remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
         complaints.append(f"groups: {name!r} is refused: cluster {cluster!r} has no such group; {remedy}")
     if complaints:
         raise RequestError("\n".join(complaints))
 
 
-def _listed(known: Collection[str]) -> str:
-    if not known:
+def _listed(names: Sequence[str]) -> str:
+    if not names:
         return "none at all; leave groups empty"
-    names = sorted(known)
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     return ", ".join(repr(name) for name in names[:5]) + more
 

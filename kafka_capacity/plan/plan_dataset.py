@@ -11,7 +11,7 @@ Tables, documents and names of shares are those of :mod:`kafka_capacity.question
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -29,6 +29,7 @@ from kafka_capacity.objects.dataset import (
     seal_dataset,
     write_dataset,
 )
+from kafka_capacity.objects.keys import plan_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION, Tables
 from kafka_capacity.plan.pinned import PinnedPlan, PlanInputs
@@ -38,20 +39,15 @@ from kafka_capacity.questions.question import Share
 from kafka_capacity.questions.registry import QUESTIONS
 
 KIND = "plan"
+DECISION, DECISION_FOLDER, DECISION_DATASET_KIND = "decision.json", "decision/", "decision"
+"""What is decided about a plan: a document with a manifest of its own, in the plan's folder."""
 SHARES = tuple(question.share for question in QUESTIONS)
 TABLES: Tables = {name: table for question in QUESTIONS for name, table in question.tables.items()}
 """Of all shares."""
 
 
 def write_share(store: ObjectStore, inputs: PlanInputs, name: str, share: Share) -> Manifest:
-    """Store one share of a plan; the same content gives the same keys and bytes.
-
-    Args:
-        store: where to.
-        inputs: which plan.
-        name: one of :data:`SHARES`.
-        share: its content.
-    """
+    """Store one of :data:`SHARES` of a plan; the same content gives the same keys and bytes."""
     return write_dataset(
         store,
         inputs.pinned.plan_prefix,
@@ -139,6 +135,21 @@ def read_plan_tables(store: ObjectStore, manifest: Manifest) -> dict[str, pa.Tab
     }
 
 
+def finished_document(store: ObjectStore, cluster: str, ds: str, plan_id: str, name: str) -> dict[str, Any]:
+    """Read a document of an earlier plan; empty where it was never finished, or made before there was one."""
+    try:
+        return read_plan_document(store, read_manifest(store, plan_prefix(cluster, ds, plan_id), kind=KIND), name)
+    except StorageError:
+        return {}
+
+
 def read_plan_document(store: ObjectStore, manifest: Manifest, name: str) -> dict[str, Any]:
     """Read one of a plan's documents; empty where the plan was made before there was one."""
     return dict(json.loads(read_document(store, manifest, name))) if name in manifest.documents else {}
+
+
+def serious_texts(decision: Mapping[str, Any]) -> list[str]:
+    """Return what is serious about the move that is decided on, as sentences."""
+    return [
+        str(one["text"]) for one in decision["problems"] if one["question"] == "change" and one["severity"] == "serious"
+    ]

@@ -36,12 +36,18 @@ from kafka_capacity.objects.manifest import read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
-from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, serious_texts
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.plan_dataset import read_plan, read_plan_document, read_plan_tables
-from kafka_capacity.plan.released_files import REASSIGNMENT, TARGET, option_files
+from kafka_capacity.plan.plan_dataset import (
+    DECISION,
+    DECISION_DATASET_KIND,
+    DECISION_FOLDER,
+    read_plan,
+    read_plan_document,
+    read_plan_tables,
+    serious_texts,
+)
+from kafka_capacity.plan.released_files import NEW_PARTITIONS_TABLE, REASSIGNMENT, RELEASED_TABLES, TARGET, option_files
 from kafka_capacity.plan.runbook_page import RUNBOOK
-from kafka_capacity.plan.wave_documents import NEW_PARTITIONS_TABLE, RELEASED_TABLES
 
 log = logging.getLogger(__name__)
 
@@ -69,26 +75,18 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
     rendered = render_all(inputs, decision, last=last_report(store, pinned))
-    images = {f"images/{name}": data for name, data in sorted(rendered.images.items())}
-    write_dataset(
-        store,
-        pinned.report_prefix,
-        kind=REPORT_KIND,
-        schema_version=PLAN_SCHEMA_VERSION,
-        tables={},
-        documents={
-            "index.html": rendered.index_html,
-            REPORT_JSON: rendered.report_json,
-            DECISION: canonical_json(decision),
-            "email.html": rendered.email_html,
-            "email.txt": rendered.email_text.encode(),
-            **images,
-        },
-        facts={**pinned.as_dict(), "subject": rendered.subject},
-        has_plain_names=True,
-        kept_folders=(PLAN_FILES_FOLDER,),
-    )
+    documents = {DECISION: canonical_json(decision), **rendered.files()}
+    facts = {**pinned.as_dict(), "subject": rendered.subject}
+    _write(store, pinned.report_prefix, REPORT_KIND, documents, facts, kept_folders=(PLAN_FILES_FOLDER,))
     return dict(rendered.verdict)
+
+
+def _write(
+    store: ObjectStore, prefix: str, kind: str, documents: Mapping[str, bytes], facts: Mapping[str, Any], **more: Any
+) -> None:
+    """Write documents for people to find."""
+    of = {"kind": kind, "schema_version": PLAN_SCHEMA_VERSION, "documents": documents, "facts": facts, **more}
+    write_dataset(store, prefix, tables={}, has_plain_names=True, **of)
 
 
 def read_untold(store: ObjectStore, key: str) -> dict[str, Any]:
@@ -160,16 +158,9 @@ def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
 
     manifest = read_plan(store, pinned)
     decision = decide(report_inputs(store, pinned, manifest)).as_dict()
-    write_dataset(
-        store,
-        pinned.plan_prefix + DECISION_FOLDER,
-        kind=DECISION_DATASET_KIND,
-        schema_version=PLAN_SCHEMA_VERSION,
-        tables={},
-        documents={DECISION: canonical_json(decision)},
-        facts={**pinned.as_dict(), "plan_manifest_sha256": manifest.sha256},
-        has_plain_names=True,
-    )
+    facts = {**pinned.as_dict(), "plan_manifest_sha256": manifest.sha256}
+    documents = {DECISION: canonical_json(decision)}
+    _write(store, pinned.plan_prefix + DECISION_FOLDER, DECISION_DATASET_KIND, documents, facts)
     return decision
 
 
@@ -219,14 +210,7 @@ def mail_report(
 ) -> EmailMessage:
     """Build the e-mail of a published report.
 
-    Args:
-        store: where the report is.
-        pinned: which plan.
-        sender: the From address.
-        recipients: the To addresses.
-        report_url: where the whole report can be read.
-        run_id: of the run that sends it: mail programs take two messages with one id for one.
-        date: of that run, for the Date header.
+    The run that sends it is part of its id: mail programs take two messages with one id for one.
     """
     from kafka_capacity.report.email import build_email
     from kafka_capacity.report.render import read_report
@@ -276,16 +260,8 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         if RUNBOOK in documents:
             facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
-    write_dataset(
-        store,
-        prefix,
-        kind=PLAN_FILES_KIND,
-        schema_version=PLAN_SCHEMA_VERSION,
-        tables={},
-        documents=documents,
-        facts={**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256, **facts},
-        has_plain_names=True,
-    )
+    facts = {**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256, **facts}
+    _write(store, prefix, PLAN_FILES_KIND, documents, facts)
     shown = dict.fromkeys(WAVES_FOLDER if name.startswith(WAVES_FOLDER) else name for name in documents)
     return [store.uri(prefix + name) for name in shown]
 

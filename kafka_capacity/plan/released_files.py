@@ -13,7 +13,10 @@ tool would throttle the partitions that stay, too.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +25,16 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
-from kafka_capacity.plan.runbook_page import RUNBOOK
-from kafka_capacity.plan.wave_documents import NEW_PARTITIONS_TABLE, RELEASED_TABLES, wave_documents
-from kafka_capacity.questions.change.stored_target import stored_target
-from kafka_capacity.questions.change.stored_waves import log_dirs_of, partitions_of, replicas_of
+from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
+from kafka_capacity.plan.runbook_page import RUNBOOK, runbook_markdown
+from kafka_capacity.questions.change.move_view import read_schedule
+from kafka_capacity.questions.change.stored_waves import (
+    log_dirs_of,
+    partitions_of,
+    replicas_of,
+    stored_target,
+    stored_wave_files,
+)
 
 MOVES, ROLLBACK, TARGET, REASSIGNMENT = "moves.json", "rollback.json", "target.json", "reassignment.json"
 FILES = (MOVES, ROLLBACK, TARGET, REASSIGNMENT, RUNBOOK)
@@ -61,16 +70,12 @@ def option_files(
         files[REASSIGNMENT] = files[TARGET]
     # A plan that was made before there were waves has none.
     if (len(moves) or added) and set(RELEASED_TABLES) <= set(own):
-        files |= wave_documents(own, scenario_id, warnings, released=files)
+        files |= wave_documents(own, warnings, released=files)
     return files
 
 
 def move_files(moves: pa.Table) -> dict[str, bytes]:
-    """Return what to execute, and the way back.
-
-    Args:
-        moves: rows of ``moves`` of one scenario, sorted by topic and partition.
-    """
+    """Return what to execute, and the way back, of the sorted rows of ``moves`` of one scenario."""
     partitions = partitions_of(moves.column("topic"), moves.column("partition"))
     before, after = (replicas_of(moves.column(f"replicas_{side}")) for side in ("before", "after"))
     if "log_dirs_after" in moves.column_names:
@@ -81,3 +86,40 @@ def move_files(moves: pa.Table) -> dict[str, bytes]:
         MOVES: reassignment_json(partitions, after, log_dirs=to, paths=paths),
         ROLLBACK: reassignment_json(partitions, before, log_dirs=back, paths=paths),
     }
+
+
+RELEASED_TABLES = ("schedules", "waves", "wave_moves")
+"""What the documents of waves are made of."""
+NEW_PARTITIONS_TABLE = "new_partitions"
+"""What else the runbook tells of; an older plan has no such table."""
+
+
+def wave_documents(
+    own: Mapping[str, pa.Table],
+    warnings: Sequence[str] = (),
+    *,
+    released: Mapping[str, bytes] = MappingProxyType({}),
+) -> dict[str, bytes]:
+    """Return the files of all waves and the runbook, by tables of one scenario; nothing where it was not scheduled.
+
+    The runbook holds the serious problems, and the hashes of what is released with it.
+
+    Raises:
+        StorageError: the tables are not of one schedule.
+    """
+    if not len(own["schedules"]):
+        return {}
+    waves = stored_wave_files(own["waves"], own["wave_moves"])
+    added = own[NEW_PARTITIONS_TABLE].to_pylist() if NEW_PARTITIONS_TABLE in own else ()
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in released.items()}
+    schedule = schedule_facts(own["schedules"])
+    return {
+        **{WAVES_FOLDER + each.name: each.content for files in waves for each in files.listed()},
+        RUNBOOK: runbook_markdown(schedule, own["waves"].to_pylist(), added, warnings, hashes),
+    }
+
+
+def schedule_facts(schedules: pa.Table) -> dict[str, Any]:
+    """Return the one row of ``schedules`` as plain data."""
+    (row,) = schedules.to_pylist()
+    return dict(read_schedule(row))

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from kafka_capacity import questions
@@ -29,13 +28,7 @@ _ELSEWHERE = frozenset({"kind", "version", "cluster", "ds", "plan_id", "figures"
 def build_report(
     inputs: ReportInputs, decision: Mapping[str, Any], *, last: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the data of a report; the same inputs give the same data.
-
-    Args:
-        inputs: the results of the plan.
-        decision: what was decided about them, as ``decision.json`` has it.
-        last: the data of the report before, to tell what changed since; ``None`` where there is none.
-    """
+    """Return the data of a report, and what changed since the last one's; the same inputs give the same data."""
     view = ReportView(inputs=inputs, decision=decision)
     built = [(section, section.build(view)) for section in sections()]
     report: dict[str, Any] = {
@@ -74,24 +67,14 @@ def sections() -> tuple[Section, ...]:
 
 
 def render_all(
-    inputs: ReportInputs,
-    decision: Mapping[str, Any],
-    *,
-    last: Mapping[str, Any] | None = None,
-    templates: Path | None = None,
+    inputs: ReportInputs, decision: Mapping[str, Any], *, last: Mapping[str, Any] | None = None
 ) -> RenderedReport:
     """Return every file of a report; the same inputs give the same bytes.
-
-    Args:
-        inputs: the results of the plan.
-        decision: what was decided about them, as ``decision.json`` has it.
-        last: the data of the report before.
-        templates: their folder, if not the usual one.
 
     Raises:
         RenderError: a template or chart is wrong.
     """
-    return rerender(canonical_json(build_report(inputs, decision, last=last)), templates=templates)
+    return rerender(canonical_json(build_report(inputs, decision, last=last)))
 
 
 def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:

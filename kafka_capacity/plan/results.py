@@ -27,19 +27,7 @@ def plan_results(
     report_uri: str = "",
     more_facts: Mapping[str, Any] | None = None,
 ) -> ReportInputs:
-    """Put together what the questions of a plan say.
-
-    Args:
-        tables: of all questions.
-        documents: theirs, by name; that about the inventory is needed.
-        cluster: its name.
-        ds: the day of the inventory.
-        request: the parameters, plain data.
-        plan_id: the plan's name.
-        rests_on: what names the inputs of the plan.
-        report_uri: where the report will be.
-        more_facts: about the inventory.
-    """
+    """Put together what the questions of a plan say; the document about the inventory is needed."""
     facts = documents[FACTS_DOCUMENT]
     return ReportInputs(
         tables=tables,

@@ -32,15 +32,7 @@ def runbook_markdown(
     warnings: Sequence[str] = (),
     hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
-    """Write the runbook of a schedule.
-
-    Args:
-        schedule: the row of ``schedules``, its refusals as a list.
-        waves: rows of ``waves``, in their order.
-        added: rows of ``new_partitions``, in their order.
-        warnings: the serious problems of the plan, as sentences.
-        hashes: the sha256 of the other files that are released with it, by name.
-    """
+    """Write the runbook of a schedule from rows of its tables, with what is serious and the hashes of other files."""
     lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
     lines += _introduction(schedule, waves, is_growing=bool(added))
     lines += _warnings(warnings)

@@ -33,8 +33,8 @@ from kafka_capacity.objects.dataset import (
 from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
-from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
 from kafka_capacity.plan.drift_effects import Effect, move_effect, sizing_effect
+from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, finished_document
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
 from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, score, summarise
 from kafka_capacity.questions.accuracy.stored_scores import (
@@ -81,11 +81,7 @@ def find_predictions(store: ObjectStore, cluster: str, *, before: str) -> list[P
 
 
 def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[Prediction]:
-    try:
-        manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
-        document = json.loads(read_document(store, manifest, SIZING_DOCUMENT))
-    except (MissingManifestError, StorageError):
-        return []  # never finished, or of a time before plans looked ahead
+    document = finished_document(store, cluster, made_on, plan_id, SIZING_DOCUMENT)
     return [
         Prediction(
             plan_id=plan_id,

@@ -118,12 +118,7 @@ def describe_batch(carriers: Carriers, history: pa.Table) -> dict[str, pa.Table]
 
 
 def added(name: str, totals: Sequence[pa.Table]) -> pa.Table:
-    """Add up the totals of several batches.
-
-    Args:
-        name: which of :data:`TOTALS`.
-        totals: of each batch.
-    """
+    """Add up one of the :data:`TOTALS` of several batches."""
     key, ways = TOTALS[name]
     table = pa.concat_tables(totals)
     names, number = encode(table.column(key))
@@ -135,10 +130,15 @@ def added(name: str, totals: Sequence[pa.Table]) -> pa.Table:
     }
     for way in ways:
         for what in ("sum", "known"):
-            flat = table.column(f"{way}_{what}").combine_chunks().flatten()
-            hours = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.int64).reshape(len(table), HOURS)
+            hours = hourly(table, f"{way}_{what}")
             columns[f"{way}_{what}"] = _lists(_grouped(group, hours, len(groups)))
     return pa.table(columns)
+
+
+def hourly(table: pa.Table, column: str) -> Ints:
+    """Return a column of 24 hours a row as int64[N, 24]."""
+    flat = table.column(column).combine_chunks().flatten()
+    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.int64).reshape(len(table), HOURS)
 
 
 def _rows(history: pa.Table) -> _Rows:
@@ -176,7 +176,7 @@ def _partitions(rows: _Rows, end: int) -> pa.Table:
     for way, name in ((_IN, "in"), (_OUT, "out")):
         columns |= dict(zip(rate_columns(name), _rates(rows, way), strict=True))
     columns |= {
-        "trend_bytes_per_second_per_day": _known(_slopes(rows)),
+        "trend_bytes_per_second_per_day": nullable(_slopes(rows)),
         "peak_hour_utc": _peak_hours(rows),
         "known_hours": pa.array(known_hours),
         "expected_hours": pa.array(expected),
@@ -235,7 +235,7 @@ def _rates(rows: _Rows, way: int) -> list[pa.Array[Any]]:
         below = np.floor(place).astype(np.int64)
         low, high = at(below), at(np.minimum(below + 1, count - 1))
         percentiles.append(low + (high - low) * (place - below))
-    return [_known(made) for made in (mean, *percentiles, at(count - 1))]
+    return [nullable(made) for made in (mean, *percentiles, at(count - 1))]
 
 
 def _slopes(rows: _Rows) -> Floats:
@@ -325,7 +325,8 @@ def _dates(day: Ints) -> pa.Array[Any]:
     return pa.array(day, pa.int32()).cast(pa.date32())
 
 
-def _known(values: Floats) -> pa.Array[Any]:
+def nullable(values: Floats) -> pa.Array[Any]:
+    """Return values with null for NaN."""
     return pa.array(values, pa.float64(), mask=np.isnan(values))
 
 

@@ -1,6 +1,6 @@
 """The e-mail of a report: one message of the standard library, the same bytes for the same report.
 
-multipart/alternative              (inside multipart/mixed where files are attached)
+multipart/alternative
 ├── text/plain
 └── multipart/related
 ├── text/html                  tables, inlined style, literal colours
@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
 from email.policy import EmailPolicy
 from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 from kafka_capacity.errors import RenderError
@@ -59,8 +58,6 @@ def build_email(
     images: Mapping[str, bytes],
     message_id: str,
     date: datetime.datetime,
-    attachments: Mapping[str, tuple[str, bytes]] | None = None,
-    templates: Path | None = None,
 ) -> EmailMessage:
     """Build the message.
 
@@ -71,13 +68,10 @@ def build_email(
         images: PNG by file name, as :class:`~kafka_capacity.report.render.RenderedReport` has them.
         message_id: with its angle brackets.
         date: of the Date header, with a time zone.
-        attachments: file name to media type and bytes, such as the whole report.
-        templates: their folder, if not the usual one.
 
     Raises:
         RenderError: an address or the message id has a line break, or there is nobody to send to.
     """
-    folder = template_folder(templates)
     plan = slug(str(report["plan_id"]))
     cids = {name: f"{slug(name.removesuffix('.png'))}.{plan}@kafka-capacity" for name in sorted(images)}
     message = EmailMessage(policy=_Policy(linesep="\r\n"))
@@ -88,15 +82,12 @@ def build_email(
     message["To"] = ", ".join(_header("recipients", one) for one in recipients)
     message["Date"] = format_datetime(date)
     message["Message-ID"] = _header("message_id", message_id)
-    message.set_content(render_email_text(report, templates=folder), cte="quoted-printable")
-    html = render_email_html(report, {name: f"cid:{cid}" for name, cid in cids.items()}, templates=folder)
+    message.set_content(render_email_text(report), cte="quoted-printable")
+    html = render_email_html(report, {name: f"cid:{cid}" for name, cid in cids.items()})
     message.add_alternative(html, subtype="html", cte="quoted-printable")
     body = message.get_payload(1)
     for name, cid in cids.items():
         body.add_related(images[name], "image", "png", cid=f"<{cid}>", filename=name, disposition="inline")  # type: ignore[union-attr]  # the second part is a message
-    for name, (media_type, data) in sorted((attachments or {}).items()):
-        kind, _, subtype = media_type.partition("/")
-        message.add_attachment(data, kind, subtype, filename=visible(name))
     _fix_boundaries(message, plan)
     return message
 
@@ -115,18 +106,12 @@ def _fix_boundaries(message: EmailMessage, plan: str) -> None:
         part.set_boundary(f"=_kafka-capacity-{digest}")
 
 
-def render_email_html(report: Mapping[str, Any], sources: Mapping[str, str], *, templates: Path | None = None) -> str:
-    """Make the HTML part.
-
-    Args:
-        report: the plain data.
-        sources: where each image is: file name to ``src``; charts without one are left out.
-        templates: their folder, if not the usual one.
-    """
+def render_email_html(report: Mapping[str, Any], sources: Mapping[str, str]) -> str:
+    """Make the HTML part; charts without a source are left out."""
     import css_inline  # needs a moment to load, and only e-mails need it
 
     page = render_template(
-        environment(template_folder(templates)),
+        environment(template_folder()),
         "email.html",
         **_values(report),
         figures=[
@@ -141,9 +126,9 @@ def render_email_html(report: Mapping[str, Any], sources: Mapping[str, str], *, 
     return str(css_inline.CSSInliner(load_remote_stylesheets=False, keep_at_rules=True).inline(page))
 
 
-def render_email_text(report: Mapping[str, Any], *, templates: Path | None = None) -> str:
+def render_email_text(report: Mapping[str, Any]) -> str:
     """Make the plain text part."""
-    return render_template(text_environment(template_folder(templates)), "email.txt", **_values(report))
+    return render_template(text_environment(template_folder()), "email.txt", **_values(report))
 
 
 def _values(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -49,37 +48,40 @@ class RenderedReport:
     verdict: dict[str, Any]
     subject: str
 
+    def files(self) -> dict[str, bytes]:
+        """Return them by name, the page last."""
+        return {
+            **{f"images/{name}": data for name, data in sorted(self.images.items())},
+            "report.json": self.report_json,
+            "email.html": self.email_html,
+            "email.txt": self.email_text.encode(),
+            "index.html": self.index_html,
+        }
 
-def rerender(report_json: bytes, *, templates: Path | None = None) -> RenderedReport:
+
+def rerender(report_json: bytes) -> RenderedReport:
     """Make every file of a report from its data alone.
 
     Raises:
         RenderError: this is not the data of a report, or of a newer version.
     """
     report = read_report(report_json)
-    folder = template_folder(templates)
-    charts = draw_charts(report, folder)
+    charts = draw_charts(report, template_folder())
     images = {f"{chart_id}.png": drawn.png for chart_id, drawn in charts.items() if drawn.png is not None}
     return RenderedReport(
         report_json=report_json,
-        index_html=render_html(report, charts, templates=folder).encode(),
-        email_html=render_email_html(report, {name: f"images/{name}" for name in images}, templates=folder).encode(),
-        email_text=render_email_text(report, templates=folder),
+        index_html=render_html(report, charts).encode(),
+        email_html=render_email_html(report, {name: f"images/{name}" for name in images}).encode(),
+        email_text=render_email_text(report),
         images=images,
         verdict=report["verdict"],
         subject=report["verdict"]["subject"],
     )
 
 
-def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart], *, templates: Path | None = None) -> str:
-    """Make the page.
-
-    Args:
-        report: the plain data.
-        charts: drawn, by their ids.
-        templates: their folder, if not the usual one.
-    """
-    folder = template_folder(templates)
+def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart]) -> str:
+    """Make the page, with the drawn charts by their ids."""
+    folder = template_folder()
     script = (folder / SCRIPT).read_text(encoding="utf-8")
     return render_template(
         environment(folder),

@@ -18,22 +18,17 @@ from kafka_capacity.text.names import prose, slug, visible
 TEMPLATES_VARIABLE = "KAFKA_CAPACITY_TEMPLATES"
 
 
-def template_folder(given: Path | None = None) -> Path:
-    """Find the templates: the argument, else the environment's setting, else the package's, else the repository's.
+def template_folder() -> Path:
+    """Find the templates: by the environment's setting, else the package's, else the repository's.
 
     Raises:
         RenderError: there is no such folder.
     """
-    setting = os.environ.get(TEMPLATES_VARIABLE)
-    if given is None and setting:
-        given = Path(setting)
-    if given is not None:
-        if not (given / "report.html").is_file():
-            msg = (
-                f"templates: {str(given)!r} has no report.html; name the folder that has, or unset {TEMPLATES_VARIABLE}"
-            )
+    if setting := os.environ.get(TEMPLATES_VARIABLE):
+        if not (Path(setting) / "report.html").is_file():
+            msg = f"templates: {setting!r} has no report.html; name the folder that has, or unset {TEMPLATES_VARIABLE}"
             raise RenderError(msg)
-        return given
+        return Path(setting)
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "_templates", package.parent / "templates"):
         if (folder / "report.html").is_file():

@@ -13,12 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReportView:
-    """A plan's results and what was decided about them.
-
-    Attributes:
-        inputs: the results.
-        decision: what was decided, as ``decision.json`` has it.
-    """
+    """A plan's results and what was decided about them, as ``decision.json`` has it."""
 
     inputs: ReportInputs
     decision: Mapping[str, Any]

@@ -44,20 +44,14 @@ def number_ranges(numbers: Iterable[int]) -> str:
     >>> number_ranges([8, 1, 2, 3, 4, 6, 7])
     '1–4, 6–8'
     """
-    return ", ".join(
-        f"{first}–{last}" if last > first + 1 else ", ".join(str(one) for one in range(first, last + 1))
-        for first, last in runs(sorted(numbers))
-    )
+    return ", ".join(_run(first, last) for first, last in runs(sorted(numbers)))
 
 
 def partition_ranges(names: Iterable[str]) -> list[list[str]]:
-    """Return each topic with its partitions, runs of them as ranges.
+    """Return each topic with its partitions, given as ``topic-partition``, runs of them as ranges.
 
     >>> partition_ranges(["orders-0", "orders-1", "orders-2", "orders-7", "a-b-3"])
     [['a-b', '3'], ['orders', '0–2, 7']]
-
-    Args:
-        names: of partitions, ``topic-partition``.
     """
     listed = by_topic(names)
     topics = sorted(listed)

@@ -29,14 +29,7 @@ _TIMES = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?)\s*([a-z]+)")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What the values of a parameter are measured in.
-
-    Attributes:
-        suffix: of the names of such parameters.
-        metavar: what stands for a value in a help text.
-        example: of what may be typed.
-        in_seconds: how many seconds one of it is, 0 where it is no time.
-    """
+    """What the values of parameters with a suffix are measured in; ``in_seconds`` is 0 where it is no time."""
 
     suffix: str
     metavar: str

@@ -14,18 +14,8 @@ ENDLESS = "endless"
 _AXIS_UNITS = ((259_200.0, "d", 86_400.0), (7_200.0, "h", 3_600.0), (180.0, "min", 60.0), (-math.inf, "s", 1.0))
 _TIMES = (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1))
 _MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 """Not those of the locale: the same bytes everywhere."""
 _ABSURD_SECONDS = 86_400e9

@@ -23,9 +23,8 @@ RENDER_TASK_ID = "plan.render_report"
 class OptionalApprovalOperator(ApprovalOperator):
     """Wait for somebody's approval where one is asked for, else go on at once; who does not answer has refused.
 
-    Args:
-        pinned: the pinned plan, as plain data. Plan files that an earlier run of the same plan released are taken back
-            before anybody is asked: until the answer there is nothing to carry out.
+    Plan files that an earlier run of the same plan released are taken back before anybody is asked: until the answer
+    there is nothing to carry out.
     """
 
     template_fields = (*ApprovalOperator.template_fields, "pinned")
@@ -74,10 +73,6 @@ def is_released(ti: Any, params: Any) -> bool:
     """Return whether the plan files may be released: no approval was asked for, or it was given.
 
     The release looks itself, since a rejection cannot skip a task of a mapped group that is not expanded yet.
-
-    Args:
-        ti: the task instance that releases, of the same mapped plan.
-        params: of the run.
     """
     if not is_approval_required(params):
         return True

@@ -41,21 +41,13 @@ class PromptSmtpHook(SmtpHook):
             raise RequestError(msg) from None
 
 
-def send_message(
-    message: EmailMessage, recipients: Sequence[str], *, smtp_conn_id: str = SMTP_CONN_ID
-) -> dict[str, str]:
-    """Send one message; returns the recipients that the server refused, each with its answer.
-
-    Args:
-        message: complete, with its headers.
-        recipients: who of those in the headers gets it now.
-        smtp_conn_id: the connection.
-    """
+def send_message(message: EmailMessage, recipients: Sequence[str]) -> dict[str, str]:
+    """Send one complete message to some of its recipients; returns those that the server refused, with its answers."""
     try:
-        with PromptSmtpHook(smtp_conn_id=smtp_conn_id) as hook:
+        with PromptSmtpHook(smtp_conn_id=SMTP_CONN_ID) as hook:
             client = hook._smtp_client
             if not isinstance(client, smtplib.SMTP):
-                msg = f"the SMTP connection {smtp_conn_id} could not be opened"
+                msg = f"the SMTP connection {SMTP_CONN_ID} could not be opened"
                 raise ConnectionError(msg)
             refused = client.send_message(message, to_addrs=list(recipients))
     except smtplib.SMTPRecipientsRefused as error:  # it takes every one of them to be refused

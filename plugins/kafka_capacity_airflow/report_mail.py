@@ -33,14 +33,7 @@ class UntoldError(AirflowException):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportMail:
-    """One report to mail.
-
-    Attributes:
-        plan: which.
-        run_id: of the run that mails it.
-        run_after: of that run, for the Date header.
-        recipients: the To addresses.
-    """
+    """One report to mail, and the run that does so."""
 
     plan: PinnedPlan
     run_id: str
@@ -133,10 +126,6 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
     """Mail the reports that earlier runs could not, to those who were left.
 
     Whoever is refused once more is named in the log and no longer tried.
-
-    Args:
-        store: where the reports are, and the notes.
-        notes: their keys.
     """
     for key in notes:
         try:

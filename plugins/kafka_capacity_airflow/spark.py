@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
+import os
 import re
+import signal
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,7 +18,6 @@ from urllib.parse import urlsplit
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
-from kafka_capacity_airflow.child_process import end_with_parent
 from kafka_capacity_airflow.params import asked
 from kafka_capacity_airflow.settings import spark_conf, store_uri
 
@@ -172,3 +175,24 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
                 "AWS_SESSION_TOKEN": credentials.token,
             }
         return {name: value for name, value in found.items() if value}
+
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def end_with_parent() -> Callable[[], None] | None:
+    """Return what a process that this one forks off does first, so that it is told to end when this one is gone.
+
+    It lasts over the start of another program in the same process, as ``spark-submit`` starts Java. Only Linux can do
+    that; elsewhere there is nothing to do.
+    """
+    if sys.platform != "linux":
+        return None
+    parent, set_option = os.getpid(), ctypes.CDLL(None).prctl
+
+    def tie() -> None:
+        set_option(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # gone already
+            os._exit(1)
+
+    return tie

@@ -12,12 +12,12 @@ from kafka_capacity_airflow.settings import store_uri
 AWS_CONN_ID = "aws_default"
 
 
-def airflow_store(uri: str | None = None, *, aws_conn_id: str = AWS_CONN_ID) -> ObjectStore:
+def airflow_store(uri: str | None = None) -> ObjectStore:
     """Open the deployment's store, or another address with the same connection.
 
     S3 is reached through the S3 hook: the connection's credentials, role, region and endpoint count, and without any
     of them the usual AWS chain.
     """
     address = uri or store_uri()
-    client = S3Hook(aws_conn_id=aws_conn_id).get_conn() if urlsplit(address).scheme in {"s3", "s3a"} else None
+    client = S3Hook(aws_conn_id=AWS_CONN_ID).get_conn() if urlsplit(address).scheme in {"s3", "s3a"} else None
     return open_store(address, s3_client=client)

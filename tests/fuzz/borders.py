@@ -19,7 +19,7 @@ from typing import Any
 from kafka_capacity.cli.plan_input import read_wanted_brokers
 from kafka_capacity.cli.plan_options import FieldOption
 from kafka_capacity.errors import SourceError
-from kafka_capacity.hardware.cpu_samples import read_cpu_samples
+from kafka_capacity.hardware.cpu import read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.inventory.files import read_snapshot_files, write_snapshot_files
 from kafka_capacity.inventory.kafka_tools import read_kafka_tools

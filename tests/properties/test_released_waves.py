@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 
@@ -9,7 +10,7 @@ from kafka_capacity.kafka.cluster.assignment import replica_lists
 from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.plan.wave_documents import wave_documents
+from kafka_capacity.plan.released_files import wave_documents
 from kafka_capacity.questions.change.move_tables import MOVE_TABLES, schedule_tables
 from tests.properties.move_problems import move_problem_of, move_problems
 from tests.properties.strategies import repeatable
@@ -19,7 +20,8 @@ def released(schedule):
     """Store a schedule beside another one, and release it."""
     other = plan_waves(move_problem_of([[1, 2]] * 3, [[1, 3]] * 3))
     bundles = [schedule_tables("other", other), schedule_tables("this", schedule)]
-    return wave_documents(merge_tables(bundles, MOVE_TABLES), "this")
+    tables = merge_tables(bundles, MOVE_TABLES)
+    return wave_documents({name: table.filter(pc.field("scenario_id") == "this") for name, table in tables.items()})
 
 
 def applied(lists, content):

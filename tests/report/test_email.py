@@ -60,14 +60,6 @@ def test_its_parts_are_nested_as_mail_programs_expect(rendered):
     assert [part.get_content_type() for part in related.iter_parts()] == ["text/html", "image/png", "image/png"]
 
 
-def test_a_file_can_be_attached(rendered):
-    message = parsed(message_of(rendered, attachments={"report.html": ("text/html", rendered.index_html)}))
-    assert message.get_content_type() == "multipart/mixed"
-    assert [part.get_content_type() for part in message.iter_parts()] == ["multipart/alternative", "text/html"]
-    (attached,) = message.iter_attachments()
-    assert attached.get_filename() == "report.html"
-
-
 def test_headers(rendered):
     message = parsed(message_of(rendered))
     assert message["Subject"] == rendered.subject == "[kafka-capacity] payments: 7 brokers fit (2026-11-20)"
@@ -97,9 +89,9 @@ def test_it_is_the_same_twice(rendered):
 
 
 def test_boundaries_differ_and_come_from_the_plan(rendered):
-    message = message_of(rendered, attachments={"a.txt": ("text/plain", b"x")})
+    message = message_of(rendered)
     boundaries = [part.get_boundary() for part in message.walk() if part.is_multipart()]
-    assert len(boundaries) == len(set(boundaries)) == 3
+    assert len(boundaries) == len(set(boundaries)) == 2
 
 
 def test_the_html_is_what_mail_programs_can_show(rendered):

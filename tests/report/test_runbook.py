@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
-from kafka_capacity.plan.wave_documents import runbook_document
+from kafka_capacity.plan.released_files import RELEASED_TABLES, RUNBOOK, wave_documents
 from kafka_capacity.questions.change.wave_runbook import MAX_PAGES
 from tests.report.decided import render_all
 from tests.report.plans import make_inputs
@@ -41,10 +41,10 @@ def in_markdown(text):
 def told():
     """A drain in several waves, leaders first: as the page has it, and as the document."""
     inputs = make_inputs(broker_counts=(4,), waves=WaveSettings(max_concurrent_moves_per_broker=20))
-    tables = {name: inputs.tables[name] for name in ("schedules", "waves")}
+    tables = {name: inputs.tables[name] for name in RELEASED_TABLES}
     (scenario,) = set(tables["schedules"]["scenario_id"].to_pylist())
     own = {name: table.filter(pc.field("scenario_id") == scenario) for name, table in tables.items()}
-    markdown = runbook_document(own["schedules"], own["waves"]).decode()
+    markdown = wave_documents(own)[RUNBOOK].decode()
     assert 1 < len(own["waves"]) <= MAX_PAGES
     return on_the_page(render_all(inputs).index_html.decode()), in_markdown(markdown)
 

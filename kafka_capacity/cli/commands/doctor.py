@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS
-from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.console import Steps, print_problem_rows
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.plan_options import split_names
+from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Severity
 
 _HELP = """Describe what is wrong with a cluster before anything fails, with the figure at stake and the remedy.
@@ -25,7 +27,7 @@ docs/failures.md lists everything that is looked at.
 """
 
 
-@asks("doctor", "doctor.json", text=_HELP)
+@asks("doctor", "doctor.json", version=2, text=_HELP)
 def doctor(
     snapshot: str,
     given: Mapping[str, Any],
@@ -43,14 +45,37 @@ def doctor(
     ] = None,
 ) -> Found:
     """Examine; the text that users read is the help above."""
-    from kafka_capacity.cli.examining import doctor_answer, doctor_document, examine_snapshot, print_problems
+    from kafka_capacity.cli.plan_input import ask_snapshot
+    from kafka_capacity.plan.handing import failures_today
 
     begin("reading the snapshot")
-    examined = examine_snapshot(snapshot, given, controllers)
-    is_bad = fail_on is not None and any(one.severity.is_at_least(fail_on) for one in examined.problems)
+    asked = ask_snapshot(snapshot, {**given, "controllers": _voters(controllers)})
+    problems = failures_today(asked).problems_today(asked.basis.findings)
+    counts = {severity: sum(one.severity is severity for one in problems) for severity in Severity}
+    summary = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
+    is_bad = fail_on is not None and any(one.severity.is_at_least(fail_on) for one in problems)
     return Found(
-        answer=doctor_answer(examined),
-        document=lambda: doctor_document(examined),
-        show=lambda: print_problems(examined),
+        of=asked.basis.snapshot,
+        answer=lambda: summary or "nothing wrong was found",
+        document=lambda: {"problems": problems.to_json()},
+        show=lambda: print_problem_rows("Problems", problems) if len(problems) else None,
         exit_status=EXIT_FATAL_FINDINGS if is_bad else 0,
     )
+
+
+def _voters(text: str | None) -> list[str]:
+    """Split ``1:a,2:b,3``, and check it before anything is read.
+
+    Raises:
+        RequestError: an id is no number, comes twice, or there is none at all.
+    """
+    from kafka_capacity.questions.failures.request import ControllerRequest
+
+    voters = split_names(text or "")
+    try:
+        ControllerRequest.parse(voters)
+    except RequestError as error:
+        raise RequestError(f"--controllers: {error}") from None
+    if text is not None and not voters:
+        raise RequestError("--controllers: there is none; name the voters, such as 1:a,2:b,3:c, or leave it out")
+    return voters

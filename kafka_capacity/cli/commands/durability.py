@@ -9,6 +9,7 @@ import typer
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import MaxRows
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 
@@ -31,6 +32,7 @@ An inventory does not tell how producers are set: --acks and --idempotence are a
     *fields_of(DurabilityParameters),
     "election_rules",
     "throttle_bytes_per_second",
+    version=2,
     text=_HELP,
 )
 def durability(
@@ -51,17 +53,10 @@ def durability(
         bool,
         typer.Option("--check", help="Let brokers fail at random, too, and print how far the closed form is off."),
     ] = False,
-    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
+    max_rows: MaxRows = 20,
 ) -> Found:
     """Look at durability; the text that users read is the help above."""
-    from kafka_capacity.cli.durability_table import durability_answer, print_durability, side_of
-    from kafka_capacity.cli.durable import durability_document, find_durability
+    from kafka_capacity.cli.durable import find_durability
 
-    found = find_durability(snapshot, given, explain or (), begin, max_failures=max_failures, is_checked=is_checked)
-    side = side_of(found)
-    return Found(
-        answer=durability_answer(found, side),
-        hint="" if explain else "--explain TOPIC, for a shortest way to every outcome",
-        document=lambda: durability_document(found),
-        show=lambda: print_durability(found, side, max_rows=max_rows),
-    )
+    more: dict[str, Any] = {"max_failures": max_failures, "is_checked": is_checked, "max_rows": max_rows}
+    return find_durability(snapshot, given, explain or (), begin, **more)

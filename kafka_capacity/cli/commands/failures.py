@@ -9,6 +9,7 @@ import typer
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import MaxRows
 
 _HELP = """Work out what breaks when brokers or racks die: what is offline, what refuses writes, who is overloaded.
 
@@ -34,6 +35,7 @@ Amounts are bytes, rates bytes per second, times seconds.
     "election_rules",
     "throttle_bytes_per_second",
     "seed",
+    version=3,
     text=_HELP,
     also={"failure_sets": "--brokers"},
 )
@@ -46,18 +48,9 @@ def failures(
         typer.Option("--racks", metavar="RACK,…", help="Racks that are lost together. May be repeated, a set each."),
     ] = None,
     has_pairs: Annotated[bool, typer.Option("--pairs", hidden=True, help="Beside given sets lose every pair.")] = False,
-    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 10,
+    max_rows: MaxRows = 10,
 ) -> Found:
     """Lose brokers; the text that users read is the help above."""
-    from kafka_capacity.cli.failing import failures_document, lose_brokers
-    from kafka_capacity.cli.failure_table import failures_answer, print_failures
-    from kafka_capacity.questions.failures.tables import failure_tables
+    from kafka_capacity.cli.failing import lose_brokers
 
-    failed = lose_brokers(snapshot, given, racks or (), begin, has_pairs=has_pairs)
-    tables = failure_tables(failed.result)
-    return Found(
-        answer=failures_answer(failed, tables),
-        hint="" if failed.result.scenario.given else "--brokers ID,…, for each topic that their loss together concerns",
-        document=lambda: failures_document(failed),
-        show=lambda: print_failures(failed, tables, max_rows=max_rows),
-    )
+    return lose_brokers(snapshot, given, racks or (), begin, has_pairs=has_pairs, max_rows=max_rows)

@@ -35,7 +35,7 @@ Amounts are bytes, rates bytes per second, times seconds.
 """
 
 
-@asks("groups", "groups.json", *fields_of(GroupParameters), "seed", text=_HELP)
+@asks("groups", "groups.json", *fields_of(GroupParameters), "seed", version=2, text=_HELP)
 def groups(
     snapshot: str,
     given: Mapping[str, Any],
@@ -49,8 +49,7 @@ def groups(
 ) -> Found:
     """Simulate groups; the text that users read is the help above."""
     from kafka_capacity.cli.group_files import groups_document, write_groups
-    from kafka_capacity.cli.group_planning import plan_groups
-    from kafka_capacity.cli.group_table import print_group, print_groups
+    from kafka_capacity.cli.group_planning import plan_groups, print_group, print_groups
 
     planned = plan_groups(snapshot, given, begin)
 
@@ -61,7 +60,8 @@ def groups(
 
     is_unfit = any(group.recommended is None for group in planned.groups)
     return Found(
-        answer=f"{planned.cluster} on {planned.ds}: {planned.answer.headline or 'there are no consumer groups.'}",
+        of=planned.basis.snapshot,
+        answer=lambda: planned.answer.headline or "there are no consumer groups.",
         hint="" if "groups" in given or not planned.groups else "--group NAME, for all about one of them",
         document=lambda: groups_document(planned),
         show=show,

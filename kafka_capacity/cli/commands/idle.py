@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-
-SCHEMA_VERSION = 1
+from kafka_capacity.cli.options import MaxRows
 
 _HELP = """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
@@ -22,15 +19,14 @@ With --out it writes idle.json into DIR. Nothing is removed.
 """
 
 
-@asks("idle", "idle.json", text=_HELP)
+@asks("idle", "idle.json", version=1, text=_HELP)
 def idle(
     snapshot: str,
     given: Mapping[str, Any],
     begin: Steps,
-    max_rows: Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")] = 20,
+    max_rows: MaxRows = 20,
 ) -> Found:
     """List idle topics; the text that users read is the help above."""
-    from kafka_capacity.cli.documents import document_head
     from kafka_capacity.cli.plan_input import ask_snapshot
     from kafka_capacity.questions.idle.decide import decide_idle, largest_first
     from kafka_capacity.questions.idle.evaluate import evaluate_idle
@@ -40,16 +36,15 @@ def idle(
     tables = evaluate_idle(found)
     answer = decide_idle(tables)
     topics, brokers = largest_first(tables["idle_topics"]), largest_first(tables["idle_brokers"])
-    sentences = [answer.headline, *answer.reasons]
     document = {
-        **document_head(SCHEMA_VERSION, cluster=found.snapshot.cluster, ds=found.snapshot.ds),
         **tables["idle_scope"].to_pylist()[0],
-        "sentences": sentences,
+        "sentences": [answer.headline, *answer.reasons],
         "idle_topics": topics,
         "brokers": brokers,
     }
     return Found(
-        answer=f"{found.snapshot.cluster} on {found.snapshot.ds}: {answer.headline}",
+        of=found.snapshot,
+        answer=lambda: answer.headline,
         document=lambda: document,
         show=lambda: _print(answer.reasons, topics, brokers, max_rows),
     )

@@ -11,7 +11,16 @@ import typer
 
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, Application, app
 from kafka_capacity.cli.console import print_problem_rows, progress_bar, say
-from kafka_capacity.cli.options import ClusterName, Day, Quiet, SnapshotFormat, day_or_today, takes_snapshot
+from kafka_capacity.cli.options import (
+    ClusterName,
+    Day,
+    NeededFolder,
+    Quiet,
+    SnapshotFormat,
+    day_or_today,
+    file_option,
+    takes_snapshot,
+)
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
 
@@ -27,8 +36,6 @@ SECRETS_IN_ENVIRONMENT = {
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
 app.add_typer(inventory, name="inventory")
-
-Out = Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")]
 
 
 def connection_settings(bootstrap_servers: str | None, config: Path | None, environment: dict[str, str]) -> Any:
@@ -65,17 +72,15 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
 @inventory.command("export")
 def export(
     cluster: ClusterName,
-    out: Out,
+    out: NeededFolder,
     bootstrap_servers: Annotated[
         str | None, typer.Option(metavar="HOST:PORT,…", help="Some brokers of the cluster.")
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
+        file_option(
             metavar="FILE.json",
-            help="More settings, as in the extra of an Airflow Kafka connection: security.protocol, sasl.mechanism, "
+            text="More settings, as in the extra of an Airflow Kafka connection: security.protocol, sasl.mechanism, "
             "ssl.ca.location and so on. Secrets may instead be in the environment, as "
             f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
         ),
@@ -102,40 +107,32 @@ def export(
 def import_(
     assignment: Annotated[
         Path,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
+        file_option(
             metavar="A.json",
-            help="What kafka-reassign-partitions printed (--generate, its whole output), or a reassignment file.",
+            text="What kafka-reassign-partitions printed (--generate, its whole output), or a reassignment file.",
         ),
     ],
     brokers: Annotated[
         Path,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
+        file_option(
             metavar="B.json",
-            help='The brokers: a list of {"id", "rack"} with optional capacities, or Cruise Control\'s capacity.json.',
+            text='The brokers: a list of {"id", "rack"} with optional capacities, or Cruise Control\'s capacity.json.',
         ),
     ],
     cluster: ClusterName,
-    out: Out,
+    out: NeededFolder,
     log_dirs: Annotated[
         Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
+        file_option(
             metavar="L.json",
-            help="What kafka-log-dirs --describe printed; without it no size is known.",
+            text="What kafka-log-dirs --describe printed; without it no size is known.",
         ),
     ] = None,
     capacity: Annotated[
         Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
+        file_option(
             metavar="capacity.json",
-            help="Cruise Control's capacities, beside a list of brokers with their racks.",
+            text="Cruise Control's capacities, beside a list of brokers with their racks.",
         ),
     ] = None,
     ds: Day = None,

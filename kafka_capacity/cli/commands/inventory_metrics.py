@@ -10,7 +10,7 @@ import typer
 
 from kafka_capacity.cli.commands.inventory import inventory, write_inventory
 from kafka_capacity.cli.console import progress_bar, say
-from kafka_capacity.cli.options import Quiet, SnapshotFormat, takes_snapshot
+from kafka_capacity.cli.options import Quiet, SnapshotFormat, file_option, takes_snapshot
 from kafka_capacity.errors import RequestError, SourceError
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ BrokerLabel = Annotated[
 Headers = Annotated[
     Pairs, typer.Option(metavar="NAME=VALUE", help="Sent with every request, such as X-Scope-OrgID=tenant.")
 ]
-CaFile = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, metavar="CA.pem", help="The CAs of an https:// server.")
-]
+CaFile = Annotated[Path | None, file_option(metavar="CA.pem", text="The CAs of an https:// server.")]
 
 
 @inventory.command("metrics")

@@ -10,7 +10,7 @@ import typer
 
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import print_answer, progress_bar
-from kafka_capacity.cli.options import BrokersFile, OutFolder, Quiet, takes_snapshot
+from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
@@ -45,7 +45,7 @@ def plan(
     is_explained: Annotated[
         bool, typer.Option("--explain", help="Say of each option why it moves what it moves, and how wave by wave.")
     ] = False,
-    has_to_fit: Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")] = False,
+    has_to_fit: HasToFit = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Plan; the text that users read is the help above."""
@@ -53,10 +53,9 @@ def plan(
         raise RequestError("--explain: is for people, and --json holds all of it; leave one out")
     keep_pandas_out()
     began = time.perf_counter()
-    from kafka_capacity.cli.plan_caveats import plan_decision
     from kafka_capacity.cli.plan_files import plan_files, write_plan
     from kafka_capacity.cli.plan_table import print_plan, verdict_lines
-    from kafka_capacity.cli.planning import make_plan
+    from kafka_capacity.cli.planning import make_plan, plan_decision
 
     with progress_bar(is_quiet=is_quiet) as begin:
         planned = make_plan(snapshot, given, brokers, begin)

@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_lines, progress_bar, say
-from kafka_capacity.cli.options import BrokersFile, CpuSamples, Quiet, ShapesFile, takes_snapshot
-from kafka_capacity.cli.plan_options import fields_of, request_of, takes
+from kafka_capacity.cli.options import (
+    BrokersFile,
+    CpuSamples,
+    NeededFolder,
+    Quiet,
+    ShapesFile,
+    file_option,
+    takes_snapshot,
+)
+from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest
 
@@ -30,21 +36,19 @@ Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 @takes_snapshot(is_needed=False)
 @takes(*fields_of(PlanRequest))
 def report(
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")],
+    out: NeededFolder,
     given: Mapping[str, Any],
     snapshot: str | None = None,
     earlier: Annotated[
         Path | None,
-        typer.Option("--from", exists=True, dir_okay=False, metavar="report.json", help="The data of a report."),
+        file_option("--from", metavar="report.json", text="The data of a report."),
     ] = None,
     last: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
             "--last",
-            exists=True,
-            dir_okay=False,
             metavar="report.json",
-            help="The report before: says what changed since.",
+            text="The report before: says what changed since.",
         ),
     ] = None,
     brokers: BrokersFile = None,
@@ -61,7 +65,7 @@ def report(
         from kafka_capacity.cli.plan_input import run_step_by_step
         from kafka_capacity.cli.planning import ask_plan
         from kafka_capacity.cli.report_files import serious_texts, simulate_report, write_report
-        from kafka_capacity.cli.size_files import read_size_files
+        from kafka_capacity.cli.sizing import read_size_files
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
         from kafka_capacity.plan.report import render_all
@@ -73,7 +77,7 @@ def report(
             decision = None
             rendered = rerender(earlier.read_bytes())
         else:
-            files = read_size_files(shapes_file, cpu_samples, request_of("not read yet", "2000-01-01", given))
+            files = read_size_files(shapes_file, cpu_samples, given)
             begin("reading the snapshot")
             asked = ask_plan(str(snapshot), given, brokers, **files.given)
             run = run_step_by_step(begin, begun=1)

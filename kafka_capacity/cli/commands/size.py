@@ -10,7 +10,7 @@ import typer
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-from kafka_capacity.cli.options import CpuSamples, ShapesFile
+from kafka_capacity.cli.options import CpuSamples, HasToFit, ShapesFile
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
@@ -44,6 +44,7 @@ Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US do
     "size.json",
     *fields_of(DemandParameters, SizingParameters),
     *_OF_OTHER_SECTIONS,
+    version=1,
     text=_HELP,
     also={"planned_events": "--events", "sizing_broker_counts": "--broker-counts"},
 )
@@ -54,20 +55,22 @@ def size(
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
     is_everything: Annotated[bool, typer.Option("--all", help="List every option that was tried.")] = False,
-    has_to_fit: Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")] = False,
+    has_to_fit: HasToFit = False,
 ) -> Found:
     """Size; the text that users read is the help above."""
-    from kafka_capacity.cli.size_table import next_step, print_size, view_of
-    from kafka_capacity.cli.sizing import size_cluster, size_document
+    from kafka_capacity.cli.sizing import next_step, print_size, size_cluster, size_document
+    from kafka_capacity.questions.capacity.share import sizing_tables
+    from kafka_capacity.questions.capacity.sizing_view import view_sizing
     from kafka_capacity.questions.capacity.sizing_words import headline
 
-    done = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
-    document = size_document(done)
-    view = view_of(done, document)
+    found, sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
+    document = size_document(found, sized)
+    view = view_sizing(sizing_tables(found, sized), document, document["request"])
     return Found(
-        answer=f"{view.document['cluster']} on {view.document['ds']}: {headline(view)}",
+        of=found.inputs.snapshot,
+        answer=lambda: headline(view),
         hint=next_step(view, snapshot),
         document=lambda: document,
-        show=lambda: print_size(done, view, is_everything=is_everything),
-        exit_status=EXIT_NOTHING_FITS if has_to_fit and done.sized.advice.recommended is None else 0,
+        show=lambda: print_size(found, view, is_everything=is_everything),
+        exit_status=EXIT_NOTHING_FITS if has_to_fit and sized.advice.recommended is None else 0,
     )

@@ -20,25 +20,17 @@ _SUBJECTS = {
 }
 
 
-def _format_cores(amount: float) -> str:
-    return f"{amount:,.2f} cores a broker"
-
-
 _AMOUNTS: dict[str, Callable[[float], str]] = {
     TRAFFIC: format_rate,
     STORED: format_bytes,
-    CPU: _format_cores,
+    CPU: "{:,.2f} cores a broker".format,
     MOVES: format_duration,
 }
 _UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes", CPU: "cores", MOVES: "seconds"}
 
 
 def drift_problems(scores: Mapping[str, Any] | None) -> tuple[Problem, ...]:
-    """Return a problem each figure that has drifted.
-
-    Args:
-        scores: ``scores.json``; ``None`` where nothing was scored, and of earlier versions without drifts.
-    """
+    """Return a problem each figure that has drifted; none where nothing was scored, or by an earlier version."""
     return tuple(_problem(drift) for drift in (scores or {}).get("drifts", ()))
 
 

@@ -31,7 +31,11 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
 
     A move counts once, for the newest plan that planned it: plans of later days find it done.
     """
-    days = [day for day in list_inventory_days(store, cluster) if day <= ds and _has_inventory(store, cluster, day)]
+    days = [
+        day
+        for day in list_inventory_days(store, cluster)
+        if day <= ds and has_manifest(store, inventory_prefix(cluster, day))
+    ]
     held: dict[str, _Held] = {}
     found: dict[tuple[str, str], MoveScore] = {}
     for made_on, plan_id in list_plans(store, cluster):
@@ -54,10 +58,6 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
             if score is not None:
                 found[score.done_by, score.scenario_id] = score
     return [found[key] for key in sorted(found)]
-
-
-def _has_inventory(store: ObjectStore, cluster: str, day: str) -> bool:
-    return has_manifest(store, inventory_prefix(cluster, day))
 
 
 def _planned(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[tuple[dict[str, Any], pa.Table]]:

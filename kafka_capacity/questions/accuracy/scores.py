@@ -13,6 +13,8 @@ from statistics import mean, median
 
 from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
+from kafka_capacity.hardware.plain import filled
+from kafka_capacity.objects.tables import Int32
 from kafka_capacity.questions.accuracy.watch import Held, watch
 from kafka_capacity.text import format_percent
 
@@ -26,17 +28,7 @@ LEAST_AGE_DAYS = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What an earlier plan expected of one figure.
-
-    Attributes:
-        plan_id: of the plan.
-        made_on: the day of its inventory.
-        figure: :data:`TRAFFIC` or :data:`STORED`.
-        dates: D days, ``YYYY-MM-DD``, ascending.
-        middle: D values.
-        high: D values.
-        high_quantile: how often the figure should stay below the high estimate.
-    """
+    """What an earlier plan expected of :data:`TRAFFIC` or :data:`STORED`: two values at each of D ascending days."""
 
     plan_id: str
     made_on: str
@@ -49,27 +41,16 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One prediction against what came.
+    """One prediction of a figure for a day against what came; an error above 0 is too much.
 
-    Attributes:
-        plan_id: of the plan.
-        made_on: when it was predicted.
-        scored_on: the day it is about.
-        figure: which.
-        age_days: between the two.
-        middle: the middle estimate for that day.
-        high: the high one.
-        observed: what came.
-        error_ratio: (middle − observed) ÷ observed: above 0 for too much.
-        is_below_high: whether what came stayed below the high estimate.
-        high_quantile: how often it should.
+    ``high_quantile`` is how often what comes should stay below the high estimate.
     """
 
     plan_id: str
     made_on: str
     scored_on: str
     figure: str
-    age_days: int
+    age_days: Int32
     middle: float
     high: float
     observed: float
@@ -247,28 +228,21 @@ def score(prediction: Prediction, day: str, observed: float) -> Score | None:
     high = value_at(prediction.dates, prediction.high, day)
     if age < LEAST_AGE_DAYS or middle is None or high is None or observed <= 0:
         return None
-    return Score(
-        plan_id=prediction.plan_id,
-        made_on=prediction.made_on,
+    return filled(
+        Score,
+        prediction,
         scored_on=day,
-        figure=prediction.figure,
         age_days=age,
         middle=middle,
         high=high,
         observed=observed,
         error_ratio=(middle - observed) / observed,
         is_below_high=observed <= high,
-        high_quantile=prediction.high_quantile,
     )
 
 
 def summarise(scores: Sequence[Score], watched: Sequence[Score] | None = None) -> tuple[ScoreSummary, ...]:
-    """Sum scores up by figure.
-
-    Args:
-        scores: those that count in the sums.
-        watched: those that tell of drift, where these are more.
-    """
+    """Sum scores up by figure; what is watched for drift may be more."""
     figures = sorted({one.figure for one in scores})
     longer = scores if watched is None else watched
     return tuple(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pyarrow as pa
-
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_document, read_manifest, read_table
 from kafka_capacity.objects.keys import list_score_days, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.objects.tables import schema_of
 from kafka_capacity.questions.accuracy.scores import Score
 
 KIND = "scores"
@@ -17,21 +16,7 @@ TABLE = "scores"
 DOCUMENT = "scores.json"
 SCHEMA_VERSION = 1
 
-SCORES = pa.schema(
-    [
-        pa.field("plan_id", pa.string(), nullable=False),
-        pa.field("made_on", pa.string(), nullable=False),
-        pa.field("scored_on", pa.string(), nullable=False),
-        pa.field("figure", pa.string(), nullable=False),
-        pa.field("age_days", pa.int32(), nullable=False),
-        pa.field("middle", pa.float64(), nullable=False),
-        pa.field("high", pa.float64(), nullable=False),
-        pa.field("observed", pa.float64(), nullable=False),
-        pa.field("error_ratio", pa.float64(), nullable=False),
-        pa.field("is_below_high", pa.bool_(), nullable=False),
-        pa.field("high_quantile", pa.float64(), nullable=False),
-    ]
-)
+SCORES = schema_of(Score)
 
 
 def read_scores(store: ObjectStore, cluster: str, ds: str) -> list[Score]:

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from kafka_capacity.demand.calendar_days import days_between
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.text import format_percent
 
 ALLOWED, MAX_A_WEEK, FLAGGED = 0.10, 0.14, 0.16
@@ -53,16 +54,7 @@ _SHOWN_WEEKS = 3
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a plan predicted, and what came.
-
-    Attributes:
-        figure: which.
-        plan_id: of the plan.
-        made_on: when it was made.
-        scored_on: the day that it is about.
-        expected: predicted.
-        observed: what came.
-    """
+    """What a plan predicted of a figure for a day, and what came."""
 
     figure: str
     plan_id: str
@@ -150,11 +142,7 @@ def baselines(made_on: Iterable[str]) -> list[str]:
 
 
 def find_drift(held: Sequence[Held]) -> Drift | None:
-    """Return how far what came has left what was predicted; ``None`` where it has not by the last one.
-
-    Args:
-        held: one a week, or one a move, ascending.
-    """
+    """Return how far what came, ascending, has left what was predicted; ``None`` where it has not by the last one."""
     for sign in (1.0, -1.0):
         total, start = 0.0, len(held)
         for place, one in enumerate(held):
@@ -165,15 +153,12 @@ def find_drift(held: Sequence[Held]) -> Drift | None:
             total = min(max(0.0, total + beyond), FLAGGED + MAX_A_WEEK)
         if total >= FLAGGED - 1e-12:
             since, last = held[start:], held[-1]
-            return Drift(
-                figure=last.figure,
-                plan_id=last.plan_id,
-                made_on=last.made_on,
+            return filled(
+                Drift,
+                last,
                 since=since[0].scored_on,
                 last=last.scored_on,
                 count=len(since),
-                expected=last.expected,
-                observed=last.observed,
                 ratio=math.exp(median(one.error for one in since[-_SHOWN_WEEKS:])),
             )
     return None

@@ -8,6 +8,7 @@ fullest one will have.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +19,9 @@ from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class AddedLoad:
-    """What added topics put on the fullest broker, float64[D] each.
-
-    Attributes:
-        client_in, follower_in, client_out, replication_out: bytes per second at peak.
-        disk_bytes: stored.
-        replicas: how many.
-    """
+    """What added topics put on the fullest broker, float64[D] each: bytes a second at peak, stored bytes, replicas."""
 
     client_in: NDArray[np.float64]
     follower_in: NDArray[np.float64]
@@ -37,25 +32,12 @@ class AddedLoad:
 
 
 def added_load(workload: Workload, broker_count: int, replication_factor: int | None) -> AddedLoad:
-    """Charge the topics to one broker of so many.
-
-    Args:
-        workload: with the outlook that adds them.
-        broker_count: over how many brokers they are spread, at least 1.
-        replication_factor: of all topics; ``None`` keeps each topic's own.
-    """
+    """Charge the topics to one broker of so many, 1 at least; without a factor each topic keeps its own."""
     dates = workload.outlook.dates
     totals = np.zeros((6, len(dates)))
     for topic in workload.outlook.added:
         totals += _one(topic, dates, broker_count, replication_factor or topic.replication_factor)
-    return AddedLoad(
-        client_in=totals[0],
-        follower_in=totals[1],
-        client_out=totals[2],
-        replication_out=totals[3],
-        disk_bytes=totals[4],
-        replicas=totals[5],
-    )
+    return AddedLoad(*totals)
 
 
 def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor: int) -> NDArray[np.float64]:
@@ -78,29 +60,21 @@ def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor:
     )
 
 
-def added_bytes(workload: Workload) -> NDArray[np.float64]:
-    """Return float64[D], what one replica of each partition of all added topics holds together."""
+def added_bytes(workload: Workload, *, is_every_replica: bool) -> NDArray[np.float64]:
+    """Return float64[D], what all replicas of all added topics hold together, or one of each partition."""
     found = np.zeros(len(workload.outlook.dates))
     for topic in workload.outlook.added:
-        found += _stored(topic, workload.outlook.dates)
+        copies = topic.replication_factor if is_every_replica else 1
+        found += copies * _stored(topic, workload.outlook.dates)
     return found
 
 
-def added_replica_bytes(workload: Workload) -> NDArray[np.float64]:
-    """Return float64[D], what all replicas of all added topics hold together."""
+def added_totals(workload: Workload, *figures: Callable[[AddedTopic], float]) -> NDArray[np.float64]:
+    """Return float64[K, D], figures of all added topics together, each from the day on that it is there."""
     dates = workload.outlook.dates
-    found = np.zeros(len(dates))
+    found = np.zeros((len(figures), len(dates)))
     for topic in workload.outlook.added:
-        found += topic.replication_factor * _stored(topic, dates)
-    return found
-
-
-def added_traffic(workload: Workload) -> NDArray[np.float64]:
-    """Return float64[D], bytes per second produced to all added topics together, each at its own peak."""
-    dates = workload.outlook.dates
-    found = np.zeros(len(dates))
-    for topic in workload.outlook.added:
-        found += topic.bytes_in_peak_bytes_per_second * np.array([date >= topic.from_date for date in dates])
+        found += np.outer([figure(topic) for figure in figures], [date >= topic.from_date for date in dates])
     return found
 
 

@@ -35,16 +35,7 @@ PLAIN_HEADROOM_RATIO = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """All that such calculators take.
-
-    Attributes:
-        mean_in_bytes_per_second: produced to the cluster on average.
-        peak_in_bytes_per_second: at peak.
-        fan_out: how often it is read.
-        replication_factor: of a byte that is produced, on average.
-        retention_seconds: of it.
-        replicas: of all partitions.
-    """
+    """All that such calculators take; replication and retention are those of a produced byte, on average."""
 
     mean_in_bytes_per_second: float
     peak_in_bytes_per_second: float
@@ -56,13 +47,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalculatorAnswer:
-    """What a calculator says.
-
-    Attributes:
-        brokers: how many.
-        by_constraint: the brokers that each constraint asks for, before rounding to whole zones.
-        usd_per_month: NaN where it does not say.
-    """
+    """What a calculator says: brokers, those that each constraint asks for before rounding, dollars (NaN for none)."""
 
     brokers: int
     by_constraint: dict[str, float]

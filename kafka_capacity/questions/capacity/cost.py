@@ -5,8 +5,15 @@ Traffic between racks, at mean rates, with R racks that have brokers:
     replicated: to each follower that is not in the rack of its leader, from the real replica lists;
     consumed: (R - 1) / R of it; with follower fetching what is read from racks without a replica.
 
+Disks cost what is billed: the space that is provisioned, while it is. A volume can be made larger at any time, never
+smaller. So one that is kept costs what was once provisioned, and more where more is needed; one that is bought is as
+large as it must be and grows with what it holds. Where a volume is bought anyway, a smaller one may take its place once
+less is needed, such as after a cut of retention: once at most, on the date on which that is cheapest. Throughput is
+provisioned apart, and follows what each date needs. Managed disks cost what is stored at each date, disks that come
+with a machine nothing or the space there is.
+
 A month has 730 hours. Each part is reckoned at each date of the outlook, and a month costs their average over the time
-up to the horizon. Traffic is that of the middle estimate; disks: :mod:`kafka_capacity.questions.capacity.disks`.
+up to the horizon. Traffic is that of the middle estimate.
 """
 
 from __future__ import annotations
@@ -18,29 +25,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import time_shares
+from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
-from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shapes import GIB, Shape
+from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
+from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, Shape, Volume
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.capacity.disks import disk_costs
+from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.loads import PlacedLoads
+from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.results import CapacityUse, MonthlyCost
 
 HOURS_A_MONTH = 730.0
 DAYS_A_MONTH = HOURS_A_MONTH / 24
 _MONTH_SECONDS = HOURS_A_MONTH * 3600
+_DISK, _DISK_IO = RESOURCES.index(Resource.DISK), RESOURCES.index(Resource.DISK_IO)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrafficBetweenRacks:
-    """Mean bytes per second that leave their rack at each date, float64[D].
-
-    Attributes:
-        produced: from producers to leaders.
-        replicated: from leaders to followers.
-        consumed: from brokers to consumers.
-        ingest: produced in all, whatever the rack.
-    """
+    """Mean bytes per second at each date, float64[D]: what leaves its rack, and ``ingest``, all that is produced."""
 
     produced: NDArray[np.float64]
     replicated: NDArray[np.float64]
@@ -51,17 +54,22 @@ class TrafficBetweenRacks:
 def traffic_between_racks(
     workload: Workload, placed: PlacedLoads, *, replication_factor: int | None = None
 ) -> TrafficBetweenRacks:
-    """Add up what leaves its rack.
-
-    Args:
-        workload: the partitions.
-        placed: who holds what.
-        replication_factor: of topics that the outlook adds; ``None`` keeps each topic's own.
-    """
+    """Add up what leaves its rack; topics that the outlook adds keep their own factor where none is given."""
     produced = workload.load.bytes_in_mean_bytes_per_second
     consumed = workload.load.bytes_out_mean_bytes_per_second
     racks = len(placed.brokers.rack_names())
-    new_in, new_out, new_copies = _added(workload, len(placed.brokers), racks, replication_factor)
+    brokers = len(placed.brokers)
+
+    def copied(topic: AddedTopic) -> float:
+        factor = min(replication_factor or topic.replication_factor, brokers)
+        return topic.bytes_in_mean_bytes_per_second * _followers_elsewhere(factor, racks)
+
+    new_in, new_out, new_copies = added_totals(
+        workload,
+        lambda topic: topic.bytes_in_mean_bytes_per_second,
+        lambda topic: topic.bytes_out_mean_bytes_per_second,
+        copied,
+    )
     ingest = _at_dates(workload, produced) + new_in
     if racks < 2:
         none = np.zeros_like(ingest)
@@ -90,18 +98,6 @@ def _at_dates(workload: Workload, rates: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray(by_class @ outlook.rate_ratio)
 
 
-def _added(workload: Workload, brokers: int, racks: int, wanted_factor: int | None) -> NDArray[np.float64]:
-    """Return float64[3, D], what added topics produce, consume and replicate to other racks."""
-    dates = workload.outlook.dates
-    found = np.zeros((3, len(dates)))
-    for topic in workload.outlook.added:
-        factor = min(wanted_factor or topic.replication_factor, brokers)
-        produced = topic.bytes_in_mean_bytes_per_second
-        figures = (produced, topic.bytes_out_mean_bytes_per_second, produced * _followers_elsewhere(factor, racks))
-        found += np.outer(figures, [date >= topic.from_date for date in dates])
-    return found
-
-
 def _followers_elsewhere(factor: int, racks: int) -> float:
     """Return how many followers are in other racks than their leader, on average, where racks hold as even as can be.
 
@@ -117,10 +113,9 @@ def monthly_cost(
     shape: Shape,
     use: CapacityUse,
     placed: PlacedLoads,
-    workload: Workload,
     traffic: TrafficBetweenRacks,
-    limits: Limits,
-    estimate: int,
+    workload: Workload,
+    request: SizingRequest,
     *,
     provisioned_bytes: NDArray[np.float64] | None = None,
     is_replaced: bool = True,
@@ -131,28 +126,92 @@ def monthly_cost(
         shape: of its brokers.
         use: what they carry.
         placed: the same, before the shape was known.
-        workload: the partitions.
         traffic: what leaves its rack.
-        limits: how far disks may be used: what is bought is larger by that.
-        estimate: of growth, that disks are bought for.
+        workload: the partitions.
+        request: how far disks may be used, since what is bought is larger by that, and the estimate that decides.
         provisioned_bytes: float64[B], the volumes that there are already, 0 for none; ``None`` where all are bought.
         is_replaced: whether smaller volumes may take the place of others.
     """
     between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
     at_dates = {
         "brokers": np.full(len(use.dates), len(use.brokers) * shape.usd_per_hour * HOURS_A_MONTH),
-        "disks": disk_costs(
-            shape, use, placed, workload, limits, estimate,
-            provisioned_bytes=provisioned_bytes, is_replaced=is_replaced,
-        ),
+        "disks": _disk_costs(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced),
         "between_racks": _per_gib(between, shape.usd_per_gib_between_racks),
         "ingest": _per_gib(traffic.ingest, shape.usd_per_gib_in),
-    }  # fmt: skip
+    }
     shares = time_shares(use.dates)
     return MonthlyCost(
         **{part: float(shares @ usd) for part, usd in at_dates.items()},
         by_date=tuple(np.sum(list(at_dates.values()), axis=0).tolist()),
     )
+
+
+def _disk_costs(
+    shape: Shape,
+    use: CapacityUse,
+    placed: PlacedLoads,
+    workload: Workload,
+    request: SizingRequest,
+    provisioned_bytes: NDArray[np.float64] | None,
+    *,
+    is_replaced: bool,
+) -> NDArray[np.float64]:
+    """Return float64[D], US dollars a month."""
+    limits, estimate = request.limits, request.estimate
+    if shape.disk_kind is DiskKind.MANAGED:
+        stored = placed.sizes[:, estimate].sum(axis=0) + added_bytes(workload, is_every_replica=False)
+        return np.asarray(stored / GIB * shape.usd_per_gib_month)
+    held = use.load[CONDITIONS.index(Condition.NORMAL), _DISK, estimate] / limits.disk_ratio
+    volume = shape.volume
+    if volume is None:
+        there_is = np.where(np.isfinite(use.capacity[_DISK]), use.capacity[_DISK], held)
+        return np.asarray(
+            there_is.sum(axis=1) / GIB * shape.usd_per_gib_month if shape.usd_per_gib_month else 0.0 * held[:, 0]
+        )
+    # A hair less than a whole GiB more is rounding, and not one more to be bought.
+    needed = np.ceil(np.minimum(held, volume.largest_bytes) / GIB - 1e-6)
+    provisioned = np.zeros(len(use.brokers)) if provisioned_bytes is None else np.ceil(provisioned_bytes / GIB - 1e-6)
+    size = provisioned_sizes(needed, provisioned, time_shares(use.dates), is_replaced=is_replaced)
+    return np.asarray(size.sum(axis=1) * volume.usd_per_gib_month + _throughput(volume, use, limits, estimate))
+
+
+def provisioned_sizes(
+    needed: NDArray[np.float64], provisioned: NDArray[np.float64], shares: NDArray[np.float64], *, is_replaced: bool
+) -> NDArray[np.float64]:
+    """Return float64[D, B], how large each volume is at each date.
+
+    Args:
+        needed: float64[D, B], how large it must be.
+        provisioned: float64[B], how large it is today, 0 where there is none yet.
+        shares: float64[D], of the time up to the horizon.
+        is_replaced: whether a smaller one may take its place, on the date on which that is cheapest.
+
+    Worked example: 100 are provisioned, 60 are needed at first and 20 in the end
+        >>> needed, shares = np.array([[60.0], [60.0], [20.0]]), np.array([0.25, 0.5, 0.25])
+        >>> provisioned_sizes(needed, np.array([100.0]), shares, is_replaced=False).ravel().tolist()
+        [100.0, 100.0, 100.0]
+        >>> provisioned_sizes(needed, np.array([100.0]), shares, is_replaced=True).ravel().tolist()
+        [60.0, 60.0, 60.0]
+    """
+    kept = np.maximum(np.maximum.accumulate(needed, axis=0), provisioned)
+    best = kept
+    for place in range(len(needed)) if is_replaced else ():
+        replaced = np.concatenate([kept[:place], np.maximum.accumulate(needed[place:], axis=0)])
+        best = np.where(shares @ replaced < shares @ best, replaced, best)
+    return best
+
+
+def _throughput(volume: Volume, use: CapacityUse, limits: Limits, estimate: int) -> NDArray[np.float64]:
+    wanted = limits.conditions()
+    ratios = np.array([limits.ratio(Resource.DISK_IO, condition) for condition in wanted])
+    places = [CONDITIONS.index(condition) for condition in wanted]
+    used = (use.load[places, _DISK_IO, estimate] / ratios[:, None, None]).max(axis=0)
+    rate = np.minimum(used, volume.largest_bytes_per_second)
+    above = np.ceil(np.maximum(rate - volume.included_bytes_per_second, 0.0) / MIB - 1e-3).clip(min=0).sum(axis=1)
+    operations = np.ceil(rate / volume.bytes_per_second_per_iops - volume.included_iops).clip(min=0).sum(axis=1)
+    # What nobody needs costs nothing, whether or not it can be bought.
+    bought = np.where(above > 0, above * volume.usd_per_mib_per_second_month, 0.0)
+    return np.asarray(bought + operations * volume.usd_per_iops_month)
 
 
 def _per_gib(bytes_per_second: NDArray[np.float64], usd_per_gib: float) -> NDArray[np.float64]:

@@ -8,32 +8,30 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, Severity
-from kafka_capacity.questions.answer import Action, Answer, Status
+from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.approval import assumed_ratio
-from kafka_capacity.questions.capacity.key_figures import key_figures
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     badge,
     cost_sentence,
     headline,
+    later_steps,
     month_words,
     not_judged_sentence,
     option_name,
+    price_wanted,
+    run_verb,
+    tightest_phrase,
 )
-from kafka_capacity.text import format_percent, plural
+from kafka_capacity.text import format_month, format_percent, format_usd, listed, plural
 
 SINGLE_REPLICAS = "single-replicas"
 """The code of partitions with a single replica, of today and of planned topics, where a loss must be tolerated."""
 
 
 def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Answer | None:
-    """Return the answer; ``None`` for a plan that says nothing of sizing.
-
-    Args:
-        view: what the plan says; ``None`` where it can say nothing.
-        document: ``sizing.json``; empty where there is none.
-    """
+    """Return the answer; ``None`` for a plan that says nothing of sizing, whose document is empty."""
     if view is None:
         return _without_rates() if has_no_rates(document) else None
     now = view.steps[0].option if view.steps else view.nearest
@@ -135,3 +133,83 @@ def _todays(excuse: Mapping[str, Any]) -> str:
     place, _, condition = str(excuse["where"]).partition(", ")
     when = f" with {CONDITION_WORDS[condition]}" if condition in CONDITION_WORDS else ""
     return f"{resource_name(excuse['constraint'])} of {place} is beyond its limit{when}"
+
+
+_DEFINITIONS = {
+    "brokers_now": "The fewest brokers that keep every limit today: at peak, failures included.",
+    "runs_out": "The first day on which a broker of today passes a limit, at the estimate that decides.",
+    "usd_per_month": "Machines, disks, rack traffic and ingest of what is needed now, on average up to the horizon.",
+    "headroom_ratio": "What the limits leave at the tightest place up to the horizon, as a ratio of what they allow.",
+}
+
+
+def _figure(name: str, label: str, value: Any, unit: str, note: str) -> KeyFigure:
+    return KeyFigure(name=name, label=label, value=value, unit=unit, note=note, definition=_DEFINITIONS[name])
+
+
+def key_figures(view: SizingView) -> list[KeyFigure]:
+    """Return the figures: brokers now and by when, when today's run out, what they cost, and what is left."""
+    today, last = view.today, view.nearest
+    now = view.steps[0].option if view.steps else last
+    others = "" if now["shape"] == today["shape"] else f"of {now['shape']}; "
+    label = "Brokers needed now" if view.steps else "Brokers that come nearest"
+    then = f"; {listed(later_steps(view))}" if len(view.steps) > 1 else ""
+    dollars = now["total_usd_per_month"]
+    price = (
+        _figure("usd_per_month", "Cost a month", "not known", "text", price_wanted(now))
+        if dollars is None
+        else _figure(
+            "usd_per_month",
+            f"US dollars a month{', estimated' if now.get('priced_as') else ''}",
+            dollars,
+            "usd",
+            _price_note(view, now),
+        )
+    )
+    return [
+        _figure("brokers_now", label, now["broker_count"], "count", f"{others}{today['broker_count']:,} today{then}"),
+        _run_out_figure(view),
+        price,
+        _figure(
+            "headroom_ratio",
+            f"Headroom of {option_name(last)} until {format_month(view.horizon)}",
+            last["headroom_ratio"],
+            "percent",
+            tightest_phrase(last) or "nothing was judged",
+        ),
+    ]
+
+
+def _price_note(view: SizingView, option: Row) -> str:
+    now = view.today["total_usd_per_month"]
+    parts = {
+        "machines": option["brokers_usd_per_month"],
+        "disks": option["disks_usd_per_month"],
+        "traffic between racks": option["between_racks_usd_per_month"],
+        "ingest": option["ingest_usd_per_month"],
+    }
+    parts_text = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
+    if (like := option.get("priced_as")) is not None:
+        parts_text += f"; at the prices of {like}"
+    mean = f"mean until {format_month(view.horizon)}"
+    as_today = "" if option is view.today or now is None else f"; {format_usd(now)} as today"
+    return f"{mean}{as_today}; {parts_text}"
+
+
+def _run_out_figure(view: SizingView) -> KeyFigure:
+    count = view.today["broker_count"]
+    label = f"Today’s {count:,} {run_verb(count, 'run')} out"
+    out = view.runs_out(view.today)
+    if out is None:
+        if not view.today["fits"]:
+            excuse = view.today["excuses"][0]
+            when = "already" if view.today["fits_until"] is None else str(excuse.get("when") or "later")
+            return _figure("runs_out", label, when, "text", str(excuse["reason"]))
+        left = format_percent(view.today["headroom_ratio"])
+        return _figure("runs_out", label, "not yet", "text", f"not before {view.horizon}, headroom {left}")
+    day = str(out[view.estimate])
+    where = "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
+    note = resource_name(out["resource"]) + where
+    if view.estimate == "high" and day != view.dates[0]:
+        note += f"; at the middle estimate {out['middle'] or 'not before ' + view.horizon}"
+    return _figure("runs_out", label, "already" if day == view.dates[0] else day, "text", note)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, 
 from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.questions.form_section import FormSection
 
 _DEFAULT = DemandSettings()
@@ -197,13 +198,10 @@ class DemandParameters(BaseModel):
     def demand_settings(self) -> DemandSettings:
         """Return what the outlook is made with."""
         pairs = [item.partition("=") for item in self.topic_classes]
-        return DemandSettings(
-            horizon_months=self.horizon_months,
-            is_forecast=self.is_forecast,
-            growth_per_year_ratio=self.growth_per_year_ratio,
-            growth_high_per_year_ratio=self.growth_high_per_year_ratio,
+        return filled(
+            DemandSettings,
+            self,
             class_growth=tuple(_class_growth(item) for item in self.class_growth),
-            high_quantile=self.high_quantile,
             topic_classes=tuple(ClassPattern(name=name.strip(), topics=pattern.strip()) for name, _, pattern in pairs),
             events=tuple(event.planned() for event in self.planned_events),
         )

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
-from kafka_capacity.demand.workload import Workload
-from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
+from kafka_capacity.hardware.overhead import topic_overheads
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.questions.capacity.added import added_replica_bytes, added_traffic
+from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.found import FoundSizing
+from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.partition_advice import PartitionAdvice, advise_partitions
-from kafka_capacity.questions.capacity.reconcile import Waterfall, waterfalls
-from kafka_capacity.questions.capacity.redundancy import SingleReplicas, single_replicas
+from kafka_capacity.questions.capacity.reconcile import waterfalls
+from kafka_capacity.questions.capacity.redundancy import single_replicas
 from kafka_capacity.questions.capacity.simulate import Sized
 
 SIZING_DOCUMENT = "sizing.json"
@@ -31,7 +31,7 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
     """Describe in plain data what the tables do not: the advice, what is expected, and what it rests on."""
     inputs, outlook = found.inputs, found.expectation.outlook
     request, workload = inputs.request, inputs.workload
-    wanted = wanting_topics(found)
+    wanted = _wanting_topics(found)
     return {
         "advice": to_plain(sized.advice),
         "dates": list(outlook.dates),
@@ -51,7 +51,7 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
         TRAFFIC: _expected_traffic(found),
         STORED: _expected_bytes(found),
         "limits": to_plain(request.limits),
-        "single_replicas": _single_replicas(single_replicas_of(found)),
+        "single_replicas": _single_replicas(inputs),
         "conditions": [str(condition) for condition in request.limits.conditions()],
         "cpu": {
             **to_plain(request.loads.cpu),
@@ -59,11 +59,25 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
             "reason": None if found.cpu is None else found.cpu.reason,
             "covariance": to_plain(found.cpu.covariance) if found.cpu is not None and found.cpu.is_used else [],
         },
-        OVERHEADS: [to_plain(one) for one in _overheads(workload)],
+        OVERHEADS: [
+            to_plain(one)
+            for one in topic_overheads(
+                workload.partitions,
+                workload.traffic,
+                workload.size_bytes,
+                workload.retention_seconds,
+                workload.retention_bytes,
+                workload.is_compacted,
+            )
+        ],
         "peak_basis": str(workload.traffic.basis),
         "today": to_plain(request.today),
         "shapes": [to_plain(shape) for shape in request.shapes],
-        "waterfalls": [_waterfall(one) for one in reconciled(found, sized)],
+        "waterfalls": [
+            {**to_plain(one), "steps": [{**to_plain(step), "change": step.change} for step in one.steps]}
+            for shape in _reconciled_shapes(sized)
+            for one in waterfalls(inputs, sized.results, shape)
+        ],
         "partitions": [to_plain(one) for one in wanted[:LARGEST_ADVICE]],
         "partitions_advised": len(wanted),
         "groups_beyond_page_cache_today": [
@@ -75,13 +89,8 @@ def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
     }
 
 
-def single_replicas_of(found: FoundSizing) -> SingleReplicas | None:
-    """Return the partitions with a single replica where a loss must be tolerated; ``None`` where there are none."""
-    inputs = found.inputs
-    return single_replicas(inputs.snapshot, inputs.workload, inputs.request.limits.tolerance)
-
-
-def _single_replicas(found: SingleReplicas | None) -> dict[str, Any] | None:
+def _single_replicas(inputs: SizingInputs) -> dict[str, Any] | None:
+    found = single_replicas(inputs)
     if found is None:
         return None
     return {
@@ -92,18 +101,7 @@ def _single_replicas(found: SingleReplicas | None) -> dict[str, Any] | None:
     }
 
 
-def _overheads(workload: Workload) -> tuple[TopicOverhead, ...]:
-    return topic_overheads(
-        workload.partitions,
-        workload.traffic,
-        workload.size_bytes,
-        workload.retention_seconds,
-        workload.retention_bytes,
-        workload.is_compacted,
-    )
-
-
-def wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
+def _wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
     """Return the topics that need more partitions or have a hot one, those that lack most first."""
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas)
@@ -113,26 +111,13 @@ def wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
     return sorted((one for one in advised if one.is_wanting), key=lambda one: (one.partitions - one.needed, one.topic))
 
 
-def reconciled(found: FoundSizing, sized: Sized) -> tuple[Waterfall, ...]:
-    """Return the waterfalls of the recommended shape, of today's, and of the cheapest that fits of Amazon's MSK."""
-    return tuple(one for shape in _reconciled_shapes(sized) for one in _waterfalls(found, sized, shape))
-
-
 def _reconciled_shapes(sized: Sized) -> list[Shape]:
+    """Return the recommended shape, today's, and the cheapest that fits of Amazon's MSK."""
     today = sized.results[0]
     chosen = next((one for one in sized.results if one.option_id == sized.advice.recommended), today)
     known = [one for one in sized.results if one.fits and one.option.shape.provider.startswith("aws-msk")]
     cheapest = min(known, key=lambda one: (one.cost.total, one.option_id), default=today)
     return list({one.option.shape.name: one.option.shape for one in (chosen, today, cheapest)}.values())
-
-
-def _waterfalls(found: FoundSizing, sized: Sized, shape: Shape) -> tuple[Waterfall, ...]:
-    inputs = found.inputs
-    return waterfalls(inputs.snapshot, inputs.workload, inputs.request, sized.results, shape, sizes=inputs.sizes)
-
-
-def _waterfall(one: Waterfall) -> dict[str, Any]:
-    return {**to_plain(one), "steps": [{**to_plain(step), "change": step.change} for step in one.steps]}
 
 
 def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
@@ -145,7 +130,8 @@ def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
     for number in range(count):
         by_class[number] = hours[classes == number].sum(axis=0, dtype=np.float64)
     ratios = workload.rate_ratios()
-    peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added_traffic(workload)
+    added = added_totals(workload, lambda topic: topic.bytes_in_peak_bytes_per_second)
+    peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added
     return {"middle": to_plain(peak[0]), "high": to_plain(peak[1])}
 
 
@@ -153,5 +139,5 @@ def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
     """Return what all replicas take on disk at each date, both estimates, with today's replication factors."""
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
-    stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_replica_bytes(inputs.workload)
+    stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_bytes(inputs.workload, is_every_replica=True)
     return {"middle": to_plain(stored[0]), "high": to_plain(stored[1])}

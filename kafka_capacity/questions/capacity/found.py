@@ -11,8 +11,7 @@ from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import observed_costs, observed_vcpu, sizing_workload
-from kafka_capacity.questions.capacity.options import SizingRequest
-from kafka_capacity.questions.capacity.simulate import SizingInputs, sizing_inputs
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.question import Asked
 
 
@@ -37,8 +36,9 @@ def find_sizing(asked: Asked) -> FoundSizing:
     expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
     request, cpu = asked_sizing(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook)
-    inputs = sizing_inputs(basis.snapshot, workload, request)
-    return FoundSizing(inputs=inputs, expectation=expectation, asked=asked, cpu=cpu)
+    return FoundSizing(
+        inputs=SizingInputs.of(basis.snapshot, workload, request), expectation=expectation, asked=asked, cpu=cpu
+    )
 
 
 def asked_sizing(asked: Asked) -> tuple[SizingRequest, CpuCalibration | None]:
@@ -48,12 +48,7 @@ def asked_sizing(asked: Asked) -> tuple[SizingRequest, CpuCalibration | None]:
         asked.basis.snapshot.brokers,
         shapes_beside(asked.own_shapes, asked.own_shapes_name),
         observed_vcpu=observed_vcpu(raw),
-        throttle_bytes_per_second=parameters.throttle_bytes_per_second,
-        disk_limit_ratio=parameters.disk_limit_ratio,
-        rack_rule=parameters.rack_rule,
-        balance=parameters.balance,
-        seed=parameters.seed,
-        heap_bytes=float(parameters.broker_heap_bytes),
+        plan=parameters,
     )
     cpu = observed_costs(raw) if asked.cpu is None else asked.cpu
     if cpu is not None:

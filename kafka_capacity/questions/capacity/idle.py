@@ -24,17 +24,16 @@ from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.shares import distinct_racks, wanted_racks
-from kafka_capacity.questions.capacity.options import SizingRequest, brokers_of
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest, brokers_of
 from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, PlacementKey
 
 _LEAST_GAIN_RATIO = 1e-9
 """Of headroom: less is the rounding of sums."""
 
 
-def options_better_idle(
-    results: Sequence[CapacityResult], snapshot: Snapshot, request: SizingRequest
-) -> tuple[CapacityOption, ...]:
+def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     """List the options that had better leave brokers idle, each with that placement, in the order given."""
+    snapshot, request = inputs.snapshot, inputs.request
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     spreads: dict[PlacementKey, int] = {}
     families: dict[_Family, list[CapacityResult]] = {}
@@ -81,7 +80,8 @@ def _better_idle(family: Sequence[CapacityResult], extra_racks: int) -> Iterator
             smaller = best.option.placement
             for result in larger:
                 own = result.option.placement
-                if own.extra_racks == extra_racks and not own.is_observed and _is_better(best, result):
+                is_better = _headroom(best) - _headroom(result) > _LEAST_GAIN_RATIO
+                if own.extra_racks == extra_racks and not own.is_observed and is_better:
                     placement = dataclasses.replace(
                         own, used_brokers=smaller.broker_count, is_observed=smaller.is_observed
                     )
@@ -101,10 +101,6 @@ def _headroom(result: CapacityResult) -> float:
 def _is_known(result: CapacityResult) -> bool:
     """Return whether the headroom is all that may be wrong: racks, or the unknown, are as wrong on more brokers."""
     return result.headroom_ratio is not None and all(excuse.constraint in RESOURCES for excuse in result.excuses)
-
-
-def _is_better(smaller: CapacityResult, larger: CapacityResult) -> bool:
-    return _headroom(smaller) - _headroom(larger) > _LEAST_GAIN_RATIO
 
 
 def _spread(snapshot: Snapshot, request: SizingRequest, key: PlacementKey, factor: int) -> int:

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.workload import HIGH, MIDDLE
-from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Condition, Limits, Resource
+from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Condition, Limits, Resource, shown_amount
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Tightest, day_before
-from kafka_capacity.questions.capacity.wording import limit_sentence
+from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Judgement, Tightest, day_before
 
-_STILL = (Resource.DISK, Resource.REPLICAS, Resource.RECOVERY)
-"""The same under every condition, so judged once."""
+_STILL = {Resource.DISK: "", Resource.REPLICAS: "", Resource.RECOVERY: " to be re-replicated after its loss"}
+"""The same under every condition, so judged once, and what is said of each instead of a condition."""
 
 _WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK, Resource.DISK_IO)
 """What every broker has; other resources have a limit only where a provider sets one."""
@@ -31,18 +30,6 @@ Where nobody says what a broker's disks take, a load within the limit on this mu
 """
 
 _DAY_SECONDS = 86_400.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judgement:
-    """How the loads of one option stand to the limits; the fields are those of :class:`CapacityResult`."""
-
-    excuses: tuple[Excuse, ...]
-    not_judged: tuple[Resource, ...]
-    fits_until: str | None
-    headroom_ratio: float | None
-    tightest: Tightest | None
-    exhaustion: tuple[Exhaustion, ...]
 
 
 def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
@@ -62,14 +49,7 @@ def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
 
 
 def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIGH) -> Judgement:
-    """Judge one option.
-
-    Args:
-        use: what its brokers carry and have.
-        limits: what they may carry.
-        shape: of its brokers.
-        estimate: of growth, that decides: :data:`MIDDLE` or :data:`HIGH`.
-    """
+    """Judge one option by the estimate of growth that decides, :data:`MIDDLE` or :data:`HIGH`."""
     ratios = used_ratios(use, limits)
     decisive = ratios[:, :, estimate]
     tightest = _tightest(use, limits, decisive, estimate)
@@ -109,9 +89,14 @@ def _is_within_the_slowest_disk(use: CapacityUse, limits: Limits, estimate: int,
 
 
 def _tightest(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int) -> Tightest | None:
+    """Return the place where a load comes nearest to its limit; ``None`` where nothing is judged."""
     if np.isnan(decisive).all():
         return None
     k, q, date, broker = (int(i) for i in np.unravel_index(np.nanargmax(decisive), decisive.shape))
+    return _at(use, limits, estimate, k, q, date, broker)
+
+
+def _at(use: CapacityUse, limits: Limits, estimate: int, k: int, q: int, date: int, broker: int) -> Tightest:
     condition, resource = CONDITIONS[k], RESOURCES[q]
     return Tightest(
         resource=resource,
@@ -132,31 +117,25 @@ def _excuses(
         if not (ratios > 1.0).any():
             continue
         date, broker = (int(i) for i in np.unravel_index(np.nanargmax(ratios), ratios.shape))
-        condition, resource = CONDITIONS[k], RESOURCES[q]
-        needed = float(use.load[k, q, estimate, date, broker])
-        allowed = float(use.capacity[q, broker] * limits.ratio(resource, condition))
+        at = _at(use, limits, estimate, k, q, date, broker)
         day = passing_day(ratios[None], use.dates)
         where = where_of(use.brokers, broker)
-        reason = limit_sentence(
+        reason = _limit_sentence(
+            at,
             where=where,
-            resource=resource,
-            condition=condition,
-            lost=_lost(use, int(use.cause[k, q, estimate, date, broker]), condition),
-            date=use.dates[date],
-            needed=needed,
-            allowed=allowed,
-            share=limits.ratio(resource, condition),
+            lost=_lost(use, int(use.cause[k, q, estimate, date, broker]), at.condition),
+            share=limits.ratio(at.resource, at.condition),
             passed_on=day.date if day else None,
-            burst=shape.bursts.get(resource),
+            burst=shape.bursts.get(at.resource),
         )
         found.append(
             Excuse(
                 reason=reason,
-                constraint=str(resource),
-                where=where if condition is Condition.NORMAL else f"{where}, {condition}",
-                needed=needed,
-                available=allowed,
-                unit=UNITS[resource],
+                constraint=str(at.resource),
+                where=where if at.condition is Condition.NORMAL else f"{where}, {at.condition}",
+                needed=at.needed,
+                available=at.allowed,
+                unit=UNITS[at.resource],
                 when=day.date if day else None,
             )
         )
@@ -170,6 +149,45 @@ def _lost(use: CapacityUse, unit: int, condition: Condition) -> str:
         return f"broker {int(use.brokers.ids[unit])}"
     names = {int(i): rack for i, rack in zip(use.brokers.rack_indexes(), use.brokers.racks, strict=True)}
     return f"rack {names[unit]}" if names[unit] else "a broker without a rack"
+
+
+_WHAT = {
+    Resource.NETWORK_IN: "would receive",
+    Resource.NETWORK_OUT: "would send",
+    Resource.CLIENT_IN: "would take from producers",
+    Resource.CLIENT_OUT: "would serve to consumers",
+    Resource.CPU: "would use",
+    Resource.DISK: "would hold",
+    Resource.DISK_IO: "would write and read",
+    Resource.REPLICAS: "would hold",
+    Resource.RECOVERY: "would take",
+}
+
+_WHEN = {
+    Condition.NORMAL: "at peak",
+    Condition.BROKER_LOST: "at peak after the loss of {lost}",
+    Condition.RACK_LOST: "at peak after the loss of {lost}",
+    Condition.MOVING: "at peak while a reassignment runs",
+    Condition.BROKER_RETURNS: "at peak while a broker catches up",
+    Condition.REREADING: "at peak while everything is read once more",
+}
+
+
+def _limit_sentence(
+    at: Tightest, *, where: str, lost: str, share: float, passed_on: str | None, burst: float | None
+) -> str:
+    """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does."""
+    resource = at.resource
+    when = _STILL[resource] if resource in _STILL else " " + _WHEN[at.condition].format(lost=lost)
+    of = "" if share == 1.0 else f" ({share:.0%} of {shown_amount(resource, at.allowed / share)})"
+    first = "" if passed_on in (None, at.date) else f"; the limit is passed on {passed_on}"
+    first += (
+        "" if burst is None or at.needed > burst else f"; bursts reach {shown_amount(resource, burst)}, for minutes"
+    )
+    return (
+        f"{where} {_WHAT[resource]} {shown_amount(resource, at.needed)}{when} on {at.date}, "
+        f"but {shown_amount(resource, at.allowed)} are allowed{of}{first}"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,6 @@ class PlacedLoads:
         load: float64[K, Q, 2, D, B] as in :class:`CapacityUse`, without reads beyond the page cache.
         cause: int32[K, Q, 2, D, B] likewise.
         written: float64[2, D, B], bytes per second written at peak, for the page caches.
-        leaders: int64[B].
         sizes: float64[P, 2, D], bytes of one replica.
         settings: what was asked.
     """
@@ -166,7 +165,6 @@ class PlacedLoads:
     load: NDArray[np.float64]
     cause: NDArray[np.int32]
     written: NDArray[np.float64]
-    leaders: NDArray[np.int64]
     sizes: NDArray[np.float64]
     settings: LoadSettings
 
@@ -210,14 +208,12 @@ def placed_loads(
     if math.isfinite(settings.recovery_seconds):
         load[:, _OF[Resource.RECOVERY]] = _recovery_seconds(load[0, _OF[Resource.DISK]], placed, workload, settings)
     _add_movement(load, placed, workload, settings)
-    leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     return PlacedLoads(
         brokers=brokers,
         replicas=placed.replicas,
         load=load,
         cause=cause,
         written=normal.network_in + (added.client_in + added.follower_in)[:, None],
-        leaders=np.bincount(leader[leader >= 0], minlength=len(brokers)).astype(np.int64),
         sizes=sizes,
         settings=settings,
     )
@@ -359,7 +355,5 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
         load=load,
         cause=cause,
         capacity=np.stack([capacity[resource] for resource in RESOURCES]),
-        leaders=placed.leaders,
-        cache_window_seconds=reads.window_seconds,
         fallen_out=reads.fallen_out,
     )

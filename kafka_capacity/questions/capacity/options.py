@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.workload import HIGH
+from kafka_capacity.demand.disk import partition_sizes
+from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.assignment import replication_factors
@@ -23,7 +24,7 @@ from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.grid import proposed_brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
-from kafka_capacity.questions.capacity.results import CapacityOption, OptionKind, PlacementKey
+from kafka_capacity.questions.capacity.results import CapacityOption, MonthlyCost, OptionKind, PlacementKey
 
 MAX_DEFAULT_COUNTS = 8
 
@@ -68,11 +69,7 @@ class SizingRequest:
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
     """Return the counts to try where none are asked for: whole steps of one broker a rack, up to twice today's.
 
-    At most :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them.
-
-    Args:
-        observed: today's brokers.
-        largest_factor: the largest replication factor: fewer brokers cannot hold the replicas.
+    At most :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them, and none below the largest factor.
     """
     step, now = max(1, len(observed.rack_names())), len(observed)
     counts = [count for count in range(now % step, 2 * now + 1, step) if count >= max(1, largest_factor, step)]
@@ -88,21 +85,41 @@ def scale_in_count(observed: Brokers, largest_factor: int) -> int | None:
     return fewer if fewer >= max(1, largest_factor) else None
 
 
-def capacity_options(
-    snapshot: Snapshot, request: SizingRequest, sizes: NDArray[np.float64] | None = None
-) -> tuple[CapacityOption, ...]:
-    """List the options of a request in a fixed order, doing nothing first.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SizingInputs:
+    """What all options of a request are judged from.
 
-    Args:
+    Attributes:
         snapshot: the cluster as it is.
+        workload: its partitions, in the same order.
         request: what is asked.
-        sizes: float64[P, 2, D], of one replica of each partition at every date; ``None`` for those of today.
+        sizes: float64[P, 2, D], of one replica of each partition at every date, as :func:`partition_sizes` gives them.
+        options: all of them.
+        today: what doing nothing costs; ``None`` until that is known.
     """
+
+    snapshot: Snapshot
+    workload: Workload
+    request: SizingRequest
+    sizes: NDArray[np.float64]
+    options: tuple[CapacityOption, ...] = ()
+    today: MonthlyCost | None = None
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, workload: Workload, request: SizingRequest) -> SizingInputs:
+        """Work out the sizes and list the options."""
+        inputs = cls(snapshot=snapshot, workload=workload, request=request, sizes=partition_sizes(workload))
+        return dataclasses.replace(inputs, options=capacity_options(inputs))
+
+
+def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
+    """List the options of a request in a fixed order, doing nothing first."""
+    snapshot, request = inputs.snapshot, inputs.request
     observed, now = snapshot.brokers, len(snapshot.brokers)
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     still = PlacementKey(broker_count=now, extra_racks=0, replication_factor=None, is_observed=True)
     options = [CapacityOption(option_id="do-nothing", kind=OptionKind.DO_NOTHING, placement=still, shape=request.today)]
-    if request.today.volume is not None and _has_spare_space(snapshot, request, sizes):
+    if request.today.volume is not None and _has_spare_space(inputs):
         kind = OptionKind.SHRINK_VOLUMES
         options.append(CapacityOption(option_id=str(kind), kind=kind, placement=still, shape=request.today))
     counts = set(request.broker_counts or default_counts(observed, largest))
@@ -117,24 +134,19 @@ def capacity_options(
     if fewer is not None:
         keys.append(PlacementKey(broker_count=fewer, extra_racks=0, replication_factor=request.replication_factors[0]))
     shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
-    for key in sorted(set(keys), key=_order):
+    for key in sorted(set(keys), key=lambda key: (key.broker_count, key.extra_racks, key.replication_factor or 0)):
         for shape in shapes.values():
-            is_asked = key.broker_count in counts or shape.name == request.today.name
-            if is_asked:
+            if key.broker_count in counts or shape.name == request.today.name:
                 options.append(_option(key, shape, request.today, now))
     return tuple(options)
 
 
-def _has_spare_space(snapshot: Snapshot, request: SizingRequest, sizes: NDArray[np.float64] | None) -> bool:
+def _has_spare_space(inputs: SizingInputs) -> bool:
     """Return whether some broker's disk is larger than what it holds asks for, today or on a later date."""
-    size = snapshot.partition_size_bytes()
-    least = size if sizes is None else sizes[:, request.estimate].min(axis=1).astype(np.int64)
-    held = bytes_per_broker(snapshot.brokers, snapshot.replicas, least)
-    return bool((snapshot.brokers.disk_capacity_bytes > held / request.limits.disk_ratio).any())
-
-
-def _order(key: PlacementKey) -> tuple[int, int, int]:
-    return key.broker_count, key.extra_racks, key.replication_factor or 0
+    brokers, request = inputs.snapshot.brokers, inputs.request
+    least = inputs.sizes[:, request.estimate].min(axis=1).astype(np.int64)
+    held = bytes_per_broker(brokers, inputs.snapshot.replicas, least)
+    return bool((brokers.disk_capacity_bytes > held / request.limits.disk_ratio).any())
 
 
 def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> CapacityOption:

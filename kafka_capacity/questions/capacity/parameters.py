@@ -11,13 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.estimated_price import with_estimated_price
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
-from kafka_capacity.hardware.shape_catalogue import chosen_shapes
+from kafka_capacity.hardware.shape_catalogue import chosen_shapes, with_estimated_price
 from kafka_capacity.hardware.shapes import TODAY, Shape, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.placement import Balance, RackRule
-from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules
@@ -137,30 +134,15 @@ class SizingParameters(BaseModel):
         )
 
     def sizing_request(
-        self,
-        observed: Brokers,
-        catalogue: Mapping[str, Shape],
-        *,
-        observed_vcpu: float,
-        throttle_bytes_per_second: float,
-        disk_limit_ratio: float,
-        rack_rule: RackRule,
-        balance: Balance,
-        seed: int,
-        heap_bytes: float = HEAP_BYTES,
+        self, observed: Brokers, catalogue: Mapping[str, Shape], *, observed_vcpu: float, plan: Any
     ) -> SizingRequest:
-        """Return what sizing is asked; what other sections of the form say comes as arguments.
+        """Return what sizing is asked.
 
         Args:
             observed: today's brokers.
             catalogue: shapes by name.
             observed_vcpu: cores of one broker as the inventory knows them, NaN for not known.
-            throttle_bytes_per_second: of moves.
-            disk_limit_ratio: how full a disk may be.
-            rack_rule: how far replicas are spread.
-            balance: what placements make even.
-            seed: of every random draw.
-            heap_bytes: of the JVM on every broker.
+            plan: the whole form; sizing rests on its other sections, too.
 
         Raises:
             RequestError: a shape is not in the catalogue.
@@ -177,7 +159,7 @@ class SizingParameters(BaseModel):
             limits=Limits(
                 network_ratio=self.network_limit_ratio,
                 cpu_ratio=self.cpu_limit_ratio,
-                disk_ratio=disk_limit_ratio,
+                disk_ratio=plan.disk_limit_ratio,
                 disk_io_ratio=self.disk_io_limit_ratio,
                 client_ratio=self.client_limit_ratio,
                 lost_ratio=self.lost_limit_ratio,
@@ -187,16 +169,16 @@ class SizingParameters(BaseModel):
             ),
             loads=LoadSettings(
                 is_read_in_rack=self.is_follower_fetching,
-                throttle_bytes_per_second=throttle_bytes_per_second,
+                throttle_bytes_per_second=plan.throttle_bytes_per_second,
                 reread_ratio=self.reread_ratio,
-                heap_bytes=heap_bytes,
+                heap_bytes=float(plan.broker_heap_bytes),
                 recovery_seconds=math.inf if self.recovery_hours is None else self.recovery_hours * 3600,
             ),
             budget_usd_per_month=self.budget_usd_per_month,
             estimate=HIGH if self.sized_estimate == "high" else MIDDLE,
-            rack_rule=rack_rule,
-            balance=balance,
-            seed=seed,
+            rack_rule=plan.rack_rule,
+            balance=plan.balance,
+            seed=plan.seed,
         )
 
     def _discounted(self, shape: Shape) -> Shape:

@@ -82,14 +82,7 @@ class PartitionAdvice:
 def advise_partitions(
     workload: Workload, replication_factor: NDArray[np.int32], rules: PartitionRules, *, estimate: int = HIGH
 ) -> tuple[PartitionAdvice, ...]:
-    """Describe what each topic needs, in the order of the topics.
-
-    Args:
-        workload: the partitions.
-        replication_factor: int[P], of each.
-        rules: what one partition can take.
-        estimate: of growth, that decides.
-    """
+    """Describe what each topic needs, in the order of the topics; ``replication_factor`` is int[P]."""
     ratio = workload.rate_ratios()[workload.outlook.class_of, estimate].max(axis=1)
     peak = workload.load.bytes_in_peak_bytes_per_second * ratio
     found = []

@@ -10,7 +10,7 @@ of the change an option on larger machines would be held to the disks of today's
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,15 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.cost import TrafficBetweenRacks, moved_between_racks, traffic_between_racks
 from kafka_capacity.questions.capacity.loads import PlacedLoads, placed_loads
-from kafka_capacity.questions.capacity.options import SizingRequest, brokers_of, used_brokers_of, without_figures
-from kafka_capacity.questions.capacity.redundancy import factor_excuses, loss_excuses
-from kafka_capacity.questions.capacity.results import PlacementKey
+from kafka_capacity.questions.capacity.options import (
+    SizingInputs,
+    SizingRequest,
+    brokers_of,
+    used_brokers_of,
+    without_figures,
+)
+from kafka_capacity.questions.capacity.redundancy import loss_excuses
+from kafka_capacity.questions.capacity.results import Copying, PlacementKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,108 +43,62 @@ class PlacedOption:
     """One placement, ready for every shape.
 
     Attributes:
-        key: which.
         brokers: with the figures of the observed ones.
         excuses: of the change itself, and of what cannot be lost; for every shape alike.
         loads: ``None`` where Kafka would refuse the placement.
         traffic: what leaves its rack, ``None`` likewise.
-        moved_bytes: what is copied when brokers keep their machines or disks.
-        moved_between_racks_bytes: of these, to another rack.
-        seconds: of copying; ``None`` for never.
-        least_throttle_bytes_per_second: any above it ends.
-        everything_bytes: all replicas, for brokers that cannot keep their disks.
-        everything_between_racks_bytes: of these, to another rack.
-        everything_seconds: of copying these.
-        removed_brokers: how many of today's go.
-        observed_brokers: how many there are today.
-        provisioned_bytes: float64[B], the disks of those that stay, 0 for new ones and where they are not known.
+        in_place: what is copied when brokers keep their machines or disks.
+        everything: all replicas, for brokers that cannot keep their disks.
     """
 
-    key: PlacementKey
     brokers: Brokers
     excuses: tuple[Excuse, ...]
-    loads: PlacedLoads | None
-    traffic: TrafficBetweenRacks | None
-    moved_bytes: float
-    moved_between_racks_bytes: float
-    seconds: float | None
-    least_throttle_bytes_per_second: float
-    everything_bytes: float
-    everything_between_racks_bytes: float
-    everything_seconds: float
-    removed_brokers: int
-    observed_brokers: int
-    provisioned_bytes: NDArray[np.float64]
+    loads: PlacedLoads | None = None
+    traffic: TrafficBetweenRacks | None = None
+    in_place: Copying = field(default_factory=Copying)
+    everything: Copying = field(default_factory=Copying)
 
 
-def place_option(
-    snapshot: Snapshot,
-    workload: Workload,
-    key: PlacementKey,
-    request: SizingRequest,
-    *,
-    sizes: NDArray[np.float64] | None = None,
-) -> PlacedOption:
-    """Place the replicas of one option and sum up what the brokers carry.
-
-    Args:
-        snapshot: the cluster as it is.
-        workload: its partitions, in the same order.
-        key: what is placed.
-        request: how.
-        sizes: what :func:`partition_sizes` gives, where the caller has it already.
-    """
-    brokers = brokers_of(snapshot.brokers, key)
+def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
+    """Place the replicas of one option and sum up what the brokers carry."""
+    snapshot, workload, request = inputs.snapshot, inputs.workload, inputs.request
+    brokers, factor = brokers_of(snapshot.brokers, key), key.replication_factor
     excuses: tuple[Excuse, ...] = ()
-    if key.is_observed:
-        after = snapshot.replicas
-        moved = between = least_throttle = 0.0
-        seconds: float | None = 0.0
-    else:
+    after, in_place = snapshot.replicas, Copying()
+
+    def between_racks(copied: NDArray[np.bool_]) -> float:
+        return moved_between_racks(snapshot.brokers, brokers, snapshot.leader, after, copied, workload.size_bytes)
+
+    if not key.is_observed:
         scenario = _scenario(key, without_figures(used_brokers_of(snapshot.brokers, key)), request)
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
         # How to get there is judged with the change: a throttle can be raised.
         excuses = tuple(excuse for excuse in result.excuses if excuse.constraint != THROTTLE)
         if result.diff is None or result.metrics is None:
-            return _refused(key, brokers, excuses)
-        after, seconds = result.diff.after, result.metrics.duration_seconds
-        least_throttle = result.metrics.smallest_throttle_bytes_per_second
-        moved = float(result.metrics.moved_bytes)
-        between = _between_racks(snapshot, workload, brokers, after, result.diff.added)
-    if not key.is_observed and request.placer == TAKEOVER_PLACER:
-        after = _with_level_takeovers(brokers, after, workload)
-    loads = placed_loads(
-        workload, brokers, after, request.loads, replication_factor=key.replication_factor, sizes=sizes
-    )
-    lost = loss_excuses(snapshot, workload, loads, key.replication_factor, request.limits.tolerance)
+            return PlacedOption(brokers=brokers, excuses=excuses)
+        after = result.diff.after
+        in_place = Copying(
+            moved_bytes=float(result.metrics.moved_bytes),
+            moved_between_racks_bytes=between_racks(result.diff.added),
+            seconds=result.metrics.duration_seconds,
+            least_throttle_bytes_per_second=result.metrics.smallest_throttle_bytes_per_second,
+        )
+        if request.placer == TAKEOVER_PLACER:
+            after = _with_level_takeovers(brokers, after, workload)
+    loads = placed_loads(workload, brokers, after, request.loads, replication_factor=factor, sizes=inputs.sizes)
     held = bytes_per_broker(brokers, after, workload.size_bytes)
     return PlacedOption(
-        key=key,
         brokers=brokers,
-        excuses=(
-            *size_excuses(snapshot),
-            *excuses,
-            *lost,
-            *factor_excuses(workload, len(brokers), key.replication_factor),
-        ),
+        excuses=(*size_excuses(snapshot), *excuses, *loss_excuses(inputs, loads, factor)),
         loads=loads,
-        traffic=traffic_between_racks(workload, loads, replication_factor=key.replication_factor),
-        moved_bytes=moved,
-        moved_between_racks_bytes=between,
-        seconds=seconds,
-        least_throttle_bytes_per_second=least_throttle,
-        everything_bytes=float(held.sum()),
-        everything_between_racks_bytes=_between_racks(snapshot, workload, brokers, after, after >= 0),
-        everything_seconds=float(held.max(initial=0)) / request.loads.throttle_bytes_per_second,
-        removed_brokers=int((brokers.index_of(snapshot.brokers.ids) < 0).sum()),
-        observed_brokers=len(snapshot.brokers),
-        provisioned_bytes=_provisioned_bytes(snapshot.brokers, brokers),
+        traffic=traffic_between_racks(workload, loads, replication_factor=factor),
+        in_place=in_place,
+        everything=Copying(
+            moved_bytes=float(held.sum()),
+            moved_between_racks_bytes=between_racks(after >= 0),
+            seconds=float(held.max(initial=0)) / request.loads.throttle_bytes_per_second,
+        ),
     )
-
-
-def _provisioned_bytes(observed: Brokers, target: Brokers) -> NDArray[np.float64]:
-    stays = observed.index_of(target.ids) >= 0
-    return np.where(stays, np.nan_to_num(target.disk_capacity_bytes), 0.0)
 
 
 TAKEOVER_PLACER = "fewest-bytes"
@@ -169,16 +129,6 @@ def _without_log_dirs(snapshot: Snapshot) -> Snapshot:
     return dataclasses.replace(snapshot, log_dirs=none, log_dir=np.full_like(snapshot.log_dir, -1))
 
 
-def _between_racks(
-    snapshot: Snapshot,
-    workload: Workload,
-    target: Brokers,
-    after: NDArray[np.int32],
-    copied: NDArray[np.bool_],
-) -> float:
-    return moved_between_racks(snapshot.brokers, target, snapshot.leader, after, copied, workload.size_bytes)
-
-
 def _scenario(key: PlacementKey, target: Brokers, request: SizingRequest) -> PlacementScenario:
     return PlacementScenario(
         scenario_id=f"{key.broker_count:03d}-brokers",
@@ -191,24 +141,4 @@ def _scenario(key: PlacementKey, target: Brokers, request: SizingRequest) -> Pla
         tolerance_ratio=request.tolerance_ratio,
         disk_limit_ratio=request.limits.disk_ratio,
         seed=request.seed,
-    )
-
-
-def _refused(key: PlacementKey, brokers: Brokers, excuses: tuple[Excuse, ...]) -> PlacedOption:
-    return PlacedOption(
-        key=key,
-        brokers=brokers,
-        excuses=excuses,
-        loads=None,
-        traffic=None,
-        moved_bytes=0.0,
-        moved_between_racks_bytes=0.0,
-        seconds=None,
-        least_throttle_bytes_per_second=0.0,
-        everything_bytes=0.0,
-        everything_between_racks_bytes=0.0,
-        everything_seconds=0.0,
-        removed_brokers=0,
-        observed_brokers=0,
-        provisioned_bytes=np.zeros(len(brokers)),
     )

@@ -1,26 +1,28 @@
 """Why our count is another one than a calculator's: one assumption is changed after the other.
 
-The steps go from the calculator's count to ours. Between them lie counts for a cluster whose load is even, by the same
-resources and limits as ours; the last step is what the real placement, its skew and the counts that were tried make of
+The steps go from the calculator's count to ours. Between them lie counts for a cluster whose load is even, the fiction
+that calculators live by, by the same resources and limits as ours: with N brokers of which k are lost, the others carry
+what clients send and read, an N - k-th each; replication shrinks with the followers that are gone, and stays an N-th
+each. The last step is what the real placement, its skew and the counts that were tried make of
 it. Each step's change is the difference of two counts, so that they add up whatever they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.disk import partition_sizes
-from kafka_capacity.demand.workload import Workload
+from kafka_capacity.hardware.cpu import CpuCosts, cores
 from kafka_capacity.hardware.flows import peaks
-from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.hardware.limits import Condition, FailureTolerance, Limits, Resource
+from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.kafka.cluster.snapshot import Snapshot
-from kafka_capacity.questions.capacity.added import added_replica_bytes
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.calculators import (
     SPACE_RATIO,
     STANDARD_RATIO,
@@ -28,10 +30,25 @@ from kafka_capacity.questions.capacity.calculators import (
     Totals,
     msk_answer,
     plain_answer,
+    whole_racks,
 )
-from kafka_capacity.questions.capacity.even import EvenLoad, even_count
-from kafka_capacity.questions.capacity.options import SizingRequest
+from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.results import CapacityResult
+
+MAX_BROKERS = 3_000
+"""Beyond that the answer is of no use to anybody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvenLoad:
+    """What the whole cluster carries at peak, bytes per second (``copied`` to followers), and what it holds."""
+
+    client_in: float
+    client_out: float
+    copied: float
+    disk_bytes: float
+    replicas: float
+    cpu: CpuCosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +88,9 @@ class Waterfall:
     is_placed: bool
 
 
-def cluster_totals(snapshot: Snapshot, workload: Workload, load: EvenLoad) -> Totals:
+def _cluster_totals(inputs: SizingInputs, load: EvenLoad) -> Totals:
     """Return what calculators take of today's cluster; retention is what is stored over what comes in."""
+    snapshot, workload = inputs.snapshot, inputs.workload
     mean_in = float(workload.load.bytes_in_mean_bytes_per_second.sum())
     mean_out = float(workload.load.bytes_out_mean_bytes_per_second.sum())
     factors = replication_factors(snapshot.replicas)
@@ -88,10 +106,9 @@ def cluster_totals(snapshot: Snapshot, workload: Workload, load: EvenLoad) -> To
     )
 
 
-def even_load(
-    snapshot: Snapshot, workload: Workload, request: SizingRequest, sizes: NDArray[np.float64]
-) -> list[EvenLoad]:
+def even_load(inputs: SizingInputs) -> list[EvenLoad]:
     """Return what the whole cluster carries, today and at its worst date, by the estimate that decides."""
+    snapshot, workload, request = inputs.snapshot, inputs.workload, inputs.request
     factors = replication_factors(snapshot.replicas)
     copies = np.maximum(factors - 1, 0).astype(np.float32)
     classes, of_class = len(workload.outlook.classes), workload.outlook.class_of
@@ -106,8 +123,14 @@ def even_load(
     only_copies = flows * np.array([0, 1, 0, 0], dtype=np.float32)[:, None, None, None]
     copied_peaks = peaks(only_copies, workload.rate_ratios(), request.loads.cpu).network_in
     e = request.estimate
-    stored = (sizes[:, e] * factors[:, None]).sum(axis=0) + added_replica_bytes(workload)
-    new = _added_totals(workload)
+    stored = (inputs.sizes[:, e] * factors[:, None]).sum(axis=0) + added_bytes(workload, is_every_replica=True)
+    new = added_totals(
+        workload,
+        lambda topic: topic.bytes_in_peak_bytes_per_second,
+        lambda topic: topic.bytes_out_peak_bytes_per_second,
+        lambda topic: topic.bytes_in_peak_bytes_per_second * (topic.replication_factor - 1),
+        lambda topic: topic.partitions * topic.replication_factor,
+    )
 
     def at(pick: int | None) -> EvenLoad:
         def of(values: NDArray[np.float64]) -> float:
@@ -125,55 +148,73 @@ def even_load(
     return [at(0), at(None)]
 
 
-def _added_totals(workload: Workload) -> NDArray[np.float64]:
-    """Return float64[4, D]: what added topics get, are read, copy to followers, and their replicas."""
-    dates = workload.outlook.dates
-    found = np.zeros((4, len(dates)))
-    for topic in workload.outlook.added:
-        peak = topic.bytes_in_peak_bytes_per_second
-        figures = (
-            peak,
-            topic.bytes_out_peak_bytes_per_second,
-            peak * (topic.replication_factor - 1),
-            topic.partitions * topic.replication_factor,
-        )
-        found += np.outer(figures, [date >= topic.from_date for date in dates])
-    return found
+def even_count(
+    load: EvenLoad, shape: Shape, limits: Limits, racks: int, resources: Collection[Resource] = tuple(Resource)
+) -> int:
+    """Return the smallest number of brokers that stays within the limits, the same number in every rack.
 
-
-def waterfalls(
-    snapshot: Snapshot,
-    workload: Workload,
-    request: SizingRequest,
-    results: Sequence[CapacityResult],
-    shape: Shape,
-    *,
-    sizes: NDArray[np.float64] | None = None,
-) -> tuple[Waterfall, ...]:
-    """Reconcile our count for one shape with those of the calculators that know such a shape.
-
-    Args:
-        snapshot: the cluster as it is.
-        workload: its partitions.
-        request: what was asked.
-        results: of all options.
-        shape: whose count.
-        sizes: what :func:`partition_sizes` gives, where the caller has it already.
+    Returns:
+        The count; :data:`MAX_BROKERS` in whole racks when more would be needed.
     """
-    sizes = partition_sizes(workload) if sizes is None else sizes
-    today, later = even_load(snapshot, workload, request, sizes)
-    totals = cluster_totals(snapshot, workload, today)
-    racks = max(1, len(snapshot.brokers.rack_names()))
+    most = whole_racks(MAX_BROKERS, racks)
+    low, high = 1, most // racks
+    while low < high:  # more brokers never carry more each
+        middle = (low + high) // 2
+        if fits_evenly(load, shape, limits, middle * racks, racks, resources):
+            high = middle
+        else:
+            low = middle + 1
+    return low * racks
+
+
+def fits_evenly(
+    load: EvenLoad, shape: Shape, limits: Limits, brokers: int, racks: int, resources: Collection[Resource]
+) -> bool:
+    """Return whether so many brokers would do."""
+    capacity = hardware(shape, Brokers.of([0])).by_resource()
+    lost = {FailureTolerance.NONE: 0, FailureTolerance.ONE_BROKER: 1, FailureTolerance.ONE_RACK: brokers // racks}
+    for condition, gone in ((Condition.NORMAL, 0), (Condition.BROKER_LOST, lost[limits.tolerance])):
+        if gone >= brokers:
+            return False
+        for resource, needed in _each(load, brokers, gone).items():
+            available = float(capacity[resource][0])
+            if resource in resources and not math.isnan(available):
+                allowed = available * limits.ratio(resource, condition if gone else Condition.NORMAL)
+                if needed > allowed * (1 + 1e-12):
+                    return False
+    return True
+
+
+def _each(load: EvenLoad, brokers: int, gone: int) -> dict[Resource, float]:
+    left = brokers - gone
+    produced, read, copied = load.client_in / left, load.client_out / left, load.copied / brokers
+    written = (load.client_in + load.copied) / brokers  # who holds a replica writes it, whoever leads
+    return {
+        Resource.NETWORK_IN: written,
+        Resource.NETWORK_OUT: read + copied,
+        Resource.CLIENT_IN: produced,
+        Resource.CLIENT_OUT: read,
+        Resource.CPU: float(cores(load.cpu, produced, max(0.0, written - produced), read + copied)),
+        Resource.DISK: load.disk_bytes / brokers,
+        Resource.DISK_IO: written,
+        Resource.REPLICAS: load.replicas / brokers,
+        Resource.RECOVERY: 0.0,
+    }
+
+
+def waterfalls(inputs: SizingInputs, results: Sequence[CapacityResult], shape: Shape) -> Iterator[Waterfall]:
+    """Reconcile our count for one shape with those of the calculators that know such a shape."""
+    today, later = even_load(inputs)
+    totals = _cluster_totals(inputs, today)
+    racks = max(1, len(inputs.snapshot.brokers.rack_names()))
     fitting = [
         result.option.placement.broker_count
         for result in results
         if result.fits and result.option.shape.name == shape.name
     ]
-    found = []
     for name, answer in (("aws-msk", msk_answer(shape, totals)), ("plain", plain_answer(shape, totals))):
         if answer is not None:
-            found.append(_waterfall(name, answer, shape, request.limits, today, later, racks, fitting))
-    return tuple(found)
+            yield _waterfall(name, answer, shape, inputs.request.limits, today, later, racks, fitting)
 
 
 _THEIR_LIMITS = {

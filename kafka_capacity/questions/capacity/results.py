@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -79,8 +80,6 @@ class CapacityUse:
             high), date, broker.
         cause: int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none.
         capacity: float64[Q, B], NaN where it is not known.
-        leaders: int64[B].
-        cache_window_seconds: float64[2, D, B], how far back the page cache reaches at peak.
         fallen_out: for each group that reads beyond the page cache at the high estimate within the horizon, its name
             and the first date of it.
     """
@@ -90,23 +89,12 @@ class CapacityUse:
     load: NDArray[np.float64]
     cause: NDArray[np.int32]
     capacity: NDArray[np.float64]
-    leaders: NDArray[np.int64]
-    cache_window_seconds: NDArray[np.float64]
     fallen_out: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tightest:
-    """Where an option is nearest to a limit, or furthest beyond it.
-
-    Attributes:
-        resource: which.
-        condition: under which condition.
-        broker: its id.
-        date: when.
-        needed: the load.
-        allowed: what the limit leaves of the capacity.
-    """
+    """Where an option is nearest to a limit, or beyond it: the load, and what the limit leaves of the capacity."""
 
     resource: Resource
     condition: Condition
@@ -147,10 +135,10 @@ class MonthlyCost:
         by_date: all of it, at each date of the outlook.
     """
 
-    brokers: float
-    disks: float
-    between_racks: float
-    ingest: float
+    brokers: float = math.nan
+    disks: float = math.nan
+    between_racks: float = math.nan
+    ingest: float = math.nan
     by_date: tuple[float, ...] = ()
 
     @property
@@ -160,14 +148,20 @@ class MonthlyCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeCost:
+class Copying:
+    """What a change copies, and how long at mean rates; ``None`` for ever, with no throttle above the least."""
+
+    moved_bytes: float = 0.0
+    moved_between_racks_bytes: float = 0.0
+    seconds: float | None = 0.0
+    least_throttle_bytes_per_second: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeCost(Copying):
     """What it takes to get there from today.
 
     Attributes:
-        moved_bytes: copied.
-        moved_between_racks_bytes: of these, from a leader in another rack.
-        seconds: of copying at mean rates; ``None`` when it never ends with this throttle.
-        least_throttle_bytes_per_second: any throttle above it ends.
         usd: of traffic between racks and of the brokers that run on until they are empty; NaN when not known, infinite
             when it never ends.
         break_even_days: after which the lower monthly cost has paid for it; ``None`` when it never does, or when costs
@@ -175,13 +169,9 @@ class ChangeCost:
         is_in_place: whether brokers keep their disks.
     """
 
-    moved_bytes: float
-    moved_between_racks_bytes: float
-    seconds: float | None
-    least_throttle_bytes_per_second: float
-    usd: float
-    break_even_days: float | None
-    is_in_place: bool
+    usd: float = math.nan
+    break_even_days: float | None = None
+    is_in_place: bool = True
 
 
 def day_before(day: str) -> str:
@@ -198,12 +188,10 @@ UNKNOWN = frozenset({"rates", "capacities", "sizes"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CapacityResult:
-    """How an option fares.
+class Judgement:
+    """How the loads of an option stand to the limits.
 
     Attributes:
-        option: which.
-        fits: whether it stays within every limit up to the horizon, as far as capacities are known.
         excuses: the limits that it passes, one a resource and condition.
         not_judged: resources of which the capacity is not known.
         fits_until: the last day on which it fits, the horizon at most; ``None`` when not even today.
@@ -211,22 +199,33 @@ class CapacityResult:
             ``None`` when nothing could be judged.
         tightest: that place.
         exhaustion: one entry a judged resource.
+    """
+
+    excuses: tuple[Excuse, ...] = ()
+    not_judged: tuple[Resource, ...] = ()
+    fits_until: str | None = None
+    headroom_ratio: float | None = None
+    tightest: Tightest | None = None
+    exhaustion: tuple[Exhaustion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CapacityResult(Judgement):
+    """How an option fares; without any figures where Kafka would refuse its placement.
+
+    Attributes:
+        option: which.
+        fits: whether it stays within every limit up to the horizon, as far as capacities are known.
         cost: per month.
         change: from today to here.
-        use: the details; ``None`` where Kafka would refuse the placement.
+        use: the details, where they are kept.
     """
 
     option: CapacityOption
     fits: bool
-    excuses: tuple[Excuse, ...]
-    not_judged: tuple[Resource, ...]
-    fits_until: str | None
-    headroom_ratio: float | None
-    tightest: Tightest | None
-    exhaustion: tuple[Exhaustion, ...]
-    cost: MonthlyCost
-    change: ChangeCost
-    use: CapacityUse | None
+    cost: MonthlyCost = MonthlyCost()
+    change: ChangeCost = ChangeCost(seconds=None)
+    use: CapacityUse | None = None
 
     @property
     def option_id(self) -> str:

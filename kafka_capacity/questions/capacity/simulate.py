@@ -1,11 +1,13 @@
 """Evaluate the sizing options of a plan: on an executor, and on a laptop just the same.
 
-Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
+Replicas are placed once for each broker count, racks and factor; every shape is then judged on the arrays. Executors
+have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import pickle  # of our own results, on their way from our own executors
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,44 +16,32 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.disk import partition_sizes
-from kafka_capacity.demand.workload import Workload
-from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.demand.workload import PeakBasis, Workload
+from kafka_capacity.hardware.limits import RESOURCES, Resource
+from kafka_capacity.hardware.plain import filled
+from kafka_capacity.hardware.shapes import GIB, Shape, is_changed_in_place
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.choice import SizingAdvice, advise_size
-from kafka_capacity.questions.capacity.evaluate import evaluate_placed, judge_option
+from kafka_capacity.questions.capacity.cost import break_even_days, monthly_cost
 from kafka_capacity.questions.capacity.idle import options_better_idle
-from kafka_capacity.questions.capacity.options import SizingRequest, capacity_options, placement_keys
-from kafka_capacity.questions.capacity.placing import place_option
+from kafka_capacity.questions.capacity.judging import judge
+from kafka_capacity.questions.capacity.loads import capacity_use
+from kafka_capacity.questions.capacity.options import SizingInputs, placement_keys
+from kafka_capacity.questions.capacity.placing import PlacedOption, place_option
 from kafka_capacity.questions.capacity.results import (
     CapacityOption,
     CapacityResult,
+    ChangeCost,
+    Copying,
+    Judgement,
     MonthlyCost,
     OptionKind,
     PlacementKey,
+    day_before,
 )
 
 RESULTS = "results"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SizingInputs:
-    """Everything that evaluating needs.
-
-    Attributes:
-        snapshot: the cluster as it is.
-        workload: its partitions.
-        request: what is asked.
-        options: all of them.
-        sizes: float64, of every partition at every date, as :func:`partition_sizes` gives them.
-        today: what doing nothing costs; ``None`` until that is known.
-    """
-
-    snapshot: Snapshot
-    workload: Workload
-    request: SizingRequest
-    options: tuple[CapacityOption, ...]
-    sizes: NDArray[np.float64]
-    today: MonthlyCost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,32 +50,6 @@ class Sized:
 
     results: tuple[CapacityResult, ...]
     advice: SizingAdvice
-
-
-def sizing_inputs(snapshot: Snapshot, workload: Workload, request: SizingRequest) -> SizingInputs:
-    """Put together what evaluating needs."""
-    sizes = partition_sizes(workload)
-    return SizingInputs(
-        snapshot=snapshot,
-        workload=workload,
-        request=request,
-        options=capacity_options(snapshot, request, sizes),
-        sizes=sizes,
-    )
-
-
-def placement_results(inputs: SizingInputs, key: PlacementKey) -> dict[str, pa.Table]:
-    """Do one piece of work: every option of one placement, as one row each."""
-    results = evaluate_placed(
-        inputs.snapshot,
-        inputs.workload,
-        inputs.request,
-        key,
-        inputs.options,
-        today=inputs.today,
-        sizes=inputs.sizes,
-    )
-    return {RESULTS: pa.table({"data": pa.array([pickle.dumps(result) for result in results], pa.large_binary())})}
 
 
 def simulate_sizing(
@@ -103,20 +67,25 @@ def simulate_sizing(
     keys = placement_keys(inputs.options)
     observed = [key for key in keys if key.is_observed]
     found: dict[str, CapacityResult] = {}
-    for key in observed:
-        for result in _unpacked([placement_results(inputs, key)]):
-            found[result.option_id] = result
-            if result.option.kind is OptionKind.DO_NOTHING:
-                inputs = dataclasses.replace(inputs, today=result.cost)
+    for result in _unpacked([placement_results(inputs, key) for key in observed]):
+        found[result.option_id] = result
+        if result.option.kind is OptionKind.DO_NOTHING:
+            inputs = dataclasses.replace(inputs, today=result.cost)
     for result in _unpacked(run(inputs, [key for key in keys if not key.is_observed])):
         found[result.option_id] = result
-    again = options_better_idle([found[one.option_id] for one in inputs.options], inputs.snapshot, inputs.request)
+    again = options_better_idle([found[one.option_id] for one in inputs.options], inputs)
     if again:
         for result in _unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
             found[result.option_id] = result
     results = tuple(found[option.option_id] for option in inputs.options)
     advice = advise_size(results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month)
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)
+
+
+def placement_results(inputs: SizingInputs, key: PlacementKey) -> dict[str, pa.Table]:
+    """Do one piece of work: every option of one placement, as one row each."""
+    results = evaluate_placed(inputs, key)
+    return {RESULTS: pa.table({"data": pa.array([pickle.dumps(result) for result in results], pa.large_binary())})}
 
 
 def _unpacked(bundles: Iterable[Mapping[str, pa.Table]]) -> Iterable[CapacityResult]:
@@ -129,5 +98,123 @@ def _detailed(inputs: SizingInputs, result: CapacityResult, recommended: str | N
     """Evaluate the recommended option once more, for what was not kept of it."""
     if result.option_id != recommended or result.use is not None:
         return result
-    placed = place_option(inputs.snapshot, inputs.workload, result.option.placement, inputs.request, sizes=inputs.sizes)
-    return judge_option(result.option, placed, inputs.workload, inputs.request, today=inputs.today, is_use_kept=True)
+    return _judged(inputs, result.option, place_option(inputs, result.option.placement), is_use_kept=True)
+
+
+def evaluate_placed(inputs: SizingInputs, key: PlacementKey) -> list[CapacityResult]:
+    """Judge every option of one placement; doing nothing is the first of its own, which the others are held against."""
+    placed = place_option(inputs, key)
+    results: list[CapacityResult] = []
+    for option in (one for one in inputs.options if one.placement == key):
+        is_today = option.kind is OptionKind.DO_NOTHING
+        results.append(_judged(inputs, option, placed, is_use_kept=is_today))
+        if is_today:
+            inputs = dataclasses.replace(inputs, today=results[-1].cost)
+    return results
+
+
+def _judged(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, *, is_use_kept: bool) -> CapacityResult:
+    """Judge one shape on a placement; the arrays are in the result where they are to be kept."""
+    if placed.loads is None or placed.traffic is None:
+        return CapacityResult(option=option, fits=False, excuses=placed.excuses)
+    shape, workload, request = option.shape, inputs.workload, inputs.request
+    use = capacity_use(workload, placed.loads, shape)
+    found = judge(use, request.limits, shape, estimate=request.estimate)
+    is_kept = is_changed_in_place(request.today, shape)
+    cost = monthly_cost(
+        shape,
+        use,
+        placed.loads,
+        placed.traffic,
+        workload,
+        request,
+        provisioned_bytes=_provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
+        is_replaced=option.kind is OptionKind.SHRINK_VOLUMES or not is_kept,
+    )
+    unknown = _unknown(workload, found.headroom_ratio)
+    excuses = (*placed.excuses, *found.excuses, *unknown)
+    if workload.traffic.basis is PeakBasis.UNKNOWN:
+        # Space as well: nobody knows what comes in.
+        found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})
+    elif any(excuse.constraint == "sizes" for excuse in placed.excuses):
+        found = _left_open(found, frozenset({Resource.DISK, Resource.RECOVERY}))
+    return filled(
+        CapacityResult,
+        found,
+        option=option,
+        fits=not excuses,
+        excuses=excuses,
+        fits_until=None if unknown else _until(found.fits_until, placed, workload.outlook.dates),
+        cost=cost,
+        change=_change(inputs, option, placed, cost),
+        use=use if is_use_kept else None,
+    )
+
+
+def _provisioned_bytes(observed: Brokers, target: Brokers) -> NDArray[np.float64]:
+    """Return float64[B], the disks of those that stay, 0 for new ones and where they are not known."""
+    stays = observed.index_of(target.ids) >= 0
+    return np.where(stays, np.nan_to_num(target.disk_capacity_bytes), 0.0)
+
+
+def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -> str | None:
+    """Return the last day before anything stands in the way; what tells no day does so from the first on."""
+    first = min((excuse.when or "" for excuse in placed.excuses), default=None)
+    if first is None or fits_until is None:
+        return fits_until
+    return min(day_before(first), fits_until) if first > dates[0] else None
+
+
+def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:
+    """Return no days on which resources run out of whose load nothing is known."""
+    judged = {one.resource for one in found.exhaustion} & unknown
+    return dataclasses.replace(
+        found,
+        not_judged=tuple(one for one in RESOURCES if one in judged or one in found.not_judged),
+        exhaustion=tuple(one for one in found.exhaustion if one.resource not in unknown),
+    )
+
+
+def _unknown(workload: Workload, headroom_ratio: float | None) -> tuple[Excuse, ...]:
+    if workload.traffic.basis is not PeakBasis.UNKNOWN and headroom_ratio is not None:
+        return ()
+    what = "rates" if workload.traffic.basis is PeakBasis.UNKNOWN else "capacities"
+    remedy = "stage an inventory with metrics" if what == "rates" else "say what the brokers can do"
+    return (
+        Excuse(
+            reason=f"no {what} are known, so nothing can be said to fit; {remedy}",
+            constraint=what,
+            where="the inventory",
+            needed=1.0,
+            available=0.0,
+            unit="ratio",
+        ),
+    )
+
+
+def _change(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, cost: MonthlyCost) -> ChangeCost:
+    """Cost the change: traffic between racks, and the brokers that run on until they are empty."""
+    observed, now, shape = inputs.snapshot.brokers, inputs.request.today, option.shape
+    is_shrunk = option.kind is OptionKind.SHRINK_VOLUMES
+    in_place = is_changed_in_place(now, shape) and not is_shrunk
+    copying = placed.in_place if in_place else placed.everything
+    leaving = 0 if is_shrunk else len(observed)
+    if in_place:
+        leaving = int((placed.brokers.index_of(observed.ids) < 0).sum())
+    usd = _change_usd(shape, now, copying, leaving) if option.kind is not OptionKind.DO_NOTHING else 0.0
+    today = inputs.today
+    return ChangeCost(
+        **dataclasses.asdict(copying),
+        usd=usd,
+        break_even_days=None if today is None or math.isinf(usd) else break_even_days(usd, today, cost),
+        is_in_place=in_place,
+    )
+
+
+def _change_usd(shape: Shape, now: Shape, copying: Copying, leaving: int) -> float:
+    if copying.seconds is None:
+        return math.inf
+    price = 0.0 if shape.is_replication_free else shape.usd_per_gib_between_racks
+    traffic = copying.moved_between_racks_bytes / GIB * price if copying.moved_between_racks_bytes else 0.0
+    running = leaving * now.usd_per_hour * copying.seconds / 3600 if leaving and copying.seconds else 0.0
+    return traffic + running

@@ -41,6 +41,11 @@ class Step:
     usd_per_month: float | None
     more_usd_per_month: float | None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return what it takes by when as plain data."""
+        named = {name: self.option[name] for name in ("option_id", "broker_count")}
+        return {**named, "from_day": self.from_day, "until": self.until, "resource": self.resource}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SizingView:
@@ -157,13 +162,7 @@ class SizingView:
 def read_sizing(
     tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]
 ) -> SizingView | None:
-    """Read what a plan says; ``None`` where no rates were known, or the plan was made before there was sizing.
-
-    Args:
-        tables: of the plan.
-        document: ``sizing.json``; empty where there is none.
-        request: the parameters of the plan.
-    """
+    """Read what a plan says; ``None`` where no rates were known, or the plan was made before there was sizing."""
     table = tables.get("sizing_options")
     if not document or table is None or not len(table) or has_no_rates(document):
         return None
@@ -261,11 +260,7 @@ def outlook_costs(view: SizingView) -> dict[str, Any]:
     return {
         "steps": [
             {
-                "option_id": step.option["option_id"],
-                "broker_count": step.option["broker_count"],
-                "from_day": step.from_day,
-                "until": step.until,
-                "resource": step.resource,
+                **step.as_dict(),
                 "usd_per_month": step.usd_per_month,
                 "more_usd_per_month": step.more_usd_per_month,
                 "is_estimate": step.option.get("priced_as") is not None,

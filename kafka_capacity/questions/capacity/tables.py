@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from kafka_capacity.demand.workload import ESTIMATES
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Limits
-from kafka_capacity.hardware.plain import plain_number
+from kafka_capacity.hardware.plain import filled, plain_number
 from kafka_capacity.objects.tables import Int32, Tables, cells_of, schema_of, table_of_columns, table_of_rows
 from kafka_capacity.questions.capacity.judging import used_ratios
 from kafka_capacity.questions.capacity.results import CapacityResult
@@ -110,18 +111,24 @@ SIZING_TABLES: Tables = {
 """By name: the schema of each table and what it is sorted by; an older plan may lack them."""
 
 
+_CHANGE = {"seconds": "change_seconds", "usd": "change_usd"}
+"""Columns that are not named as the fields of :class:`ChangeCost`."""
+
+
 def sizing_options_table(
     results: Sequence[CapacityResult], *, recommended: str | None, front: Sequence[str]
 ) -> pa.Table:
     """Return the rows of ``sizing_options``."""
     rows = []
     for position, result in enumerate(results):
-        option, change = result.option, result.change
+        option = result.option
+        change = {_CHANGE.get(name, name): value for name, value in dataclasses.asdict(result.change).items()}
         costs = {**cells_of(result.cost), "total": plain_number(result.cost.total)}
         rows.append(
-            OptionRow(
+            filled(
+                OptionRow,
+                result,
                 position=position,
-                option_id=option.option_id,
                 kind=option.kind,
                 broker_count=option.placement.broker_count,
                 idle_brokers=option.placement.idle_brokers,
@@ -131,22 +138,12 @@ def sizing_options_table(
                 provider=option.shape.provider,
                 priced_on=option.shape.priced_on or None,
                 priced_as=option.shape.priced_as,
-                fits=result.fits,
-                fits_until=result.fits_until,
                 is_recommended=option.option_id == recommended,
                 is_on_front=option.option_id in front,
                 excuses=json.dumps([excuse.as_dict() for excuse in result.excuses], sort_keys=True),
-                not_judged=result.not_judged,
-                headroom_ratio=result.headroom_ratio,
                 **cells_of(result.tightest, prefix="tightest_"),
                 **{f"{part}_usd_per_month": usd for part, usd in costs.items()},
-                moved_bytes=change.moved_bytes,
-                moved_between_racks_bytes=change.moved_between_racks_bytes,
-                change_seconds=change.seconds,
-                least_throttle_bytes_per_second=change.least_throttle_bytes_per_second,
-                change_usd=change.usd,
-                break_even_days=change.break_even_days,
-                is_in_place=change.is_in_place,
+                **change,
             )
         )
     return table_of_rows(SIZING_OPTIONS, rows)

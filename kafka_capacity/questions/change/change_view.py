@@ -80,7 +80,7 @@ class ChangeView:
         rows = self.tables["broker_load"].filter(is_its).select(columns).to_pylist()
         found = []
         for what, fields in _LIMITS:
-            count = sum(1 for row in rows if any(not _is_known(row[name]) for name in fields))
+            count = sum(1 for row in rows if any(row[name] is None or not math.isfinite(row[name]) for name in fields))
             if count:
                 found.append(f"the {what} of {count:,} of {plural(len(rows), 'broker')}")
         sizes = int(self.facts.get("unknown_size_partitions") or 0)
@@ -103,10 +103,6 @@ def no_sizes_known(facts: Mapping[str, Any]) -> bool:
     return unknown > 0 and unknown == int(facts["partition_count"])
 
 
-def _is_known(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
-
-
 def view_change(
     tables: Mapping[str, pa.Table],
     *,
@@ -115,14 +111,7 @@ def view_change(
     ds: str,
     count_now: int | None = None,
 ) -> ChangeView:
-    """Read the options of a plan and choose.
-
-    Args:
-        tables: of the plan, by name.
-        facts: what is known of the cluster.
-        findings: of the inventory and of the proposed brokers.
-        ds: the day of the inventory.
-        count_now: how many brokers are needed now, where another question answers that.
+    """Read the options of a plan and choose; ``count_now`` is how many brokers are needed now, where that is answered.
 
     Raises:
         RenderError: the plan has no options.

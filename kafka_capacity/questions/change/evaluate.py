@@ -73,12 +73,14 @@ def placement_tables(inputs: SimulationInputs, piece: PlacementPiece) -> dict[st
         bundles.append(result_tables(judged, inputs.snapshot, has_moves=piece.has_moves, schedule=schedule))
     tables = bundles[0] if len(bundles) == 1 else merge_tables(bundles, PLAN_TABLES)
     if piece.has_moves and first is not None and first.diff is not None:
-        tables[MADE] = _packed(first.scenario.scenario_id, first.diff.after)
+        after = first.diff.after
+        row = {
+            "scenario_id": first.scenario.scenario_id,
+            "width": after.shape[1],
+            "after": after.astype("<i4").tobytes(),
+        }
+        tables[MADE] = pa.Table.from_pylist([row])
     return tables
-
-
-def _packed(scenario_id: str, after: NDArray[np.int32]) -> pa.Table:
-    return pa.table({"scenario_id": [scenario_id], "width": [after.shape[1]], "after": [after.astype("<i4").tobytes()]})
 
 
 def made_placements(bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, NDArray[np.int32]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.reassignment.problem import Order, WaveSettings
 from kafka_capacity.questions.change.move_schedule import MoveSettings, WaveOrder
 from kafka_capacity.questions.form_section import FormSection
@@ -98,18 +99,15 @@ class MoveParameters(BaseModel):
     def move_settings(self) -> MoveSettings:
         """Return what schedules are made with."""
         hours = self.max_wave_hours
-        return MoveSettings(
-            is_throttle_automatic=self.is_throttle_automatic,
-            headroom_ratio=self.headroom_ratio,
-            disk_bytes_per_second=self.disk_bytes_per_second,
-            waves=WaveSettings(
-                max_concurrent_moves_per_broker=self.max_concurrent_moves_per_broker,
+        return filled(
+            MoveSettings,
+            self,
+            waves=filled(
+                WaveSettings,
+                self,
                 max_wave_seconds=None if hours is None else hours * _HOUR,
                 tried_wave_seconds=tuple(hours * _HOUR for hours in TRIED_WAVE_HOURS),
                 max_traffic_ratio=None if self.max_traffic_ratio == 1.0 else self.max_traffic_ratio,
-                pause_seconds=self.pause_seconds,
-                fetchers=self.fetchers,
-                fetcher_bytes_per_second=self.fetcher_bytes_per_second,
                 orders=_WAVES.orders if self.wave_order is WaveOrder.AUTO else (Order(self.wave_order),),
                 tries_leadership_first=self.is_leadership_first_tried,
                 allows_detours=self.are_detours_allowed,

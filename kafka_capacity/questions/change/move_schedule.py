@@ -102,10 +102,6 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
 
     What does not fit into any wave is an excuse, and so is a wave that never ends; old and new copies side by side, or
     a throttle that is too small for everything together, no longer are where waves fix them.
-
-    Args:
-        result: as :func:`~kafka_capacity.proposal.evaluate.evaluate_placement` judged it.
-        schedule: of the same result; without one it is given back as it is.
     """
     if schedule is None:
         return result

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_rows
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
@@ -179,17 +180,14 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         }
         for each in schedule.refusals
     ]
-    row = ScheduleRow(
+    row = filled(
+        ScheduleRow,
+        schedule,
         scenario_id=scenario_id,
         wave_count=len(schedule.waves),
         **_band("total_{}_seconds", schedule.total_seconds),
-        copied_bytes=schedule.copied_bytes,
         **_band(_SMALLEST, schedule.smallest_throttle_bytes_per_second),
-        order=schedule.order,
         orders=json.dumps([dataclasses.asdict(each) for each in schedule.orders], sort_keys=True),
-        worst_broker=schedule.worst_broker,
-        worst_resource=schedule.worst_resource,
-        relieved_seconds=schedule.relieved_seconds,
         leaders_moved_first=leaders.moved_leaders if leaders else None,
         is_leadership_first=leaders.is_chosen if leaders else None,
         plain_seconds=leaders.plain_seconds if leaders else None,
@@ -260,19 +258,15 @@ def _wave_row(scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, 
     known = np.isfinite(limit) & (limit > 0)
     ratio = np.where(known, wave.disk_peak_bytes / np.where(known, limit, 1.0), -1.0)
     fullest = int(ratio.argmax()) if known.any() else None
-    return WaveRow(
+    return filled(
+        WaveRow,
+        wave,
         scenario_id=scenario_id,
         wave=wave.number,
-        kind=wave.kind,
         partitions=len(wave.rows),
         **_band("start_{}_seconds", wave.start_seconds),
         **_band("end_{}_seconds", wave.end_seconds),
-        copied_bytes=wave.copied_bytes,
-        in_flight_bytes=wave.in_flight_bytes,
-        throttle_bytes_per_second=wave.throttle_bytes_per_second,
         **_band(_SMALLEST, wave.smallest_throttle_bytes_per_second),
-        bottleneck_broker=wave.bottleneck_broker,
-        bottleneck_direction=wave.bottleneck_direction,
         fullest_broker=None if fullest is None else int(wave.broker_ids[fullest]),
         fullest_peak_bytes=None if fullest is None else float(wave.disk_peak_bytes[fullest]),
         fullest_ratio=None if fullest is None else float(ratio[fullest]),

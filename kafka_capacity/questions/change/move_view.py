@@ -22,14 +22,7 @@ Band = tuple[float | None, float | None, float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MoveView:
-    """The waves of one option.
-
-    Attributes:
-        waves: rows of ``waves``, in their order.
-        timeline: rows of ``broker_timeline``, by wave, then broker.
-        facts: the row of ``schedules``, its JSON read.
-        dirs: rows of ``log_dir_timeline``, by wave, broker and path.
-    """
+    """The waves of one option: rows of ``waves`` and of both timelines, and that of ``schedules``, its JSON read."""
 
     waves: tuple[Row, ...]
     timeline: tuple[Row, ...]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_maxima
 from kafka_capacity.proposal.grid import BrokerChanges, GridRequest
@@ -149,18 +150,9 @@ class PlacementParameters(BaseModel):
 
     def grid(self) -> GridRequest:
         """Return what spans the grid of scenarios."""
-        return GridRequest(
-            broker_counts=self.broker_counts,
-            new_broker_racks=self.new_broker_racks,
-            placers=self.placers,
-            replication_factor=self.replication_factor,
-            throttle_bytes_per_second=self.throttle_bytes_per_second,
-            rack_rule=self.rack_rule,
-            balance=self.balance,
-            tolerance_ratio=self.tolerance_ratio,
-            disk_limit_ratio=self.disk_limit_ratio,
-            seed=self.seed,
-            throttles_bytes_per_second=self.throttles_bytes_per_second,
+        return filled(
+            GridRequest,
+            self,
             broker_changes=BrokerChanges.of(
                 removed=self.removed_brokers, replaced=self.replaced_brokers, rack_names=self.rack_names
             ),

@@ -1,9 +1,10 @@
-"""The files of waves from the stored tables: what was approved is what is released, byte for byte."""
+"""The files of waves, and the whole target, from the stored tables: what was approved is what is released."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,16 +12,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import StorageError
-from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions, replica_matrix
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
 
 
 def stored_wave_files(waves: pa.Table, wave_moves: pa.Table) -> list[WaveFiles]:
-    """Write the files of every wave of one scenario.
-
-    Args:
-        waves: rows of ``waves``, sorted by wave.
-        wave_moves: rows of ``wave_moves``, sorted by wave, topic and partition.
+    """Write the files of every wave of one scenario from its sorted rows of ``waves`` and ``wave_moves``.
 
     Raises:
         StorageError: a file is not the one whose hash was planned, so that the tables are not of one schedule.
@@ -110,3 +107,66 @@ def _spread(lists: pa.ListArray) -> tuple[pa.Array, NDArray[np.bool_]]:
     """Return the values of all lists, joined, and bool[P, longest list], the cells that they fill row by row."""
     lengths = pc.list_value_length(lists).to_numpy()
     return lists.flatten(), np.arange(lengths.max(initial=0)) < lengths[:, None]
+
+
+Target = tuple[Partitions, NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]
+
+
+def stored_target(
+    partitions: Partitions, replicas: NDArray[np.int32], moves: pa.Table, added: Sequence[Mapping[str, Any]] = ()
+) -> Target | None:
+    """Return the whole target: its partitions, int32[P, W] who holds them, int32[P, W] and paths of log dirs.
+
+    It follows from who holds the partitions today, and from one scenario's rows of ``moves`` and ``new_partitions``.
+
+    Returns:
+        A directory is -1 where the broker may choose; ``None`` where a plan of an earlier version does not tell who
+        holds the new partitions.
+    """
+    if any(row.get("replicas") is None for row in added):
+        return None
+    if added:
+        partitions, replicas = _expanded(partitions, replicas, added)
+    before, after = replicas_of(moves.column("replicas_before")), replicas_of(moves.column("replicas_after"))
+    dirs, paths = np.full_like(after, -1), tuple[str, ...]()
+    if "log_dirs_after" in moves.column_names:
+        (_, dirs), paths = log_dirs_of(moves, before, after)
+    rows = _rows_of(partitions, partitions_of(moves.column("topic"), moves.column("partition")))
+    width = max(replicas.shape[1], after.shape[1])
+    target = np.full((len(partitions), width), NO_BROKER, dtype=np.int32)
+    target[:, : replicas.shape[1]] = replicas
+    places = np.full_like(target, -1)
+    target[rows] = NO_BROKER
+    target[rows, : after.shape[1]], places[rows, : dirs.shape[1]] = after, dirs
+    return partitions, target, places, paths
+
+
+def _keys(partitions: Partitions, topics: Sequence[str]) -> NDArray[np.int64]:
+    """Return one number for each partition that sorts as topic, by its place in ``topics``, and number do."""
+    place = {name: number for number, name in enumerate(topics)}
+    topic = np.array([place[name] for name in partitions.topics], dtype=np.int64)
+    return np.asarray((topic[partitions.topic] << 32) | partitions.partition, dtype=np.int64)
+
+
+def _rows_of(partitions: Partitions, wanted: Partitions) -> NDArray[np.intp]:
+    return np.searchsorted(_keys(partitions, partitions.topics), _keys(wanted, partitions.topics))
+
+
+def _expanded(
+    partitions: Partitions, replicas: NDArray[np.int32], added: Sequence[Mapping[str, Any]]
+) -> tuple[Partitions, NDArray[np.int32]]:
+    """Return the assignment with the partitions that are made before anything moves."""
+    place = {name: number for number, name in enumerate(partitions.topics)}
+    made = replica_matrix([brokers for row in added for brokers in row["replicas"]])
+    counts = [len(row["replicas"]) for row in added]
+    numbers = [number for row in added for number in range(row["count_before"], row["count_after"])]
+    topic = np.concatenate([partitions.topic, np.repeat([place[row["topic"]] for row in added], counts)])
+    number = np.concatenate([partitions.partition, np.array(numbers, dtype=np.int32)])
+    matrix = np.full((len(topic), max(made.shape[1], replicas.shape[1])), NO_BROKER, dtype=np.int32)
+    matrix[: len(replicas), : replicas.shape[1]] = replicas
+    matrix[len(replicas) :, : made.shape[1]] = made
+    order = np.lexsort((number, topic))
+    expanded = Partitions(
+        topics=partitions.topics, topic=topic[order].astype(np.int32), partition=number[order].astype(np.int32)
+    )
+    return expanded, matrix[order]

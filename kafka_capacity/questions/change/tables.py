@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.objects.tables import (
@@ -132,19 +133,12 @@ PLAN_TABLES: Tables = {
 def scenario_table(result: PlacementResult) -> pa.Table:
     """Return the one row of ``scenarios``."""
     scenario = result.scenario
-    asked = ScenarioRow(
-        scenario_id=scenario.scenario_id,
-        placer=scenario.placer,
+    asked = filled(
+        ScenarioRow,
+        scenario,
         target_broker_count=len(scenario.target),
         target_broker_ids=tuple(scenario.target.ids.tolist()),
         target_racks=scenario.target.racks,
-        replication_factor=scenario.replication_factor,
-        throttle_bytes_per_second=scenario.throttle_bytes_per_second,
-        rack_rule=scenario.rack_rule,
-        balance=scenario.balance,
-        tolerance_ratio=scenario.tolerance_ratio,
-        disk_limit_ratio=scenario.disk_limit_ratio,
-        seed=scenario.seed,
         fits=result.fits,
         excuses=_as_json(result.excuses),
     )
@@ -206,12 +200,10 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
     if result.expanded is None:
         return NEW_PARTITIONS.empty_table()
     rows = [
-        TopicGrowth(
+        filled(
+            TopicGrowth,
+            one,
             scenario_id=result.scenario.scenario_id,
-            topic=one.topic,
-            count_before=one.count_before,
-            count_after=one.count_after,
-            moved_keys_ratio=one.moved_keys_ratio,
             command=one.command(),
             replicas=tuple(map(tuple, one.replicas)),
         )
@@ -223,14 +215,7 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
 def result_tables(
     result: PlacementResult, snapshot: Snapshot, *, has_moves: bool, schedule: Schedule | None = None
 ) -> dict[str, pa.Table]:
-    """Return all tables of one result.
-
-    Args:
-        result: of a scenario.
-        snapshot: the cluster as it is.
-        has_moves: without it ``moves`` stays empty.
-        schedule: of the result; without it the tables of waves stay empty.
-    """
+    """Return all tables of one result: ``moves`` only if asked for, those of waves only with a schedule."""
     return {
         "scenarios": scenario_table(result),
         "moves": moves_table(result, snapshot) if has_moves else MOVES.empty_table(),

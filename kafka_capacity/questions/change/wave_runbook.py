@@ -51,11 +51,7 @@ def pages(move: MoveView) -> list[dict[str, Any]]:
 
 
 def wave_page(wave: Row) -> dict[str, Any]:
-    """Return what to do for a wave as plain data: ``steps``, and ``back``; each ``does``, a ``text``, and ``commands``.
-
-    Args:
-        wave: a row of ``waves``.
-    """
+    """Return what to do for a wave as plain data: ``steps`` and ``back``, each ``does``, ``text`` and ``commands``."""
     stored = json.loads(wave["runbook"])
     return {part: [_step(wave, step) for step in stored[part]] for part in ("steps", "back")}
 

@@ -154,13 +154,7 @@ def worst_outcome(outcomes: Iterable[Row]) -> Row | None:
 
 
 def choose(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> tuple[GroupChoice, ...]:
-    """Choose for every group, sorted by the group's name.
-
-    Args:
-        scenarios: rows of ``group_scenarios``.
-        churn: rows of ``group_churn``.
-        facts: rows of ``group_facts``.
-    """
+    """Choose for every group, by rows of its three tables, sorted by the group's name."""
     by_scenario: dict[str, dict[str, Row]] = defaultdict(dict)
     for row in churn:
         by_scenario[row["scenario_id"]][row["event"]] = row

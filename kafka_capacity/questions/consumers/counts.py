@@ -121,7 +121,7 @@ class _Search:
     def result(self) -> SmallestCounts:
         at_peak, why = self._at_peak()
         if at_peak is None:
-            return SmallestCounts(at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=why)
+            return SmallestCounts(why_none=why)
         restarting, why_restarting = None, None
         if Event.ROLLING_RESTART in self._scenario.events:
             restarting, why_restarting = self._first(at_peak, lambda count: self._lags(count, Event.ROLLING_RESTART))

@@ -34,15 +34,7 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigure:
-    """A figure of a group, today and as recommended.
-
-    Attributes:
-        name: of its column.
-        label: what it is called.
-        kind: the name of its format.
-        definition: a sentence.
-        value: today's and the recommended one, ``None`` where there is none or nothing changes.
-    """
+    """A figure of a group, today and as recommended; ``None`` where there is none or nothing changes."""
 
     name: str
     label: str
@@ -106,12 +98,7 @@ def decide_tables(tables: Mapping[str, pa.Table]) -> Answer:
 
 
 def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> Answer:
-    """Decide about every group.
-
-    Args:
-        scenarios: rows of ``group_scenarios``.
-        churn: rows of ``group_churn``.
-        facts: rows of ``group_facts``.
+    """Decide about every group, by rows of its three tables.
 
     Returns:
         The answer: how many groups there are of each kind, those at risk as a problem, and as its details what is

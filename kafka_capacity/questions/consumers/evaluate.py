@@ -37,7 +37,7 @@ DETAILS_FOR_ALL_UP_TO = 200
 """Up to so many scenarios every one brings its timeline and its members; beyond, of each group only the scenarios of
 today and the one in focus."""
 
-_NOT_ASKED = SmallestCounts(at_peak=None, after_failures=None, while_restarting=None, for_all=None, why_none=None)
+_NOT_ASKED = SmallestCounts()
 
 Tables = Mapping[str, pa.Table]
 
@@ -52,13 +52,7 @@ class GroupInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWork:
-    """What to give of one unit.
-
-    Attributes:
-        unit: which scenarios.
-        has_figures: whether their rows of ``group_scenarios`` and ``group_churn`` are wanted.
-        has_details: whether their rows of ``group_timeline`` and ``group_members`` are wanted.
-    """
+    """What to give of one unit: ``group_scenarios`` and ``group_churn``, ``group_timeline`` and ``group_members``."""
 
     unit: GroupUnit
     has_figures: bool

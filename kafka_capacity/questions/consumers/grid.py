@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
@@ -72,13 +73,7 @@ class GroupVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupUnit:
-    """One piece of work.
-
-    Attributes:
-        position: of the group in the list of facts.
-        variant: what to try it with.
-        member_counts: how many members; empty for today's count and the smallest that will do.
-    """
+    """One piece of work: a group by position, a variant, and counts; none are today's and the smallest that will do."""
 
     position: int
     variant: GroupVariant
@@ -98,7 +93,9 @@ def has_known_assignor(facts: GroupFacts) -> bool:
 def group_variants(facts: GroupFacts, request: GroupGridRequest) -> tuple[GroupVariant, ...]:
     """List what to try a group with, today's own first where it is among them."""
     today = todays_variant(facts)
-    is_tried = has_known_assignor(facts) and _has_todays_own(today, request)
+    is_tried = (
+        has_known_assignor(facts) and not request.assignors and today.protocol in (request.protocols or GroupProtocol)
+    )
     kinds = [(today.protocol, today.assignor)] if is_tried else []
     for protocol in request.protocols or tuple(USUAL_ASSIGNORS):
         valid = assignor_names(protocol)
@@ -113,10 +110,6 @@ def group_variants(facts: GroupFacts, request: GroupGridRequest) -> tuple[GroupV
         for protocol, name in dict.fromkeys(kinds)
         for is_static in dict.fromkeys(memberships)
     )
-
-
-def _has_todays_own(today: GroupVariant, request: GroupGridRequest) -> bool:
-    return not request.assignors and (not request.protocols or today.protocol in request.protocols)
 
 
 def group_units(groups: Sequence[GroupFacts], request: GroupGridRequest) -> tuple[GroupUnit, ...]:
@@ -147,21 +140,15 @@ def group_scenario(
     facts: GroupFacts, variant: GroupVariant, member_count: int, request: GroupGridRequest
 ) -> GroupScenario:
     """Put a group, a variant and a count together with the rest of a request."""
-    return GroupScenario(
+    return filled(
+        GroupScenario,
+        request,
         scenario_id=scenario_id(facts.group_id, variant, member_count),
         group_id=facts.group_id,
         member_count=member_count,
         protocol=variant.protocol,
         assignor=variant.assignor,
         is_static=variant.is_static,
-        events=request.events,
-        member_capacity_bytes_per_second=request.member_capacity_bytes_per_second,
-        lag_slo_seconds=request.lag_slo_seconds,
-        catch_up_limit_seconds=request.catch_up_limit_seconds,
-        failure_count=request.failure_count,
-        partitions_factor=request.partitions_factor,
-        settings=request.settings,
-        seed=request.seed,
     )
 
 
@@ -187,15 +174,7 @@ def variant_scenarios(
     member_counts: Sequence[int] = (),
     smallest: SmallestCounts | None = None,
 ) -> tuple[GroupScenario, ...]:
-    """List the scenarios of a variant: the counts given, or today's and the smallest that will do.
-
-    Args:
-        facts: the group.
-        variant: what to try it with.
-        request: what is asked.
-        member_counts: how many members; empty for today's count and the smallest.
-        smallest: the counts that will do, ``None`` where Kafka would throw.
-    """
+    """List the scenarios of a variant: the counts given, or today's and the smallest that will do, where one does."""
     fewest = smallest.for_all if smallest is not None else None
     # A group without members for which no count will do still shows why: with one member.
     counts = sorted(set(member_counts)) or sorted({n for n in (len(facts.members), fewest) if n}) or [1]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES
@@ -18,20 +19,6 @@ GIB = 2**30
 _KAFKA = GroupSettings()
 _PROTOCOLS = (GroupProtocol.CLASSIC, GroupProtocol.CONSUMER)
 ASSIGNORS = tuple(sorted({name for protocol in _PROTOCOLS for name in assignor_names(protocol)}))
-SETTING_FIELDS = (
-    "heartbeat_interval_seconds",
-    "session_timeout_seconds",
-    "server_heartbeat_interval_seconds",
-    "server_session_timeout_seconds",
-    "max_poll_interval_seconds",
-    "auto_commit_interval_seconds",
-    "metadata_max_age_seconds",
-    "poll_seconds",
-    "restart_seconds",
-    "settle_seconds",
-    "slow_seconds",
-)
-"""The parameters that are fields of :class:`GroupSettings`."""
 USUAL_EVENTS = tuple(event for event in Event if event not in {Event.SLOW_MEMBER, Event.MORE_PARTITIONS})
 """What the lag objective is held against where nothing else is asked for: what the number of members decides."""
 
@@ -181,19 +168,15 @@ class GroupParameters(BaseModel):
 
     def group_grid(self, *, seed: int) -> GroupGridRequest:
         """Return what spans the grid of group scenarios."""
-        return GroupGridRequest(
-            groups=self.groups,
+        return filled(
+            GroupGridRequest,
+            self,
             member_counts=self.consumer_counts,
             assignors=self.group_assignors,
             protocols=tuple(GroupProtocol(name) for name in self.group_protocols),
-            static_membership=self.static_membership,
             events=tuple(dict.fromkeys(self.group_events)),
-            lag_slo_seconds=self.lag_slo_seconds,
-            catch_up_limit_seconds=self.catch_up_limit_seconds,
             failure_count=self.consumer_failures,
-            member_capacity_bytes_per_second=self.member_capacity_bytes_per_second,
-            partitions_factor=self.partitions_factor,
             broker_heap_bytes=float(self.broker_heap_bytes),
-            settings=GroupSettings(**{name: getattr(self, name) for name in SETTING_FIELDS}),
+            settings=filled(GroupSettings, self),
             seed=seed,
         )

@@ -122,11 +122,11 @@ class SmallestCounts:
         why_none: why there is none for all, a sentence with numbers; ``None`` where there is one.
     """
 
-    at_peak: int | None
-    after_failures: int | None
-    while_restarting: int | None
-    for_all: int | None
-    why_none: str | None
+    at_peak: int | None = None
+    after_failures: int | None = None
+    while_restarting: int | None = None
+    for_all: int | None = None
+    why_none: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,16 +177,9 @@ class GroupMetrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberChange:
-    """One member before and after the change from today to the scenario.
+    """One member before and after the change from today to the scenario; peaks are what it reads at the group's.
 
-    Attributes:
-        member_id: as the coordinator knows it; made up for members that do not exist yet.
-        is_new: not a member today.
-        is_gone: not a member afterwards.
-        partitions_before: ``topic-partition`` names, in Kafka's order.
-        partitions_after: the same.
-        peak_before_bytes_per_second: what it reads in the group's peak hour.
-        peak_after_bytes_per_second: the same.
+    Partitions are ``topic-partition`` names in Kafka's order; members that do not exist yet have made-up ids.
     """
 
     member_id: str
@@ -217,11 +210,11 @@ class GroupResult:
     scenario: GroupScenario
     is_today: bool
     excuses: tuple[Excuse, ...]
-    not_judged: str | None
-    metrics: GroupMetrics | None
-    smallest: SmallestCounts | None
-    events: tuple[EventOutcome, ...]
-    members: tuple[MemberChange, ...]
+    not_judged: str | None = None
+    metrics: GroupMetrics | None = None
+    smallest: SmallestCounts | None = None
+    events: tuple[EventOutcome, ...] = ()
+    members: tuple[MemberChange, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -46,7 +46,8 @@ def advice_of(group: GroupChoice) -> str:
             return f"{name} cannot be judged: {why_not(group.focus)}"
         return f"nothing that was tried fits {name}: {group.focus['smallest_why_none'] or why_not(group.focus)}"
     within = _within(group, recommended)
-    fits = f"{_members(recommended)} with {variant_name(recommended)} {'fits' if _is_one(recommended) else 'fit'}"
+    verb = "fits" if recommended["member_count"] == 1 else "fit"
+    fits = f"{_members(recommended)} with {variant_name(recommended)} {verb}"
     if today is None:
         return f"{fits} {name}{within}"
     if recommended is today:
@@ -96,10 +97,6 @@ def _switch_part(name: str, today: Row, recommended: Row, group: GroupChoice) ->
         return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
     then = f"{after['revoked']:,}{_unread(after)}"
     return f"{switch} turns {_counted_pauses(before)} per deploy{_unread(before)} into {then}"
-
-
-def _is_one(row: Row) -> bool:
-    return bool(row["member_count"] == 1)
 
 
 def _members(row: Row) -> str:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from kafka_capacity.inventory.group_facts import group_facts
-from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.decide import decide_tables
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.grid import has_known_assignor, wanted_groups
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share
-from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.questions.question import Asked, Question, RunPieces, Share
 
 GROUPS_DOCUMENT = "groups.json"
 
@@ -65,12 +63,10 @@ def simulate_found(found: FoundGroups, run: RunPieces) -> Share:
     )
 
 
-def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
-    return simulate_found(find_groups(asked), run)
-
-
-def _decide(results: ReportInputs, _: Handed) -> Answer | None:
-    return decide_tables(results.tables)
-
-
-CONSUMERS = Question(name="consumers", share="groups", tables=GROUP_TABLES, simulate=_simulate, decide=_decide)
+CONSUMERS = Question(
+    name="consumers",
+    share="groups",
+    tables=GROUP_TABLES,
+    simulate=lambda asked, _, run: simulate_found(find_groups(asked), run),
+    decide=lambda results, _: decide_tables(results.tables),
+)

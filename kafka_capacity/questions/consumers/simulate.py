@@ -46,12 +46,7 @@ def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
 
 
 def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: SmallestCounts | None = None) -> GroupResult:
-    """Work out what a scenario does to a group.
-
-    Args:
-        facts: the group as observed.
-        scenario: what is asked.
-        smallest: of the same group, assignor and protocol where that is known already; else it is worked out.
+    """Work out what a scenario does to a group; the smallest counts of the same variant are those given, if any.
 
     Raises:
         RequestError: there is no such assignor.
@@ -70,16 +65,7 @@ def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: Smalles
             available=math.nan,
             unit="members",
         )
-        return GroupResult(
-            scenario=scenario,
-            is_today=is_today(facts, scenario),
-            excuses=(excuse,),
-            not_judged=None,
-            metrics=None,
-            smallest=None,
-            events=(),
-            members=(),
-        )
+        return GroupResult(scenario=scenario, is_today=is_today(facts, scenario), excuses=(excuse,))
     return GroupResult(
         scenario=scenario,
         is_today=is_today(facts, scenario),

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.objects.tables import (
     Tables,
@@ -132,10 +133,9 @@ def _as_named_now(row: Mapping[str, Any]) -> dict[str, Any]:
 def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
     """Return the rows of ``group_facts``, sorted by the group's name."""
     rows = [
-        GroupFactsRow(
-            group_id=facts.group_id,
-            protocol=facts.protocol,
-            assignor=facts.assignor,
+        filled(
+            GroupFactsRow,
+            facts,
             member_count=len(facts.members),
             static_members=sum(member.instance_id is not None for member in facts.members),
             topics=tuple(topic.name for topic in facts.topics),
@@ -144,10 +144,6 @@ def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
             mean_bytes_per_second=float(facts.mean_bytes_per_second.sum()),
             peak_bytes_per_second=float(facts.peak_bytes_per_second.sum()),
             start_lag_bytes=float(facts.start_lag_bytes.sum()),
-            record_bytes=facts.record_bytes,
-            is_record_size_known=facts.is_record_size_known,
-            estimated_capacity_bytes_per_second=facts.estimated_capacity_bytes_per_second,
-            history_hours=facts.history_hours,
         )
         for facts in sorted(groups, key=lambda facts: facts.group_id)
     ]

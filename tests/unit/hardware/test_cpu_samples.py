@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.cpu_samples import COLUMNS, read_cpu_samples
+from kafka_capacity.hardware.cpu import COLUMNS, read_cpu_samples
 
 MIB = 2.0**20
 

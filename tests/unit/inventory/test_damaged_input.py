@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafka_capacity.errors import DamagedInputError, RequestError, SourceError
-from kafka_capacity.hardware.cpu_samples import read_cpu_samples
+from kafka_capacity.hardware.cpu import read_cpu_samples
 from kafka_capacity.inventory.brokers_file import parse_brokers_file
 from kafka_capacity.inventory.files import read_snapshot_files, write_snapshot_files
 from kafka_capacity.inventory.kafka_tools import import_kafka_tools

@@ -15,7 +15,7 @@ from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.decision import decide
-from kafka_capacity.plan.decision_file import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
+from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
 from kafka_capacity.plan.publish import publish_report, read_decision, release_plan_files
 from kafka_capacity.questions.capacity.results import day_before
 from tests.published import read_published

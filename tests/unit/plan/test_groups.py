@@ -3,6 +3,7 @@
 import datetime
 import json
 
+import pyarrow as pa
 import pytest
 
 from kafka_capacity.errors import MissingManifestError, RequestError
@@ -131,7 +132,7 @@ def test_a_group_that_there_is_not_is_refused_when_the_plan_is_pinned(pinned):
         "'app-carts-billing', 'app-media-billing', 'app-payments-alerts', 'app-returns-fraud' and 7 more",
     ]
     with pytest.raises(RequestError, match="has no such group; it has none at all; leave groups empty"):
-        check_groups(["a"], [], cluster="c")
+        check_groups(["a"], pa.table({"group_id": pa.array([], pa.string())}), cluster="c")
 
 
 def test_what_kafka_would_throw_is_a_row(monkeypatch):

@@ -7,9 +7,8 @@ import json
 import pyarrow.compute as pc
 import pytest
 
-from kafka_capacity.cli.plan_caveats import plan_decision
 from kafka_capacity.cli.plan_files import plan_files
-from kafka_capacity.cli.planning import make_plan
+from kafka_capacity.cli.planning import make_plan, plan_decision
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table

@@ -2,14 +2,14 @@
 
 from kafka_capacity.kafka.reassignment.problem import Throttle
 from kafka_capacity.kafka.reassignment.waves import plan_waves
-from kafka_capacity.plan.wave_documents import runbook_document
+from kafka_capacity.plan.released_files import RUNBOOK, wave_documents
 from kafka_capacity.questions.change.move_tables import schedule_tables
 from tests.properties.move_problems import move_problem_of
 
 
 def runbook(before, after, warnings=(), **given):
     made = schedule_tables("015-brokers.fewest-bytes", plan_waves(move_problem_of(before, after, **given)))
-    return runbook_document(made["schedules"], made["waves"], warnings=warnings).decode()
+    return wave_documents(made, warnings)[RUNBOOK].decode()
 
 
 def test_waves_follow_each_other_with_their_times():

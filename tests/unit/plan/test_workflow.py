@@ -23,7 +23,7 @@ from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.questions.change.evaluate import PlacementPiece, placement_tables
 from kafka_capacity.questions.change.share import inventory_facts, simulation_inputs
-from kafka_capacity.questions.change.stored_target import stored_target
+from kafka_capacity.questions.change.stored_waves import stored_target
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.question import Asked
 from tests.builders import DS, cluster, rows_of, topic, with_rows

@@ -13,7 +13,7 @@ PLUGINS = Path(__file__).resolve().parents[3] / "plugins"
 PATIENCE_SECONDS = 120
 START = """
 import subprocess, sys, time
-from kafka_capacity_airflow.child_process import end_with_parent
+from kafka_capacity_airflow.spark import end_with_parent
 # As spark-submit does: a script that becomes another program.
 child = subprocess.Popen(["sh", "-c", "exec sleep 900"], preexec_fn=end_with_parent())
 print(child.pid, flush=True)

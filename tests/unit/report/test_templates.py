@@ -20,19 +20,15 @@ def test_the_repository_has_templates(monkeypatch):
     assert (template_folder() / "report.html").is_file()
 
 
-def test_the_argument_comes_before_the_environment(monkeypatch, tmp_path):
-    given, set_ = tmp_path / "given", tmp_path / "set"
-    for folder in (given, set_):
-        folder.mkdir()
-        templates(folder)
-    monkeypatch.setenv("KAFKA_CAPACITY_TEMPLATES", str(set_))
-    assert template_folder() == set_
-    assert template_folder(given) == given
+def test_the_environment_names_a_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("KAFKA_CAPACITY_TEMPLATES", str(templates(tmp_path)))
+    assert template_folder() == tmp_path
 
 
-def test_a_folder_without_templates_is_an_error(tmp_path):
+def test_a_folder_without_templates_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("KAFKA_CAPACITY_TEMPLATES", str(tmp_path))
     with pytest.raises(RenderError) as caught:
-        template_folder(tmp_path)
+        template_folder()
     assert str(caught.value) == (
         f"templates: {str(tmp_path)!r} has no report.html; name the folder that has, or unset KAFKA_CAPACITY_TEMPLATES"
     )

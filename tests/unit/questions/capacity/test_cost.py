@@ -9,7 +9,6 @@ import pytest
 
 from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.outlook import AddedTopic
-from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.questions.capacity.cost import (
     break_even_days,
     monthly_cost,
@@ -17,6 +16,7 @@ from kafka_capacity.questions.capacity.cost import (
     traffic_between_racks,
 )
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
+from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.results import MonthlyCost
 from tests.shapes import read_shapes
 from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
@@ -30,7 +30,7 @@ def costs(shape, *, bytes_in=(30e6,), bytes_out=(90e6,), rows=((1, 2, 3),), rack
     loads = placed_loads(work, list_of, replicas(*[list(row) for row in rows]), settings or LoadSettings())
     shape = read_shapes()[shape] if isinstance(shape, str) else shape
     traffic = traffic_between_racks(work, loads)
-    cost = monthly_cost(shape, capacity_use(work, loads, shape), loads, work, traffic, Limits(), 1)
+    cost = monthly_cost(shape, capacity_use(work, loads, shape), loads, traffic, work, SizingRequest(today=shape))
     return cost, averages(work, traffic)
 
 
@@ -156,7 +156,14 @@ def kept(gib, **options):
     def cost(*, is_replaced):
         provisioned = None if gib is None else np.full(3, gib * GIB)
         return monthly_cost(
-            shape, use, loads, work, traffic, Limits(), 1, provisioned_bytes=provisioned, is_replaced=is_replaced
+            shape,
+            use,
+            loads,
+            traffic,
+            work,
+            SizingRequest(today=shape),
+            provisioned_bytes=provisioned,
+            is_replaced=is_replaced,
         )
 
     return cost

@@ -27,12 +27,12 @@ def size(tmp_path_factory):
     folders = write_examples(tmp_path_factory.mktemp("examples"))
 
     @functools.cache
-    def sized(name, place):
-        done = size_cluster(str(folders[name]), REQUESTS[name][place], None, None, lambda *_, **__: None)
-        document = size_document(done)
-        return document, view_sizing(sizing_tables(done.found, done.sized), document, document["request"])
+    def made(name, place):
+        found, sized = size_cluster(str(folders[name]), REQUESTS[name][place], None, None, lambda *_, **__: None)
+        document = size_document(found, sized)
+        return document, view_sizing(sizing_tables(found, sized), document, document["request"])
 
-    return sized
+    return made
 
 
 @pytest.mark.parametrize(("name", "place"), [(name, place) for name in REQUESTS for place in (0, 1)])

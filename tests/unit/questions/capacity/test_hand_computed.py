@@ -24,6 +24,7 @@ from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES
 from kafka_capacity.questions.capacity.cost import monthly_cost, traffic_between_racks
 from kafka_capacity.questions.capacity.judging import judge
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
+from kafka_capacity.questions.capacity.options import SizingRequest
 from tests.shapes import read_shapes
 from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
 
@@ -93,7 +94,6 @@ def test_a_reader_twelve_hours_behind():
     *_, use = cluster()
     # Broker 1 writes 14 MiB/s: 600 GiB reach back 600 x 1,024 / 14 = 43,886 s, more than 12 h are 43,200 s. At twice
     # the rate they reach back half as far, and the group reads its 20 MiB/s, once what is produced then, from disk.
-    assert use.cache_window_seconds[1, :, 0].tolist() == pytest.approx([600 * 1_024 / 14, 600 * 1_024 / 28])
     assert (load(use, Resource.DISK_IO, date=0) / MIB).tolist() == [14.0, 14.0, 10.0]
     assert (load(use, Resource.DISK_IO, date=1) / MIB).tolist() == [28.0 + 20.0, 28.0, 20.0]
     assert use.fallen_out == (("late", "2026-12-20"),)
@@ -106,7 +106,7 @@ def test_bytes_and_dollars_between_racks():
     assert traffic.produced / MIB == pytest.approx([14 * 2 / 3, 28 * 2 / 3])
     assert traffic.consumed / MIB == pytest.approx([20 * 2 / 3, 40 * 2 / 3])
     assert traffic.replicated / MIB == pytest.approx([24, 48])
-    cost = monthly_cost(shape, use, placed, work, traffic, Limits(), 1)
+    cost = monthly_cost(shape, use, placed, traffic, work, SizingRequest(today=shape))
     # (9.33 + 13.33 + 24) MiB/s, 1.5 times that on average, over 730 h, at $0.02 a GiB.
     assert cost.between_racks == pytest.approx((14 * 2 / 3 + 20 * 2 / 3 + 24) * 1.5 * 730 * 3600 / 1024 * 0.02)
     assert cost.brokers == pytest.approx(3 * 730 * 0.096)
@@ -116,13 +116,13 @@ def test_dollars_of_disks():
     work, placed, shape, use = cluster("m5.large")
     # At 85 % full: 110 / 0.85 = 129.4 and 100 / 0.85 = 117.6, whole GiB; in the end nearly twice as much: 220 less the
     # 0.2 GiB that were written at the lower rate of the last hours, 258.6 and 235.1. Half of the time each.
-    cost = monthly_cost(shape, use, placed, work, traffic_between_racks(work, placed), Limits(), 1)
+    cost = monthly_cost(shape, use, placed, traffic_between_racks(work, placed), work, SizingRequest(today=shape))
     assert cost.disks == pytest.approx(((130 + 130 + 118) + (259 + 259 + 236)) / 2 * 0.08)
 
 
 def test_a_managed_disk_stores_each_record_once():
     work, placed, shape, use = cluster("express.m7g.large")
-    cost = monthly_cost(shape, use, placed, work, traffic_between_racks(work, placed), Limits(), 1)
+    cost = monthly_cost(shape, use, placed, traffic_between_racks(work, placed), work, SizingRequest(today=shape))
     # 110 GiB at first and 220 in the end, whatever the replicas; replication between racks is free.
     assert cost.disks == pytest.approx((110 + 220) / 2 * 0.10, rel=2e-3)
     assert cost.between_racks == pytest.approx((14 * 2 / 3 + 20 * 2 / 3) * 1.5 * 730 * 3600 / 1024 * 0.02)

@@ -12,12 +12,11 @@ from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.placement.problem import RackRule
-from kafka_capacity.questions.capacity.evaluate import evaluate_placed
 from kafka_capacity.questions.capacity.idle import _keeps_racks
-from kafka_capacity.questions.capacity.options import SizingRequest, placement_keys
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest, placement_keys
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import OptionKind
-from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import evaluate_placed, simulate_sizing
 from tests.asking import run_sizes
 from tests.builders import cluster, topic
 from tests.unit.questions.capacity.workloads import GIB, MIB, workload
@@ -50,7 +49,7 @@ def made_up(rates, *, brokers, racks, rf=3, tolerance=FailureTolerance.ONE_BROKE
         broker_counts=counts,
         **asked,
     )
-    return sizing_inputs(snapshot, work, request)
+    return SizingInputs.of(snapshot, work, request)
 
 
 @st.composite
@@ -105,7 +104,7 @@ def test_a_larger_option_stands_on_the_placement_that_it_names():
     )
     assert (larger.option.placement.idle_brokers, larger.as_dict()["idle_brokers"]) == (6, 6)
     assert smaller.option.placement.idle_brokers == 0
-    placed = place_option(inputs.snapshot, inputs.workload, larger.option.placement, inputs.request)
+    placed = place_option(inputs, larger.option.placement)
     held = np.bincount(placed.loads.replicas.ravel(), minlength=12)
     assert (held > 0).sum() == 6
     assert larger.headroom_ratio == smaller.headroom_ratio == pytest.approx(0.71086, abs=1e-5)
@@ -127,10 +126,4 @@ def test_todays_placement_does_for_more_brokers_where_it_keeps_the_rack_rule():
 
 def placed_alone(inputs):
     """Results as they are before any broker is left idle."""
-    return [
-        result
-        for key in placement_keys(inputs.options)
-        for result in evaluate_placed(
-            inputs.snapshot, inputs.workload, inputs.request, key, inputs.options, today=None, sizes=inputs.sizes
-        )
-    ]
+    return [result for key in placement_keys(inputs.options) for result in evaluate_placed(inputs, key)]

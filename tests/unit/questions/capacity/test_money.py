@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from kafka_capacity.demand.workload import HIGH
-from kafka_capacity.hardware.estimated_price import with_estimated_price
 from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Resource
+from kafka_capacity.hardware.shape_catalogue import with_estimated_price
 from kafka_capacity.hardware.shapes import observed_shape
-from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.document import to_plain
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
-from kafka_capacity.questions.capacity.options import SizingRequest
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.capacity.results import OptionKind
-from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from kafka_capacity.questions.capacity.sizing_view import outlook_costs, view_sizing
 from kafka_capacity.questions.capacity.sizing_words import (
     badge,
@@ -57,11 +57,7 @@ def asked(list_of=None, *, vcpu=16.0, **given):
         brokers(3, memory_bytes=64 * GIB) if list_of is None else list_of,
         read_shapes(),
         observed_vcpu=vcpu,
-        throttle_bytes_per_second=50e6,
-        disk_limit_ratio=0.85,
-        rack_rule=RackRule.STRICT,
-        balance=Balance.BYTES,
-        seed=0,
+        plan=parse_plan_request({"cluster": "payments"}),
     )
 
 
@@ -223,7 +219,7 @@ def test_smaller_volumes_are_an_option_where_todays_are_larger_than_they_must_be
     rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
     work = workload(*rates, size=GIB, retention=GIB / 10.0, names=["orders"] * 12, middle=[[1, 1]])
     request = SizingRequest(today=read_shapes()["m5.large"], broker_counts=(len(wide),))
-    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes)
+    found = simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes)
     today, smaller = found.results[:2]
     assert (today.option.kind, smaller.option.kind) == (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES)
     assert today.cost.disks == pytest.approx(len(wide) * 1_000 * 0.08)

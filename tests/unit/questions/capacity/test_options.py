@@ -14,6 +14,7 @@ from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.questions.capacity.choice import advise_size, pareto_front
 from kafka_capacity.questions.capacity.options import (
+    SizingInputs,
     SizingRequest,
     brokers_of,
     capacity_options,
@@ -28,7 +29,7 @@ from kafka_capacity.questions.capacity.results import (
     OptionKind,
     PlacementKey,
 )
-from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from tests.asking import run_sizes
 from tests.shapes import read_shapes
 from tests.unit.proposal.snapshots import observed
@@ -53,12 +54,12 @@ def sized(*, bytes_in=4 * MIB, shapes=(), limits=None, growth=(1.0, 1.5), partit
         limits=limits or Limits(),
         **asked,
     )
-    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes)
+    found = simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes)
     return found.results, found.advice
 
 
 def results_of(*asked):
-    return simulate_sizing(sizing_inputs(*asked), run_sizes).results
+    return simulate_sizing(SizingInputs.of(*asked), run_sizes).results
 
 
 def by_id(results):
@@ -179,7 +180,10 @@ def test_new_brokers_may_go_to_new_racks():
     key = PlacementKey(broker_count=8, extra_racks=2, replication_factor=None)
     assert brokers_of(snapshot.brokers, key).racks[-2:] == ("new-rack-1", "new-rack-2")
     request = SizingRequest(today=observed_shape(snapshot.brokers), broker_counts=(6, 8), extra_racks=(0, 2))
-    ids = [option.option_id for option in capacity_options(snapshot, request)]
+    ids = [
+        option.option_id
+        for option in capacity_options(SizingInputs.of(snapshot, workload([1e3] * len(snapshot.partitions)), request))
+    ]
     assert "008-brokers.today.2-more-racks" in ids
     assert "006-brokers.today.2-more-racks" not in ids
 
@@ -314,7 +318,7 @@ def unknowing(snapshot, load, traffic=None):
     )
     work = work if traffic is None else dataclasses.replace(work, traffic=traffic(work.traffic))
     request = SizingRequest(today=observed_shape(snapshot.brokers, vcpu=16.0, usd_per_hour=1.0, replica_limit=4000.0))
-    found = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes)
+    found = simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes)
     return found.results, found.advice
 
 

@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 
-from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.hardware.cpu import STATED
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.questions.capacity.calculators import Totals, msk_answer, plain_answer
-from kafka_capacity.questions.capacity.even import EvenLoad, even_count, fits_evenly
-from kafka_capacity.questions.capacity.options import SizingRequest
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules, advise_partitions
-from kafka_capacity.questions.capacity.reconcile import even_load, waterfalls
-from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.reconcile import EvenLoad, even_count, even_load, fits_evenly, waterfalls
+from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from tests.asking import run_sizes
 from tests.shapes import read_shapes
 from tests.unit.proposal.snapshots import observed
@@ -85,8 +83,8 @@ def test_waterfalls_add_up_from_theirs_to_ours(shape):
     )
     chosen = read_shapes()[shape]
     request = SizingRequest(today=chosen, broker_counts=(6, 9, 12))
-    results = simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes).results
-    found = waterfalls(snapshot, work, request, results, chosen)
+    results = simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes).results
+    found = list(waterfalls(SizingInputs.of(snapshot, work, request), results, chosen))
     assert found
     for one in found:
         assert one.theirs.brokers + sum(step.change for step in one.steps) == one.ours
@@ -139,5 +137,5 @@ def test_an_added_topic_is_stored_as_often_as_its_own_factor_says():
     stored = []
     for topics in ((), (added,)):
         work = workload(*rates, size=2**30, names=["orders"] * 6, added=topics)
-        stored.append(even_load(snapshot, work, request, partition_sizes(work))[1].disk_bytes)
+        stored.append(even_load(SizingInputs.of(snapshot, work, request))[1].disk_bytes)
     assert stored[1] - stored[0] == pytest.approx(1e6 * 86_400 + GIB)

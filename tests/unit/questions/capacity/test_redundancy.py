@@ -9,9 +9,9 @@ from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.questions.capacity.choice import advise_size
-from kafka_capacity.questions.capacity.options import SizingRequest
+from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.capacity.redundancy import SingleReplicas, single_replicas
-from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from tests.asking import run_sizes
 from tests.builders import cluster, topic
 from tests.unit.questions.capacity.workloads import MIB, workload
@@ -52,8 +52,13 @@ def sized(factors, tolerance, *topics, extra=()):
     )
     return {
         result.option_id: result
-        for result in simulate_sizing(sizing_inputs(snapshot, work, request), run_sizes).results
+        for result in simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes).results
     }
+
+
+def single(snapshot, work, tolerance):
+    request = SizingRequest(today=observed_shape(snapshot.brokers), limits=Limits(tolerance=tolerance))
+    return single_replicas(SizingInputs.of(snapshot, work, request))
 
 
 ORDERS, AUDIT, TRACE = topic("orders", partitions=12), topic("audit", partitions=4, rf=2), topic("trace", rf=1)
@@ -110,14 +115,14 @@ def test_a_topic_to_come_takes_as_many_brokers_as_it_has_replicas():
 
 def test_single_replicas_of_today_and_to_come_are_counted_and_named():
     snapshot, work = world(ORDERS, TRACE, extra=(added("fraud", 1), added("kept", 3)))
-    found = single_replicas(snapshot, work, ONE_BROKER)
+    found = single(snapshot, work, ONE_BROKER)
     assert found == SingleReplicas(partitions=11, topics=("fraud", "trace"))
     assert found.reason == (
         "11 partitions have a single replica (topics fraud, trace): whatever brokers there are, the loss of the one "
         "that holds it stops them; raise their replication factor to 2 or more"
     )
-    assert single_replicas(snapshot, work, NONE) is None
-    assert single_replicas(*world(ORDERS), ONE_RACK) is None
+    assert single(snapshot, work, NONE) is None
+    assert single(*world(ORDERS), ONE_RACK) is None
 
 
 def test_of_many_topics_a_few_are_named():

@@ -9,7 +9,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.questions.capacity.key_figures import key_figures
+from kafka_capacity.questions.capacity.decide import key_figures
 from kafka_capacity.questions.capacity.section.options_costs import _row
 from kafka_capacity.questions.capacity.section.sizing_use import worst_used
 from kafka_capacity.questions.capacity.section.view import sizing_of

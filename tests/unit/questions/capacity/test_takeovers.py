@@ -8,9 +8,10 @@ import pytest
 
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Resource
 from kafka_capacity.questions.capacity.loads import placed_loads
+from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import PlacementKey
-from kafka_capacity.questions.capacity.simulate import simulate_sizing, sizing_inputs
+from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from tests.asking import run_sizes
 from tests.unit.questions.capacity.test_idle import made_up
 from tests.unit.questions.capacity.workloads import MIB
@@ -36,7 +37,7 @@ def test_six_brokers_are_enough_where_followers_take_turns():
     )
     today = dataclasses.replace(inputs.request.today, network_bytes_per_second=14 * MIB)
     request = dataclasses.replace(inputs.request, today=today)
-    sized = simulate_sizing(sizing_inputs(snapshot, inputs.workload, request), run_sizes)
+    sized = simulate_sizing(SizingInputs.of(snapshot, inputs.workload, request), run_sizes)
     found = {one.option_id: one for one in sized.results}
     (excuse,) = found["do-nothing"].excuses
     assert (excuse.constraint, excuse.needed, excuse.available) == ("network_out", 14 * MIB, pytest.approx(12.6 * MIB))
@@ -52,7 +53,7 @@ def test_no_other_order_of_followers_carries_more_by_the_judgement_of_sizing(see
     count = int(rng.integers(4, 7))
     inputs = made_up(rng.lognormal(0, 0.6, 8) * MIB, brokers=count, racks=0, counts=(count,))
     key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
-    placed = place_option(inputs.snapshot, inputs.workload, key, inputs.request)
+    placed = place_option(inputs, key)
     lists = placed.brokers.ids[placed.loads.replicas]
 
     def worst(rows):
