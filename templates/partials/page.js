@@ -79,7 +79,7 @@
     return made;
   };
 
-  for (const table of document.querySelectorAll(".scroll > table")) {
+  for (const table of document.querySelectorAll(".scroll > table:not(.map)")) {
     const records = recordsOf(table);
     if (records.length < 2) continue;
     const caption = table.caption.textContent.trim();

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.questions.change.section.change_figures import broker_rows
+from kafka_capacity.questions.change.section.change_figures import broker_rows, moves_of
 from kafka_capacity.questions.change.section.change_tables import broker_table, change_tables
+from kafka_capacity.questions.change.section.flows import who_sends
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_bytes, format_limit, format_percent
+from kafka_capacity.text import format_bytes
 
 MAX_BROKERS = 60
 """A chart of more brokers than these cannot be read, so it shows :data:`WORST_BROKERS` only."""
@@ -31,22 +32,22 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
     if option.is_refused:
         return None
     rows = broker_rows(view.inputs.tables, option)
+    line, maps = who_sends(moves_of(view.inputs.tables, option), rows)
     return {
+        "line": line,
         "label": option.label,
+        "maps": maps,
         "is_recommended": option is view.recommended,
         "tables": change_tables(view.inputs.tables, option, has_rates=view.rate_history_hours > 0),
-        "charts": _charts(rows, float(option.figures["disk_limit_ratio"])),
+        "charts": _charts(rows),
     }
 
 
-def _charts(rows: Rows, disk_limit_ratio: float) -> list[dict[str, Any]]:
+def _charts(rows: Rows) -> list[dict[str, Any]]:
     found = []
     if any(row["move_in_bytes"] or row["move_out_bytes"] for row in rows):
         found.append(_moves_chart(rows))
     found.append(_bytes_chart(rows))
-    known = [row for row in rows if row["fill_after"] is not None]
-    if known:
-        found.append(_fill_chart(known, disk_limit_ratio))
     found.append(_leaders_chart(rows))
     return found
 
@@ -116,24 +117,6 @@ def _bytes_chart(rows: Rows) -> dict[str, Any]:
         params={"mean_bytes": mean},
         data_table=broker_table(shown, has_rates=False),
         note=f"Grey is before, blue is after; the dashed line is the mean after, {format_bytes(mean)}.{left_out}",
-    )
-
-
-def _fill_chart(rows: Rows, limit: float) -> dict[str, Any]:
-    dots = [{**row, "before": row["fill_before"], "after": row["fill_after"]} for row in rows]
-    shown, left_out = _worst(dots, lambda row: float(row["after"]))
-    fullest = max(rows, key=lambda row: (row["fill_after"], -row["broker_id"]))
-    return chart(
-        "disk-fill",
-        "before_after",
-        title="How full each broker’s disk is",
-        is_half_wide=True,
-        description=f"Dot plot of disk fill before and after. The fullest after the change is broker "
-        f"{fullest['broker']} at {format_percent(fullest['fill_after'])}; the limit is {format_limit(limit)}.",
-        values=_by_rack(shown, ("before", "after")),
-        params={"limit": limit, "number_format": ".0%"},
-        data_table=_before_after_table("How full each broker’s disk is", shown, "percent"),
-        note=f"Hollow is before, filled is after; the dashed line is the limit, {format_limit(limit)}.{left_out}",
     )
 
 
