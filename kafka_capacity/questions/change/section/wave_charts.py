@@ -76,6 +76,7 @@ def gantt_chart(move: MoveView) -> dict[str, Any] | None:
             ),
             bars,
         ),
+        is_half_wide=True,
         note="A bar is the time that is expected; the thin line is its end, from nobody writing to all at peak rates."
         f"{endless}{grouped}",
     )
@@ -157,6 +158,7 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
                 if row["is_taking_part"]
             ],
         ),
+        is_half_wide=True,
         note="Each wave rises to the most that the disk may hold, whichever partition is done first, then falls to "
         f"what stays. The dashed line is the broker’s limit.{left_out}",
     )
