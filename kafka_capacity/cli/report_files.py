@@ -77,6 +77,7 @@ def write_report(store: ObjectStore, rendered: RenderedReport, decision: Mapping
     files = {
         **({} if decision is None else {DECISION: canonical_json(dict(decision))}),
         **{f"images/{name}": data for name, data in sorted(rendered.images.items())},
+        **rendered.tables,
         "report.json": rendered.report_json,
         "email.html": rendered.email_html,
         "email.txt": rendered.email_text.encode(),

@@ -83,6 +83,7 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
             "email.html": rendered.email_html,
             "email.txt": rendered.email_text.encode(),
             **images,
+            **rendered.tables,
         },
         facts={**pinned.as_dict(), "subject": rendered.subject},
         has_plain_names=True,

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.charts import DrawnChart, draw_charts
+from kafka_capacity.report.csv_tables import add_csv_files
 from kafka_capacity.report.earlier import completed, from_version_1
 from kafka_capacity.report.email import render_email_html, render_email_text
 from kafka_capacity.report.palette import DARK, LIGHT
@@ -37,6 +38,7 @@ class RenderedReport:
         email_html: the e-mail's HTML as a file: it shows ``images/<name>``, the message itself carries its images.
         email_text: the e-mail's plain text.
         images: the e-mail's images by file name, PNG.
+        tables: the page's tables as CSV, by the names that it links.
         verdict: the answer, as in the data.
         subject: of the e-mail.
     """
@@ -46,6 +48,7 @@ class RenderedReport:
     email_html: bytes
     email_text: str
     images: dict[str, bytes]
+    tables: dict[str, bytes]
     verdict: dict[str, Any]
     subject: str
 
@@ -59,13 +62,16 @@ def rerender(report_json: bytes, *, templates: Path | None = None) -> RenderedRe
     report = read_report(report_json)
     folder = template_folder(templates)
     charts = draw_charts(report, folder)
+    tables = add_csv_files(report)
+    page = render_html(report, charts, templates=folder)
     images = {f"{chart_id}.png": drawn.png for chart_id, drawn in charts.items() if drawn.png is not None}
     return RenderedReport(
         report_json=report_json,
-        index_html=render_html(report, charts, templates=folder).encode(),
+        index_html=page.encode(),
         email_html=render_email_html(report, {name: f"images/{name}" for name in images}, templates=folder).encode(),
         email_text=render_email_text(report, templates=folder),
         images=images,
+        tables={name: data for name, data in tables.items() if f'href="{name}"' in page},
         verdict=report["verdict"],
         subject=report["verdict"]["subject"],
     )

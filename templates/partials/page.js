@@ -82,7 +82,7 @@
   for (const table of document.querySelectorAll(".scroll > table:not(.map)")) {
     const records = recordsOf(table);
     if (records.length < 2) continue;
-    const caption = table.caption.textContent.trim();
+    const caption = table.caption.firstElementChild.textContent;
     const bar = tools(table.parentElement);
     table.parentElement.classList.add("has-tools");
     const isPlain = table.tHead.rows.length === 1;
