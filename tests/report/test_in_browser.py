@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
@@ -108,6 +109,32 @@ def test_text_stands_out_on_every_screen(opened, name, scheme):
     page, _ = opened(name, width=1280, scheme=scheme)
     page.evaluate(OPEN_ALL)
     assert page.evaluate(CONTRASTS) == []
+
+
+def violations(page):
+    """Return what axe-core says bars people from a page: the rule, and where it is broken first."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
+
+
+@pytest.mark.parametrize("name", ["index.html", "email.html"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_nobody_is_barred(opened, name, width, scheme):
+    page, _ = opened(name, width=width, scheme=scheme)
+    assert violations(page) == []
+    page.evaluate(OPEN_ALL)
+    assert violations(page) == []
+
+
+def test_the_tab_key_stops_only_where_something_scrolls(opened):
+    page, _ = opened("index.html", width=1280)
+    page.evaluate(OPEN_ALL)
+    page.wait_for_timeout(100)
+    stops = page.evaluate(
+        "[...document.querySelectorAll('[tabindex]')].filter(e => e.clientWidth && e.scrollWidth <= e.clientWidth)"
+        ".map(e => e.getAttribute('aria-label'))"
+    )
+    assert stops == []
 
 
 def test_one_drawing_of_each_chart_is_seen(opened):
@@ -232,6 +259,7 @@ def test_the_example_is_short(browser, example):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto((example / "index.html").as_uri())
     assert page.evaluate("document.documentElement.scrollHeight") <= 8_000
+    assert violations(page) == []
     assert (
         page.evaluate("[...document.querySelectorAll('.badge')].filter(e => /Recommended/.test(e.textContent)).length")
         == 1
