@@ -187,6 +187,21 @@ def test_tables_are_sorted_and_filtered(opened):
     assert all(before[0][:12] in name for name in seen)
 
 
+@pytest.mark.parametrize("folder", ["sized"], indirect=True)
+def test_what_if_picks_among_the_rows_and_all_are_there_without(opened):
+    page, _ = opened("index.html", width=1280)
+    page.evaluate(OPEN_ALL)
+    rows = page.locator("#what-if tbody tr")
+    every = rows.count()
+    for name, value in (("Brokers", "9"), ("Growth", "middle estimate")):
+        page.locator("#what-if").get_by_label(f"{name}: ").select_option(value)
+    seen = page.locator("#what-if tbody tr:visible")
+    assert (seen.count(), seen.locator("th").inner_text()) == (1, "9")
+    assert rows.count() == every > 4
+    page.locator("#what-if").get_by_label("Growth: ").select_option("")
+    assert seen.count() == 2
+
+
 @pytest.mark.parametrize("folder", ["realistic"], indirect=True)
 def test_what_is_behind_a_row_opens_with_it_without_a_script(browser, folder):
     context = browser.new_context(java_script_enabled=False)

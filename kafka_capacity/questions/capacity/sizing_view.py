@@ -141,10 +141,11 @@ class SizingView:
         """Return whether an option fits up to a day of the outlook."""
         return bool(option["fits"]) or (option["fits_until"] or "") >= day
 
-    def runs_out(self, option: Row) -> Row | None:
-        """Return the first resource that runs out at the estimate that decides; ``None`` where none does."""
-        rows = [row for row in self.exhaustion.get(option["option_id"], {}).values() if row[self.estimate]]
-        return min(rows, key=lambda row: (row[self.estimate], row["resource"]), default=None)
+    def runs_out(self, option: Row, estimate: str = "") -> Row | None:
+        """Return the first resource that runs out at an estimate, of itself the one that decides; ``None`` if none."""
+        at = estimate or self.estimate
+        rows = [row for row in self.exhaustion.get(option["option_id"], {}).values() if row[at]]
+        return min(rows, key=lambda row: (row[at], row["resource"]), default=None)
 
 
 def read_sizing(

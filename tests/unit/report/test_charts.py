@@ -30,7 +30,7 @@ def drawn(report):
 
 
 def test_every_chart_is_drawn_and_two_are_for_the_mail(report, drawn):
-    assert set(drawn) == {"moved-by-option", "moves-by-broker", "bytes-by-broker", "leaders"}
+    assert set(drawn) == {"moved-by-option", "moves-by-broker", "leaders"}
     assert {name for name, chart in drawn.items() if chart.png} == {"moved-by-option", "moves-by-broker"}
 
 
@@ -84,7 +84,7 @@ def test_many_brokers_are_cut_to_the_worst_and_the_chart_says_so():
     spec = ClusterSpec(brokers=MAX_BROKERS + 2, partitions=60)
     report = build_report(make_inputs(spec, broker_counts=(MAX_BROKERS + 4,), placers=("fewest-bytes",)))
     charts = {chart["id"]: chart for chart in charts_of(report)}
-    for name in ("moves-by-broker", "bytes-by-broker", "leaders"):
+    for name in ("moves-by-broker", "leaders"):
         brokers = [value for value in charts[name]["values"] if not value["is_rack"]]
         assert len(brokers) == WORST_BROKERS
         assert charts[name]["note"].endswith(f"The {WORST_BROKERS} brokers that change most are drawn, of 64.")

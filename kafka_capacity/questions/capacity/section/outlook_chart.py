@@ -66,8 +66,8 @@ def _ends(view: SizingView, estimate: str) -> dict[int, str | None]:
     """Return when each count of the steps' hardware first passes a limit at an estimate; ``None`` for not at all."""
     found: dict[int, str | None] = {}
     for row in on_the_way(view, view.steps[-1].option):
-        judged = view.exhaustion.get(row["option_id"], {}).values()
-        end = min((one[estimate] for one in judged if one[estimate]), default=None)
+        out = view.runs_out(row, estimate)
+        end = None if out is None else str(out[estimate])
         before = found.setdefault(row["broker_count"], end)
         found[row["broker_count"]] = None if end is None or before is None else max(before, end)
     return found

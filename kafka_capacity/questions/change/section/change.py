@@ -47,7 +47,8 @@ def _charts(rows: Rows) -> list[dict[str, Any]]:
     found = []
     if any(row["move_in_bytes"] or row["move_out_bytes"] for row in rows):
         found.append(_moves_chart(rows))
-    found.append(_bytes_chart(rows))
+    if all(row["fill_after"] is None for row in rows):  # else the heat map of every limit has the disks
+        found.append(_bytes_chart(rows))
     found.append(_leaders_chart(rows))
     return found
 
