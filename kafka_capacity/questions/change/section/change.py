@@ -10,7 +10,7 @@ from kafka_capacity.questions.change.section.change_tables import broker_table, 
 from kafka_capacity.questions.change.section.flows import who_sends
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.report.tables import HOVER, chart, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_bytes
 
@@ -122,7 +122,15 @@ def _bytes_chart(rows: Rows) -> dict[str, Any]:
 
 
 def _leaders_chart(rows: Rows) -> dict[str, Any]:
-    dots = [{**row, "before": row["leaders_before"], "after": row["leaders_after"]} for row in rows]
+    dots = [
+        {
+            **row,
+            "before": row["leaders_before"],
+            "after": row["leaders_after"],
+            HOVER: f"broker {row['broker']}: {row['leaders_before']:,} before, {row['leaders_after']:,} after",
+        }
+        for row in rows
+    ]
     shown, left_out = _worst(dots, lambda row: abs(row["after"] - row["before"]))
     stays = [row["leaders_after"] for row in rows if not row["is_removed"]]
     return chart(
@@ -132,7 +140,7 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
         is_half_wide=True,
         description="Dot plot of preferred leaders before and after. After the change they are between "
         f"{min(stays, default=0):,} and {max(stays, default=0):,} on a broker.",
-        values=_by_rack(shown, ("before", "after")),
+        values=_by_rack(shown, ("before", "after", HOVER)),
         params={"limit": None, "number_format": ",d"},
         data_table=_before_after_table("Preferred leaders on each broker", shown, "count"),
         note=f"Hollow is before, filled is after.{left_out}",
