@@ -115,7 +115,9 @@ def _cut(curve: Curve, ceiling: float) -> Curve:
     times, lags = curve
     if not (lags > ceiling).any():
         return curve
-    first = max(1, int(np.argmax(lags > ceiling)))
+    first = int(np.argmax(lags > ceiling))
+    if not first:
+        return times, np.minimum(lags, ceiling)
     share = (ceiling - lags[first - 1]) / (lags[first] - lags[first - 1])
     end = times[first - 1] + share * (times[first] - times[first - 1])
     return np.append(times[:first], end), np.append(lags[:first], ceiling)

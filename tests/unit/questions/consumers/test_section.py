@@ -346,6 +346,7 @@ def test_curves_are_cut_at_the_ceiling_and_bent_between_their_points():
     times, lags = _cut(curve, 500.0)
     assert (times.tolist(), lags.tolist()) == ([0.0, 10.0, 15.0], [0.0, 100.0, 500.0])
     assert _cut(curve, 900.0) is curve
+    assert _cut((curve[0], curve[1][::-1]), 500.0)[1].tolist() == [500.0, 100.0, 0.0]
     many, between = _bent((times, lags))
     assert len(many) > MAX_POINTS
     assert between == pytest.approx(np.interp(many, times, lags))
