@@ -8,11 +8,8 @@ The same input gives the same bytes. Everything is worked out before the first b
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -24,6 +21,7 @@ from kafka_capacity.objects.store import open_store
 from kafka_capacity.questions.consumers.choice import GroupChoice, excuses_of
 from kafka_capacity.questions.consumers.decide import decided_groups
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
+from kafka_capacity.text.csv_lines import csv_bytes
 
 GROUPS = "groups.json"
 
@@ -47,28 +45,9 @@ def _rows(group: GroupChoice) -> dict[str, Any]:
     return {"facts": group.facts, "scenarios": scenarios}
 
 
-def csv_bytes(table: pa.Table) -> bytes:
-    """Write a table as CSV; nothing stands for null, lists are JSON, and no text is a formula of a spreadsheet."""
-    rows = [table.column_names, *([_cell(value) for value in row.values()] for row in table.to_pylist())]
-    return "".join(map(_line, rows)).encode(errors="replace")
-
-
-def _line(cells: Sequence[Any]) -> str:
-    sink = io.StringIO(newline="")
-    end = "\r\n"  # the writer puts quotes around what holds a character of it, a lone carriage return too
-    csv.writer(sink, lineterminator=end).writerow(cells)
-    return sink.getvalue().removesuffix(end) + "\n"
-
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
-
-
-def _cell(value: Any) -> Any:
-    """Return what is written; an apostrophe before a text keeps spreadsheets from running it."""
-    if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+def csv_table(table: pa.Table) -> bytes:
+    """Write a table as CSV."""
+    return csv_bytes([table.column_names, *([*row.values()] for row in table.to_pylist())])
 
 
 def write_groups(out: str, planned: PlannedGroups, document: Mapping[str, Any], table_format: TableFormat) -> None:
@@ -76,7 +55,7 @@ def write_groups(out: str, planned: PlannedGroups, document: Mapping[str, Any], 
 
     ``out`` is a folder or an ``s3://`` address.
     """
-    write = parquet_bytes if table_format == "parquet" else csv_bytes
+    write = parquet_bytes if table_format == "parquet" else csv_table
     files = {f"{name}.{table_format}": write(planned.tables[name]) for name in GROUP_TABLES}
     store = open_store(out)
     for name in GROUP_TABLES:

@@ -27,6 +27,7 @@ def attempts(limit: int | None = None) -> Iterator[bool]:
 _CONTENT_TYPES = {
     ".json": "application/json",
     ".html": "text/html; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
     ".md": "text/markdown; charset=utf-8",
     ".png": "image/png",

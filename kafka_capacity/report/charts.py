@@ -13,12 +13,13 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.palette import LIGHT, PAPER
+from kafka_capacity.report.tables import HOVER
 from kafka_capacity.text import format_bytes, iec_unit
 from kafka_capacity.text.names import clipped, visible
 
@@ -39,6 +40,7 @@ _HIDDEN_TEXT = re.compile(r'<text[^>]*\sopacity="0"[^>]*>[^<]*</text>')
 _EMPTY_PATH = re.compile(r'<path[^>]*\sd="(?:M0,0h0v0h0Z)?"[^>]*/>')
 _FONT = re.compile(r'\sfont-(?:family="[^"]*"|size="12px"|weight="normal")')
 """What is the same all over a drawing, and stands at its root or in the page's style."""
+_MARK = re.compile(r'<(path|line)([^>]*)\saria-label="([^"]*)"([^>]*)/>')
 _DECIMALS = re.compile(r"(?<=\d)\.\d{3,}")
 _IDS = re.compile(r'(\bid="|url\(#)([^")]+)')
 _COLOUR = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{6})"')
@@ -159,6 +161,8 @@ def page_svg(svg: str, prefix: str, described: Mapping[str, Any]) -> str:
     variables = {colour: name for name, colour in LIGHT.items()}
     for pattern in (_HIDDEN_TEXT, _EMPTY_PATH):
         svg = pattern.sub("", svg)
+    hovers = {_prepared(value)[HOVER] for value in described.get("values", ()) if value.get(HOVER)}
+    svg = _MARK.sub(lambda mark: _hovered(mark) if unescape(mark[3]) in hovers else mark[0], svg)
 
     def of_the_page(tag: re.Match[str]) -> str:
         text = _DECIMALS.sub(lambda found: f"{float(found[0]):.2f}"[1:].rstrip("0").rstrip("."), tag[0])
@@ -180,6 +184,12 @@ def page_svg(svg: str, prefix: str, described: Mapping[str, Any]) -> str:
         )
 
     return _ROOT.sub(root, svg, count=1)
+
+
+def _hovered(mark: re.Match[str]) -> str:
+    """Return a mark that says what it is under the pointer."""
+    name, before, label, after = mark.groups()
+    return f"<{name}{before}{after}><title>{escape(unescape(label))}</title></{name}>"
 
 
 def _without_empty_groups(svg: str) -> str:

@@ -26,6 +26,10 @@ LIGHT: Mapping[str, str] = {
     "bar-second": "#b5670f",
     "bar-before": "#828e9c",
     "grid": "#e4e8ec",
+    "heat-1": "#e6eff7",
+    "heat-2": "#cfe0ef",
+    "heat-3": "#b1cde5",
+    "heat-4": "#8eb6d8",
 }
 """On paper and on light screens."""
 
@@ -50,5 +54,9 @@ DARK: Mapping[str, str] = {
     "bar-second": "#dd9440",
     "bar-before": "#7d8997",
     "grid": "#28313b",
+    "heat-1": "#172534",
+    "heat-2": "#1e344a",
+    "heat-3": "#274662",
+    "heat-4": "#315a7e",
 }
 """On dark screens."""

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.report.charts import DrawnChart, draw_charts
+from kafka_capacity.report.csv_tables import add_csv_files
 from kafka_capacity.report.earlier import completed, from_version_1
 from kafka_capacity.report.email import render_email_html, render_email_text
 from kafka_capacity.report.palette import DARK, LIGHT
@@ -36,6 +37,7 @@ class RenderedReport:
         email_html: the e-mail's HTML as a file: it shows ``images/<name>``, the message itself carries its images.
         email_text: the e-mail's plain text.
         images: the e-mail's images by file name, PNG.
+        tables: the page's tables as CSV, by the names that it links.
         verdict: the answer, as in the data.
         subject: of the e-mail.
     """
@@ -45,6 +47,7 @@ class RenderedReport:
     email_html: bytes
     email_text: str
     images: dict[str, bytes]
+    tables: dict[str, bytes]
     verdict: dict[str, Any]
     subject: str
 
@@ -52,6 +55,7 @@ class RenderedReport:
         """Return them by name, the page last."""
         return {
             **{f"images/{name}": data for name, data in sorted(self.images.items())},
+            **self.tables,
             "report.json": self.report_json,
             "email.html": self.email_html,
             "email.txt": self.email_text.encode(),
@@ -67,13 +71,16 @@ def rerender(report_json: bytes) -> RenderedReport:
     """
     report = read_report(report_json)
     charts = draw_charts(report, template_folder())
+    tables = add_csv_files(report)
+    page = render_html(report, charts)
     images = {f"{chart_id}.png": drawn.png for chart_id, drawn in charts.items() if drawn.png is not None}
     return RenderedReport(
         report_json=report_json,
-        index_html=render_html(report, charts).encode(),
+        index_html=page.encode(),
         email_html=render_email_html(report, {name: f"images/{name}" for name in images}).encode(),
         email_text=render_email_text(report),
         images=images,
+        tables={name: data for name, data in tables.items() if f'href="{name}"' in page},
         verdict=report["verdict"],
         subject=report["verdict"]["subject"],
     )

@@ -17,6 +17,8 @@ ANCHOR = "anchor"
 """A row may carry an id of the page under this key; what is said there stands behind the row."""
 REST = "is_rest"
 """A row may carry this key where there is nothing to do about it; a long table first shows the others alone."""
+HOVER = "hover"
+"""A value of a chart may carry under this key what its mark says under the pointer; its spec encodes it so."""
 
 
 VERDICTS: Mapping[str, tuple[str, str, str]] = {

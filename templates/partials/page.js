@@ -79,19 +79,22 @@
     return made;
   };
 
-  for (const table of document.querySelectorAll(".scroll > table")) {
+  for (const table of document.querySelectorAll(".scroll > table:not(.map)")) {
     const records = recordsOf(table);
     if (records.length < 2) continue;
-    const caption = table.caption.textContent.trim();
+    const caption = table.caption.firstElementChild.textContent;
     const bar = tools(table.parentElement);
     table.parentElement.classList.add("has-tools");
     const isPlain = table.tHead.rows.length === 1;
     const rest = records.filter(([row]) => row.classList.contains("rest"));
-    const state = { words: "", isAll: !rest.length || rest.length === records.length };
+    // Of these first columns one value each is picked; every combination is a row that was computed.
+    const picks = [...table.tHead.rows[0].cells].slice(0, table.dataset.picks ?? 0);
+    const state = { words: "", picked: {}, isAll: !rest.length || rest.length === records.length };
     const show = () => {
       for (const rows of records) {
         const isHidden = (!state.isAll && !state.words && rows[0].classList.contains("rest"))
-          || !rows[0].textContent.toLowerCase().includes(state.words);
+          || !rows[0].textContent.toLowerCase().includes(state.words)
+          || Object.entries(state.picked).some(([column, text]) => text && rows[0].cells[column].textContent.trim() !== text);
         for (const row of rows) row.classList.toggle("filtered", isHidden);
       }
     };
@@ -104,7 +107,16 @@
         show();
       });
     }
-    if (records.length > 7) {
+    picks.forEach((head, column) => {
+      const values = new Set(records.map(([row]) => row.cells[column].textContent.trim()));
+      if (values.size < 2) return;
+      const select = make("select", "", bar);
+      const name = head.textContent.trim();
+      select.setAttribute("aria-label", `${name}: ${caption}`);
+      for (const value of ["", ...values]) make("option", value || `${name}: all`, select).value = value;
+      select.addEventListener("change", () => { state.picked[column] = select.value; show(); });
+    });
+    if (records.length > 7 && !picks.length) {
       const input = make("input", "", bar);
       input.type = "search";
       input.placeholder = "Filter";

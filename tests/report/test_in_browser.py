@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
@@ -110,6 +111,32 @@ def test_text_stands_out_on_every_screen(opened, name, scheme):
     assert page.evaluate(CONTRASTS) == []
 
 
+def violations(page):
+    """Return what axe-core says bars people from a page: the rule, and where it is broken first."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
+
+
+@pytest.mark.parametrize("name", ["index.html", "email.html"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_nobody_is_barred(opened, name, width, scheme):
+    page, _ = opened(name, width=width, scheme=scheme)
+    assert violations(page) == []
+    page.evaluate(OPEN_ALL)
+    assert violations(page) == []
+
+
+def test_the_tab_key_stops_only_where_something_scrolls(opened):
+    page, _ = opened("index.html", width=1280)
+    page.evaluate(OPEN_ALL)
+    page.wait_for_timeout(100)
+    stops = page.evaluate(
+        "[...document.querySelectorAll('[tabindex]')].filter(e => e.clientWidth && e.scrollWidth <= e.clientWidth)"
+        ".map(e => e.getAttribute('aria-label'))"
+    )
+    assert stops == []
+
+
 def test_one_drawing_of_each_chart_is_seen(opened):
     for width, kind in ((1280, "wide"), (360, "narrow")):
         page, _ = opened("index.html", width=width)
@@ -158,6 +185,21 @@ def test_tables_are_sorted_and_filtered(opened):
     seen = table.locator(":scope > tbody > tr:not(.note, .more):visible > th").all_inner_texts()
     assert before[0] in seen
     assert all(before[0][:12] in name for name in seen)
+
+
+@pytest.mark.parametrize("folder", ["sized"], indirect=True)
+def test_what_if_picks_among_the_rows_and_all_are_there_without(opened):
+    page, _ = opened("index.html", width=1280)
+    page.evaluate(OPEN_ALL)
+    rows = page.locator("#what-if tbody tr")
+    every = rows.count()
+    for name, value in (("Brokers", "9"), ("Growth", "middle estimate")):
+        page.locator("#what-if").get_by_label(f"{name}: ").select_option(value)
+    seen = page.locator("#what-if tbody tr:visible")
+    assert (seen.count(), seen.locator("th").inner_text()) == (1, "9")
+    assert rows.count() == every > 4
+    page.locator("#what-if").get_by_label("Growth: ").select_option("")
+    assert seen.count() == 2
 
 
 @pytest.mark.parametrize("folder", ["realistic"], indirect=True)
@@ -232,6 +274,7 @@ def test_the_example_is_short(browser, example):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto((example / "index.html").as_uri())
     assert page.evaluate("document.documentElement.scrollHeight") <= 8_000
+    assert violations(page) == []
     assert (
         page.evaluate("[...document.querySelectorAll('.badge')].filter(e => /Recommended/.test(e.textContent)).length")
         == 1

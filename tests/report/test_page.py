@@ -196,11 +196,13 @@ def test_every_figure_has_a_caption_a_text_and_its_data(soup):
             assert description.get_text().strip()
 
 
-def test_ids_are_unique_and_links_lead_somewhere(soup):
+def test_ids_are_unique_and_links_lead_somewhere(soup, rendered):
     ids = [tag["id"] for tag in soup.find_all(id=True)]
     assert len(ids) == len(set(ids))
     for link in soup.find_all("a"):
-        assert link["href"][1:] in ids
+        assert link["href"][1:] in ids or link["href"] in rendered.tables
+    linked = {link["href"] for link in soup.find_all("a") if not link["href"].startswith("#")}
+    assert linked == {*rendered.tables}
     for tag in soup.find_all(attrs={"aria-labelledby": True}):
         assert set(tag["aria-labelledby"].split()) <= set(ids)
 

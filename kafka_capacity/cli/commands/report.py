@@ -25,8 +25,8 @@ _HELP = """Draw the report of a plan: the same page and e-mail as the scheduled 
 
 Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of an
 earlier report, to draw that one again. Writes index.html (one self-contained page), report.json (its data),
-decision.json (the verdict, what is recommended and what is wrong), email.html, email.txt and images/ into DIR, and
-prints the verdict and the serious problems. The same input gives the same bytes.
+decision.json (the verdict, what is recommended and what is wrong), email.html, email.txt, images/ and tables/ (the
+page's tables as CSV) into DIR, and prints the verdict and the serious problems. The same input gives the same bytes.
 
 Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 """

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.judging import passing_day
+from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step
 from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
 from kafka_capacity.text import format_limit, format_percent, format_usd, plural
@@ -137,9 +138,8 @@ def _middle(view: SizingView) -> str:
     if not view.steps or view.steps[0].until is None:
         return ""
     option = view.steps[0].option
-    rows = view.exhaustion.get(option["option_id"], {}).values()
-    day = min((row["middle"] for row in rows if row["middle"]), default=None)
-    lasting = "beyond " + view.horizon if day is None else f"until {day}"
+    out = view.runs_out(option, "middle")
+    lasting = "beyond " + view.horizon if out is None else f"until {day_before(out['middle'])}"
     return f"; at the middle estimate {option['broker_count']:,} last {lasting}"
 
 

@@ -153,10 +153,11 @@ class SizingView:
         """Return whether an option fits up to a day of the outlook."""
         return bool(option["fits"]) or (option["fits_until"] or "") >= day
 
-    def runs_out(self, option: Row) -> Row | None:
-        """Return the first resource that runs out at the estimate that decides; ``None`` where none does."""
-        rows = [row for row in self.exhaustion.get(option["option_id"], {}).values() if row[self.estimate]]
-        return min(rows, key=lambda row: (row[self.estimate], row["resource"]), default=None)
+    def runs_out(self, option: Row, estimate: str = "") -> Row | None:
+        """Return the first resource that runs out at an estimate, of itself the one that decides; ``None`` if none."""
+        at = estimate or self.estimate
+        rows = [row for row in self.exhaustion.get(option["option_id"], {}).values() if row[at]]
+        return min(rows, key=lambda row: (row[at], row["resource"]), default=None)
 
 
 def read_sizing(
@@ -209,17 +210,10 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
     is_same = goal["shape"] == today["shape"]
     if is_same and goal["broker_count"] <= today["broker_count"]:
         return (_step(view, goal, day, today),)
-    kind = ("shape", "extra_racks", "replication_factor")
-    on_the_way = [
-        row
-        for row in view.options
-        if row["broker_count"] <= goal["broker_count"]
-        and (all(row[name] == goal[name] for name in kind) or (is_same and row is today))
-        and not (is_same and row["broker_count"] < today["broker_count"])
-    ]
+    way = on_the_way(view, goal)
     found: list[Step] = []
     for date in view.dates:
-        lasting = [row for row in on_the_way if view.lasts(row, date)]
+        lasting = [row for row in way if view.lasts(row, date)]
         if not lasting:
             break
         best = min(lasting, key=lambda row: (row["broker_count"], row["kind"] != "do-nothing", row["option_id"]))
@@ -227,6 +221,19 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
             before = found[-1].option if found else today
             found.append(_step(view, best, (_end(view, before)[0] or date) if found else day, before))
     return tuple(found)
+
+
+def on_the_way(view: SizingView, goal: Row) -> list[Row]:
+    """Return the options of the goal's hardware that steps up to it may take; doing nothing is one of today's."""
+    is_same = goal["shape"] == view.today["shape"]
+    kind = ("shape", "extra_racks", "replication_factor")
+    return [
+        row
+        for row in view.options
+        if row["broker_count"] <= goal["broker_count"]
+        and (all(row[name] == goal[name] for name in kind) or (is_same and row is view.today))
+        and not (is_same and row["broker_count"] < view.today["broker_count"])
+    ]
 
 
 def _longest_lasting(view: SizingView) -> Row | None:

@@ -37,7 +37,7 @@ from kafka_capacity.questions.failures.durability.tables import durability_table
 from kafka_capacity.questions.failures.quorum_tables import RUNS, failover_table, quorum_table, run_table
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
 from kafka_capacity.questions.failures.scenario import TODAY
-from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_table, failure_tables
+from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_table, failure_tables, peaks_table
 
 MAX_REPLICAS = 1 << 22
 """A placement whose losses take more replicas than this is done in several pieces of work, one a kind of losses."""
@@ -192,6 +192,7 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
     result = inputs.lose(request.scenario(placement_id, snapshot.brokers, piece.kinds), baseline)
     tables = failure_tables(result)
     if piece.is_examined:
+        tables["broker_peaks"] = peaks_table(result, inputs.limits)
         tables["diagnoses"] = diagnoses_table(placement_id, inputs.problems(baseline, result))
         assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
         tables |= durability_tables(evaluate_durability(snapshot, baseline.load, assumed))

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.limits import Condition, Limits
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.objects.tables import (
     Int32,
@@ -117,8 +118,24 @@ class GroupRow:
     coordinator: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeakRow:
+    """One row a placement, broker and resource of which it is known what the broker can do: its peak before any loss.
+
+    ``used_ratio`` is of what the limit of the resource leaves of the capacity.
+    """
+
+    placement_id: str
+    broker_id: Int32
+    resource: str
+    peak: float
+    capacity: float
+    used_ratio: float
+
+
 FAILURES, FAILURE_KINDS = schema_of(LossRow), schema_of(KindRow)
 FAILURE_BROKERS, FAILURE_GROUPS = schema_of(OverloadRow), schema_of(GroupRow)
+BROKER_PEAKS = schema_of(PeakRow)
 DIAGNOSES = pa.schema(
     [
         pa.field("placement_id", pa.string(), nullable=False),
@@ -133,6 +150,7 @@ FAILURE_TABLES: Tables = {
     "failure_kinds": (FAILURE_KINDS, ("placement_id", "kind")),
     "failure_brokers": (FAILURE_BROKERS, ("placement_id", "kind", "broker_id", "resource")),
     "failure_groups": (FAILURE_GROUPS, ("placement_id", "kind", "group_id")),
+    "broker_peaks": (BROKER_PEAKS, ("placement_id", "broker_id", "resource")),
     "diagnoses": (DIAGNOSES, ("placement_id", "position")),
     **DURABILITY_TABLES,
     **QUORUM_TABLES,
@@ -264,6 +282,27 @@ def _groups(result: FailureResult, kinds: np.ndarray) -> list[GroupRow]:
                 )
             )
     return rows
+
+
+def peaks_table(result: FailureResult, limits: Limits) -> pa.Table:
+    """Return the rows of ``broker_peaks`` of one placement; none without rates, where every load is nothing."""
+    is_known = result.peak_basis is not PeakBasis.UNKNOWN
+    return table_of_rows(
+        BROKER_PEAKS,
+        [
+            PeakRow(
+                placement_id=result.scenario.placement_id,
+                broker_id=int(broker),
+                resource=resource,
+                peak=float(peak),
+                capacity=float(there),
+                used_ratio=float(peak / (there * limits.ratio(resource, Condition.NORMAL))),
+            )
+            for resource, peaks in result.peaks_today().items()
+            for broker, peak, there in zip(result.brokers.ids, peaks, result.capacity[resource], strict=True)
+            if is_known and there > 0.0
+        ],
+    )
 
 
 def diagnoses_table(placement_id: str, found: Iterable[Problem]) -> pa.Table:

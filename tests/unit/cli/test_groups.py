@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafka_capacity.cli.group_files import csv_bytes
+from kafka_capacity.cli.group_files import csv_table
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import PlanRequest
@@ -84,7 +84,7 @@ def test_tables_may_be_csv_and_replace_the_others(run, clicks, tmp_path):
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
 def test_no_cell_of_a_csv_file_is_a_formula(start):
     table = pa.table({"group_id": [f"{start}cmd|' /C calc'!A0", "a=b"], "lag": [-1.5, None], "of": [["=a"], []]})
-    rows = list(csv.reader(io.StringIO(csv_bytes(table).decode(), newline="")))
+    rows = list(csv.reader(io.StringIO(csv_table(table).decode(), newline="")))
     assert rows == [["group_id", "lag", "of"], [f"'{start}cmd|' /C calc'!A0", "-1.5", '["=a"]'], ["a=b", "", "[]"]]
 
 

@@ -1,6 +1,7 @@
 """``kafka-capacity report``: the page without Airflow."""
 
 import json
+import re
 
 import pytest
 
@@ -131,9 +132,11 @@ def test_it_says_what_breaks_with_options_of_its_own(run, snapshot, tmp_path):
     assert [part["caption"].split(" lost")[0] for part in usual["matrices"]] == [
         "One broker",
         "One rack",
-        "Two brokers",
         "A rack and one broker more",
     ]
+    assert (asked["pairs"], usual["pairs"]["caption"]) == (None, "Two brokers lost together")
+    linked = {f"tables/{path.name}" for path in (plain / "tables").iterdir()}
+    assert linked == set(re.findall(r'href="(tables/[^"]+)"', (plain / "index.html").read_text()))
     assert "Nothing is said of controllers" in usual["controllers"]["sentences"][0]
     assert len({report["plan_id"] for report in reports}) == 2
 

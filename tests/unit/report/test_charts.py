@@ -30,7 +30,7 @@ def drawn(report):
 
 
 def test_every_chart_is_drawn_and_two_are_for_the_mail(report, drawn):
-    assert set(drawn) == {"moved-by-option", "moves-by-broker", "bytes-by-broker", "disk-fill", "leaders"}
+    assert set(drawn) == {"moved-by-option", "moves-by-broker", "leaders"}
     assert {name for name, chart in drawn.items() if chart.png} == {"moved-by-option", "moves-by-broker"}
 
 
@@ -72,6 +72,15 @@ def test_a_label_may_look_like_an_attribute():
     assert f'<text fill="none">{label}</text>' in drawn
 
 
+def test_a_mark_says_under_the_pointer_what_it_is(drawn):
+    titles = re.findall(r"<path[^>]*><title>([^<]*)</title></path>", drawn["leaders"].wide)
+    assert len(titles) == 2 * 7
+    assert all(re.fullmatch(r"broker \d( \(new\))?: [\d,]+ before, [\d,]+ after", title) for title in titles)
+    described = {"title": "t", "description": "d", "values": [{"hover": "a & b"}]}
+    mark = '<svg viewBox="0 0 9 9"><path aria-label="a &amp; b" d="M0"/><path aria-label="other" d="M1"/></svg>'
+    assert '<path d="M0"><title>a &amp; b</title></path><path d="M1"/>' in page_svg(mark, "c", described)
+
+
 def test_amounts_are_scaled_to_one_unit(report):
     described = next(chart for chart in charts_of(report) if chart["id"] == "moved-by-option")
     spec = complete_spec(described, template_folder())
@@ -84,7 +93,7 @@ def test_many_brokers_are_cut_to_the_worst_and_the_chart_says_so():
     spec = ClusterSpec(brokers=MAX_BROKERS + 2, partitions=60)
     report = build_report(make_inputs(spec, broker_counts=(MAX_BROKERS + 4,), placers=("fewest-bytes",)))
     charts = {chart["id"]: chart for chart in charts_of(report)}
-    for name in ("moves-by-broker", "bytes-by-broker", "disk-fill", "leaders"):
+    for name in ("moves-by-broker", "leaders"):
         brokers = [value for value in charts[name]["values"] if not value["is_rack"]]
         assert len(brokers) == WORST_BROKERS
         assert charts[name]["note"].endswith(f"The {WORST_BROKERS} brokers that change most are drawn, of 64.")

@@ -42,6 +42,7 @@ def test_the_page_lists_them_and_the_decision_names_them(tmp_path):
     page = read_published(store, pinned, "index.html").decode()
     assert 'href="#idle"' in page
     assert "What removing them would free" in page
+    assert read_published(store, pinned, "tables/comparison.csv").startswith(b"Option,Verdict,")
 
 
 def test_a_plan_from_before_they_were_looked_for_is_drawn_without(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_capacity.report.heat import STEPS
 from kafka_capacity.report.palette import DARK, LIGHT
 
 TEXT_PAIRS: tuple[tuple[str, str], ...] = (
@@ -19,6 +20,7 @@ TEXT_PAIRS: tuple[tuple[str, str], ...] = (
     ("ink", "good-surface"),
     ("ink", "warn-surface"),
     ("ink", "bad-surface"),
+    *(("ink", f"heat-{step}") for step in range(1, STEPS + 1)),
 )
 """Which text stands on which ground: each pair must reach a contrast of 4.5."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.questions.capacity.section.sizing_use import WARN_RATIO, broker_tables
+from kafka_capacity.questions.capacity.section.sizing_use import broker_tables
 from kafka_capacity.questions.capacity.section.view import sizing_of
+from kafka_capacity.report.heat import WARN_RATIO
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_limit

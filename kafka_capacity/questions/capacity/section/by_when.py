@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import Resource, resource_name
+from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts, worst_used
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
@@ -54,12 +55,13 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
+    outlook = outlook_chart(sizing)
     return {
         "steps": steps_table(sizing),
         "by_date": _by_date(sizing),
         "exhaustion": [exhaustion_table(sizing, name, option) for name, option in drawn_options(sizing)],
         "not_judged": not_judged_sentence(sizing.nearest),
-        "charts": [*used_charts(sizing), _traffic(sizing)],
+        "charts": [*used_charts(sizing), _traffic(sizing), *([] if outlook is None else [outlook])],
     }
 
 

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.report.heat import WARN_RATIO
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import format_percent
 from kafka_capacity.text.partition_ranges import number_ranges
@@ -17,7 +18,6 @@ MAX_RESOURCES_DRAWN = 3
 """Those that are used most; the others are in a table."""
 MAX_CELLS = 240
 """Of one option's table of brokers: larger ones show the fullest brokers only."""
-WARN_RATIO = 0.8
 
 Worst = Mapping[tuple[str, str, str], float]
 """By resource, date and estimate: the used share of the limit at the broker and condition where it is largest."""

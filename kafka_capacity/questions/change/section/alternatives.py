@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.section.change_tables import change_tables
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
@@ -35,11 +36,18 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
                 "moved_bytes": option.figures["moved_bytes"],
                 "verdict": view.verdict(option)["status"],
                 "excuses": [str(excuse["reason"]) for excuse in option.excuses],
-                "tables": change_tables(
-                    view.inputs.tables, option, has_rates=view.rate_history_hours > 0, has_topics=False
-                ),
+                "tables": _tables(view, option),
             }
             for option in detailed
         ],
         "left_out": len(others) - len(detailed),
     }
+
+
+def _tables(view: ChangePage, option: Option) -> dict[str, Any]:
+    """Return the tables of an option, which say in their captions whose they are."""
+    made = change_tables(view.inputs.tables, option, has_rates=view.rate_history_hours > 0, has_topics=False)
+    for one in (made["brokers"], made["moves"]):
+        if one is not None:
+            one["caption"] += f": {option.label}"
+    return made

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.questions.change.section.change_figures import broker_rows
+from kafka_capacity.questions.change.section.change_figures import broker_rows, moves_of
 from kafka_capacity.questions.change.section.change_tables import broker_table, change_tables
+from kafka_capacity.questions.change.section.flows import who_sends
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import chart, column, table
+from kafka_capacity.report.tables import HOVER, chart, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_bytes, format_limit, format_percent
+from kafka_capacity.text import format_bytes
 
 MAX_BROKERS = 60
 """A chart of more brokers than these cannot be read, so it shows :data:`WORST_BROKERS` only."""
@@ -31,22 +32,23 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
     if option.is_refused:
         return None
     rows = broker_rows(view.inputs.tables, option)
+    line, maps = who_sends(moves_of(view.inputs.tables, option), rows)
     return {
+        "line": line,
         "label": option.label,
+        "maps": maps,
         "is_recommended": option is view.recommended,
         "tables": change_tables(view.inputs.tables, option, has_rates=view.rate_history_hours > 0),
-        "charts": _charts(rows, float(option.figures["disk_limit_ratio"])),
+        "charts": _charts(rows),
     }
 
 
-def _charts(rows: Rows, disk_limit_ratio: float) -> list[dict[str, Any]]:
+def _charts(rows: Rows) -> list[dict[str, Any]]:
     found = []
     if any(row["move_in_bytes"] or row["move_out_bytes"] for row in rows):
         found.append(_moves_chart(rows))
-    found.append(_bytes_chart(rows))
-    known = [row for row in rows if row["fill_after"] is not None]
-    if known:
-        found.append(_fill_chart(known, disk_limit_ratio))
+    if all(row["fill_after"] is None for row in rows):  # else the heat map of every limit has the disks
+        found.append(_bytes_chart(rows))
     found.append(_leaders_chart(rows))
     return found
 
@@ -119,26 +121,16 @@ def _bytes_chart(rows: Rows) -> dict[str, Any]:
     )
 
 
-def _fill_chart(rows: Rows, limit: float) -> dict[str, Any]:
-    dots = [{**row, "before": row["fill_before"], "after": row["fill_after"]} for row in rows]
-    shown, left_out = _worst(dots, lambda row: float(row["after"]))
-    fullest = max(rows, key=lambda row: (row["fill_after"], -row["broker_id"]))
-    return chart(
-        "disk-fill",
-        "before_after",
-        title="How full each broker’s disk is",
-        is_half_wide=True,
-        description=f"Dot plot of disk fill before and after. The fullest after the change is broker "
-        f"{fullest['broker']} at {format_percent(fullest['fill_after'])}; the limit is {format_limit(limit)}.",
-        values=_by_rack(shown, ("before", "after")),
-        params={"limit": limit, "number_format": ".0%"},
-        data_table=_before_after_table("How full each broker’s disk is", shown, "percent"),
-        note=f"Hollow is before, filled is after; the dashed line is the limit, {format_limit(limit)}.{left_out}",
-    )
-
-
 def _leaders_chart(rows: Rows) -> dict[str, Any]:
-    dots = [{**row, "before": row["leaders_before"], "after": row["leaders_after"]} for row in rows]
+    dots = [
+        {
+            **row,
+            "before": row["leaders_before"],
+            "after": row["leaders_after"],
+            HOVER: f"broker {row['broker']}: {row['leaders_before']:,} before, {row['leaders_after']:,} after",
+        }
+        for row in rows
+    ]
     shown, left_out = _worst(dots, lambda row: abs(row["after"] - row["before"]))
     stays = [row["leaders_after"] for row in rows if not row["is_removed"]]
     return chart(
@@ -148,7 +140,7 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
         is_half_wide=True,
         description="Dot plot of preferred leaders before and after. After the change they are between "
         f"{min(stays, default=0):,} and {max(stays, default=0):,} on a broker.",
-        values=_by_rack(shown, ("before", "after")),
+        values=_by_rack(shown, ("before", "after", HOVER)),
         params={"limit": None, "number_format": ",d"},
         data_table=_before_after_table("Preferred leaders on each broker", shown, "count"),
         note=f"Hollow is before, filled is after.{left_out}",

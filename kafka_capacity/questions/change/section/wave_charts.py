@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_capacity.questions.change.move_view import MoveView, Row, chunks
-from kafka_capacity.report.tables import chart, column, table
-from kafka_capacity.text import axis_time_unit, format_duration, format_percent, plural
+from kafka_capacity.report.tables import HOVER, chart, column, table
+from kafka_capacity.text import axis_time_unit, format_duration, format_percent, format_when, plural
 
 MAX_BARS = 60
 """Of the Gantt chart; of more waves, those that follow each other share a bar."""
@@ -60,6 +60,7 @@ def gantt_chart(move: MoveView) -> dict[str, Any] | None:
                 "low_seconds": bar["low"],
                 "high_seconds": bar["high"],
                 "is_endless": bar["end"] is None,
+                HOVER: f"wave {bar['label']}: from {format_when(bar['start'])} to {format_when(bar['end'])}",
             }
             for bar in bars
             if bar["start"] is not None
@@ -76,6 +77,7 @@ def gantt_chart(move: MoveView) -> dict[str, Any] | None:
             ),
             bars,
         ),
+        is_half_wide=True,
         note="A bar is the time that is expected; the thin line is its end, from nobody writing to all at peak rates."
         f"{endless}{grouped}",
     )
@@ -157,6 +159,7 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
                 if row["is_taking_part"]
             ],
         ),
+        is_half_wide=True,
         note="Each wave rises to the most that the disk may hold, whichever partition is done first, then falls to "
         f"what stays. The dashed line is the broker’s limit.{left_out}",
     )

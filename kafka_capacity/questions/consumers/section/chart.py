@@ -18,7 +18,11 @@ from kafka_capacity.text import axis_time_unit, format_duration, plural
 MAX_POINTS = 32
 """Of one curve: what is drawn, and what stands in the table under the chart."""
 MAX_TIMES_ALLOWED = 5
-"""How many times the allowed lag a curve is drawn to, where another one would be flat below it."""
+"""How many times the allowed lag curves are drawn to, if one of them stays below."""
+FLAT = 10
+"""A curve whose peak is so many times lower than another one's lies flat below it on an even scale."""
+LINEAR = 1e12
+"""A lag up to which a scale is even: any."""
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Times and lags."""
 FINE_ENOUGH = 0.005
@@ -32,7 +36,10 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
         return None
     allowed = group.now["lag_slo_seconds"]
     curves = [(row, _curve(view, row, event)) for row in group.shown]
-    curves, is_cut = _cut(curves, MAX_TIMES_ALLOWED * allowed)
+    peaks = [float(lags.max(initial=0.0)) for _, (_, lags) in curves]
+    ceiling = max(MAX_TIMES_ALLOWED * allowed, min(peaks))
+    ticks = _ticks(peaks, allowed, ceiling)
+    curves = [(row, _bent(_cut(curve, ceiling)) if ticks else _cut(curve, ceiling)) for row, curve in curves]
     values = [
         {"kind": group.name_of(row), "time_seconds": time, "lag_seconds": lag}
         for row, (times, lags) in reversed(curves)  # today's is drawn last: its dashes show on another line
@@ -42,6 +49,7 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
         return None
     last, highest = (max(value[name] for value in values) for name in ("time_seconds", "lag_seconds"))
     (time_unit, time_scale), (lag_unit, lag_scale) = axis_time_unit(last), axis_time_unit(max(highest, allowed))
+    is_cut = max(peaks) > ceiling
     title = f"Lag of {short(group.group_id)} {event_phrase(event)}"
     return chart(
         chart_id,
@@ -55,6 +63,9 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
             "time_scale": time_scale,
             "lag_unit": lag_unit,
             "lag_scale": lag_scale,
+            "bend": allowed / 20.0 / lag_scale if ticks else LINEAR,
+            "ticks": ticks and [tick / lag_scale for tick in ticks],
+            "tick_texts": ticks and [format_duration(tick) for tick in ticks],
             "allowed_seconds": allowed,
             "allowed_text": f"allowed: {format_duration(allowed)}",
             "kinds": [group.name_of(row) for row, _ in curves],
@@ -70,7 +81,8 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
         ),
         is_half_wide=True,
         note=f"{_peaks(group, event)} The straight dashed line is what is allowed."
-        + (f" Curves are drawn up to {MAX_TIMES_ALLOWED} times that." if is_cut else _endless_note(group, event)),
+        + (f" Curves are drawn up to {format_duration(ceiling)}." if is_cut else _endless_note(group, event))
+        + (" The scale of the lag is logarithmic." if ticks else ""),
     )
 
 
@@ -98,20 +110,34 @@ def _curve(view: GroupsView, row: Row, event: str) -> Curve:
     return times[keep], lags[keep]
 
 
-def _cut(curves: Sequence[tuple[Row, Curve]], ceiling: float) -> tuple[list[tuple[Row, Curve]], bool]:
-    """Return the curves up to a ceiling that one of them passes and another does not; as they are where all do."""
-    is_above = [bool((lags > ceiling).any()) for _, (_, lags) in curves]
-    if all(is_above) or not any(is_above):
-        return list(curves), False
-    found = []
-    for (row, (times, lags)), passes in zip(curves, is_above, strict=True):
-        if passes:
-            first = max(1, int(np.argmax(lags > ceiling)))
-            share = (ceiling - lags[first - 1]) / (lags[first] - lags[first - 1])
-            end = times[first - 1] + share * (times[first] - times[first - 1])
-            times, lags = np.append(times[:first], end), np.append(lags[:first], ceiling)
-        found.append((row, (times, lags)))
-    return found, True
+def _cut(curve: Curve, ceiling: float) -> Curve:
+    """Return a curve up to where it first passes a ceiling."""
+    times, lags = curve
+    if not (lags > ceiling).any():
+        return curve
+    first = int(np.argmax(lags > ceiling))
+    if not first:
+        return times, np.minimum(lags, ceiling)
+    share = (ceiling - lags[first - 1]) / (lags[first] - lags[first - 1])
+    end = times[first - 1] + share * (times[first] - times[first - 1])
+    return np.append(times[:first], end), np.append(lags[:first], ceiling)
+
+
+def _ticks(peaks: Sequence[float], allowed: float, ceiling: float) -> list[float] | None:
+    """Return what is marked on a logarithmic scale; ``None`` where no curve lies flat below another on an even one."""
+    highest, lowest = min(max(peaks), ceiling), min(peaks)
+    if not lowest or highest <= FLAT * lowest:
+        return None
+    return [*(allowed * share for share in (0.0, 0.1, 0.5, 1.0)), *([ceiling] if highest > allowed else [])]
+
+
+def _bent(curve: Curve) -> Curve:
+    """Return a curve with points between its own, close to each other at first: on a logarithmic scale it is bent."""
+    times, lags = curve
+    if not len(times):
+        return curve
+    every = np.union1d(times, times[-1] * np.linspace(0.0, 1.0, MAX_POINTS) ** 2)
+    return every, np.interp(every, times, lags)
 
 
 def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int = MAX_POINTS) -> NDArray[np.intp]:

@@ -7,6 +7,7 @@ from typing import Any
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import groups_table, survivors_table
 from kafka_capacity.questions.failures.section.matrix import matrices, overview
+from kafka_capacity.questions.failures.section.pairs import pair_map
 from kafka_capacity.questions.failures.section.sentences import basis_notes, failures_line, loss_sentences
 from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.report.anchors import FAILURES
@@ -20,6 +21,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     failures = read_failures(view.inputs, view.focus_id)
     if failures is None:
         return None
+    pairs = pair_map(failures)
     return {
         "line": failures_line(failures),
         "label": view.focus_label,
@@ -32,7 +34,8 @@ def build(view: ReportView) -> dict[str, Any] | None:
             for side in failures.sides
         ],
         "overview": overview(failures),
-        "matrices": matrices(failures),
+        "pairs": pairs,
+        "matrices": matrices(failures, is_without_pairs=pairs is not None),
         "tables": [made for made in (survivors_table(failures), groups_table(failures)) if made is not None],
         "problem_count": len(failures.today.problems),
         "controllers": controllers(failures),

@@ -8,13 +8,13 @@ from typing import Any
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, change_word
 from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
-from kafka_capacity.report.tables import column
+from kafka_capacity.report.heat import WARN_RATIO
+from kafka_capacity.report.tables import Column, column
 from kafka_capacity.text import NOTHING, format_count, format_duration, format_percent, plural
 from kafka_capacity.text.partition_ranges import number_ranges
 
 MAX_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
 """Losses of a kind that are listed, the worst first; the others are counted."""
-WARN_RATIO = 0.8
 _NAMED = 6
 """Losses that do the same and are named in one row, where they are no single brokers."""
 _FOLDED = frozenset({"pair", "rack+broker"})
@@ -43,14 +43,15 @@ LOSSES = (
     column("rebuild_seconds", "Re-replication", "duration", is_key=True),
 )
 """One row a set of brokers that are lost together: made of a row of ``failures``; the page shows the key figures."""
-_FIGURES = tuple(one for one in LOSSES if one.is_key)
+FIGURES = tuple(one for one in LOSSES if one.is_key)
 
 Cell = dict[str, str]
 
 
-def matrices(view: FailuresView) -> list[dict[str, Any]]:
-    """Return one table a kind of losses."""
-    return [_matrix(view, kind) for kind in KINDS if any(kind in side.losses for side in view.sides)]
+def matrices(view: FailuresView, *, is_without_pairs: bool) -> list[dict[str, Any]]:
+    """Return one table a kind of losses, without pairs where something else shows them."""
+    kinds = [kind for kind in KINDS if any(kind in side.losses for side in view.sides)]
+    return [_matrix(view, kind) for kind in kinds if kind != "pair" or not is_without_pairs]
 
 
 def overview(view: FailuresView) -> dict[str, Any] | None:
@@ -94,7 +95,7 @@ def _matrix(view: FailuresView, kind: str) -> dict[str, Any]:
     for place, side in enumerate(view.sides):
         for row in side.losses.get(kind, ()):
             by_name.setdefault(row["name"], [None] * len(view.sides))[place] = row
-    ranked = sorted(by_name.items(), key=lambda entry: _rank(entry[1]))
+    ranked = sorted(by_name.items(), key=lambda entry: rank(entry[1]))
     # One row for losses that do the same: the first of them stands where the worst would.
     alike: dict[str, tuple[list[str], list[Cell]]] = {}
     for name, found in ranked:
@@ -120,7 +121,7 @@ def _named(names: Sequence[str]) -> str:
     return "; ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
 
 
-def _rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
+def rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
     """Order losses by what they do at worst on either side, then as they were listed."""
     there = [row for row in found if row is not None]
     return (
@@ -136,7 +137,7 @@ def _rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
 def _table(caption: str, view: FailuresView, rows: Sequence[Mapping[str, Any]], *, has_change: bool) -> dict[str, Any]:
     return {
         "caption": caption,
-        "figures": [one.label for one in _FIGURES],
+        "figures": [one.label for one in FIGURES],
         "sides": ["today", "after"][: len(view.sides)],
         "rows": list(rows),
         "has_change": has_change,
@@ -148,12 +149,15 @@ def _table(caption: str, view: FailuresView, rows: Sequence[Mapping[str, Any]], 
 def _cells(sides: Sequence[PlacementFailures], found: Sequence[Row | None]) -> list[Cell]:
     """Return the cells of a row: for each figure the sides beside each other."""
     return [
-        {"text": "—", "kind": "unknown"}
-        if row is None
-        else _priced(one.key, row, _DRAWN[one.key](row[one.key], side.before))
-        for one in _FIGURES
+        {"text": "—", "kind": "unknown"} if row is None else drawn_cell(one, row, side)
+        for one in FIGURES
         for side, row in zip(sides, found, strict=True)
     ]
+
+
+def drawn_cell(figure: Column, row: Row, side: PlacementFailures) -> Cell:
+    """Return the cell of one of :data:`FIGURES` of a loss."""
+    return _priced(figure.key, row, _DRAWN[figure.key](row[figure.key], side.before))
 
 
 def _priced(key: str, row: Row, cell: Cell) -> Cell:

@@ -11,6 +11,7 @@ from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
 from kafka_capacity.questions.capacity.section.options_costs import OPTIONS
+from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.questions.capacity.share import sizing_tables
 from kafka_capacity.questions.capacity.sizing_view import view_sizing
 from kafka_capacity.report.tables import cells
@@ -76,3 +77,21 @@ def test_the_table_of_resources_shows_the_day_after_the_last_one(size, name, pla
             row["middle"] for row in rows
         }
         assert view.today["fits_until"] == (day_before(day) if day > view.dates[0] else None)
+
+
+@pytest.mark.parametrize(("name", "place"), [(name, place) for name in REQUESTS for place in (0, 1)])
+def test_the_chart_of_counts_steps_on_the_days_of_the_steps(size, name, place):
+    _, view = size(name, place)
+    chart = outlook_chart(view)
+    if not view.steps:
+        assert chart is None
+        return
+    labels = {one["day"]: (one["count"], one["label"]) for one in chart["values"] if one["label"]}
+    days = [view.dates[0], *(step.from_day for step in view.steps[1:])]
+    counts = [step.option["broker_count"] for step in view.steps]
+    assert labels == {day: (count, f"{count:,}") for day, count in zip(days, counts, strict=True)}
+    is_high = view.estimate == "high"
+    for one in (one for one in chart["values"] if one["count"] is not None):
+        assert one["other"] is None or (one["other"] <= one["count"] if is_high else one["other"] >= one["count"])
+        step = max(zip(days, counts, strict=True), key=lambda pair: (pair[0] <= one["day"], pair[0]))
+        assert one["count"] == step[1]

@@ -240,7 +240,8 @@ def section(report, name):
 
 def test_sections_are_there_and_the_first_figures_agree_with_the_tables(report):
     names = [one["name"] for one in report["sections"]]
-    assert names[:6] == ["by_when", "findings", "options_costs", "broker_use", "failures", "durability"]
+    first = ["by_when", "findings", "options_costs", "what_if", "broker_use", "failures", "durability"]
+    assert names[:7] == first
     assert {"calculators", "partition_advice"} <= set(names)
     rows = sized_inputs().tables["sizing_options"].to_pylist()
     chosen = next(row for row in rows if row["is_recommended"])

@@ -54,7 +54,7 @@ def test_the_section_is_complete():
     report = build_report(scheduled())
     data = section_of(report)
     rows = data["waves"]["rows"]
-    assert [one["name"] for one in report["sections"]][:4] == ["findings", "comparison", "change", "waves"]
+    assert [one["name"] for one in report["sections"]][:5] == ["findings", "comparison", "brokers", "change", "waves"]
     assert len(rows) == len(data["gantt"]["values"])
     assert (len(data["pages"]), data["pages_left_out"]) == (MAX_PAGES, len(rows) - MAX_PAGES)
     moved = next(figure["value"] for figure in report["figures"] if figure["label"] == "To copy")

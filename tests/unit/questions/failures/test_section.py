@@ -11,6 +11,8 @@ from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, qu
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import MAX_GROUPS, groups_table, survivors_table
 from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview
+from kafka_capacity.questions.failures.section.pairs import MAX_BROKERS as PAIR_BROKERS
+from kafka_capacity.questions.failures.section.pairs import pair_map
 from kafka_capacity.questions.failures.section.sentences import basis_notes, change_word, failures_line, loss_sentence
 from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures
 from tests.report.decided import build_report, render_all
@@ -137,7 +139,7 @@ def test_online_at_the_price_of_records_is_no_good_news():
     shown = overview(view(dear))
     assert shown is not None
     assert shown["rows"][0]["cells"][0] == {"text": "0, 2 unclean", "kind": "bad"}
-    assert matrices(view(dear))[0]["rows"][0]["name"] == "broker 2"
+    assert matrices(view(dear), is_without_pairs=False)[0]["rows"][0]["name"] == "broker 2"
 
 
 def test_where_there_is_nothing_to_lose_the_report_says_so():
@@ -158,7 +160,9 @@ def test_a_change_is_safer_or_not():
 
 def test_the_worst_losses_come_first_and_the_others_are_counted():
     rows = [loss(number, f"broker {number}", offline=number % 20) for number in range(30)]
-    (matrix,) = matrices(view(side(*rows), side(loss(0, "broker 99", offline=9), placement_id="then")))
+    (matrix,) = matrices(
+        view(side(*rows), side(loss(0, "broker 99", offline=9), placement_id="then")), is_without_pairs=True
+    )
     assert matrix["caption"] == "One broker lost: 31"
     assert [row["name"] for row in matrix["rows"][:4]] == ["broker 19", "broker 18", "broker 17", "broker 16"]
     # Losses that do the same share a row.
@@ -277,3 +281,25 @@ def test_what_is_seriously_wrong_stands_at_the_top_and_in_the_mail():
     assert page.index("Wrong with the cluster today") < page.index("Key figures of sizing")
     assert message[1:] in rendered.email_text
     assert message[1:] in rendered.email_html.decode()
+
+
+def pair(first, second, **figures):
+    return loss(0, f"brokers {first}, {second}", kind="pair", brokers=[first, second], **figures)
+
+
+def test_of_every_two_brokers_the_map_says_the_worst_today_and_after():
+    today = side(pair(1, 2, offline=3, under_min_isr=9), pair(1, 3, under_min_isr=7), pair(2, 3, loaded_ratio=0.25))
+    then = side(pair(1, 2), pair(1, 3), pair(2, 3, unclean_leaders=2), placement_id="then")
+    found = pair_map(view(today, then))
+    texts = {row["name"]: [cell["text"] for cell in row["cells"]] for row in found["cells"]}
+    assert texts == {"1": ["", "50", "50"], "2": ["▲ 3", "", "▲ 0, 2 unclean"], "3": ["● 7", "25", ""]}
+    assert found["cells"][1]["cells"][0]["title"] == "2 and 1 lost, today: partitions offline 3"
+
+
+def test_the_map_is_bounded_and_shows_the_worst_pairs():
+    rows = [pair(one, one + 1, offline=one) for one in range(1, 100)]
+    found = pair_map(view(side(*rows), None))
+    assert len(found["heads"]) == PAIR_BROKERS
+    assert found["heads"][-1] == "100"
+    assert f"The {PAIR_BROKERS} of 100 brokers" in found["note"]
+    assert pair_map(view(side(loss(0, "broker 1")), None)) is None

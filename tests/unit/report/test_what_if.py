@@ -1,0 +1,34 @@
+"""What if: every row is a result that stands elsewhere in the plan."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_capacity.plan.section.what_if import build
+from kafka_capacity.questions.capacity.section.options_costs import lasts_until
+from kafka_capacity.questions.capacity.section.view import sizing_of
+from tests.report.decided import view_plan
+from tests.report.plans import make_inputs
+from tests.report.sized import sized_inputs
+
+
+@pytest.fixture(scope="module")
+def view():
+    return view_plan(sized_inputs())
+
+
+def test_each_row_says_what_the_plan_says_of_that_count_and_estimate(view):
+    sizing, table = view.of(sizing_of), build(view)["table"]
+    assert table["picks"] == 3
+    counts = sorted({row["broker_count"] for row in sizing.options})
+    pairs = [(str(count), f"{estimate} estimate") for count in counts for estimate in ("high", "middle")]
+    assert [(row["count"], row["growth"]) for row in table["rows"]] == pairs
+    for row in table["rows"]:
+        option = sizing.of_count(int(row["count"]))
+        assert (row["moved_bytes"], row["seconds"]) == (option["moved_bytes"], option["change_seconds"])
+        if row["growth"].startswith(sizing.estimate):
+            assert row["until"] == lasts_until(sizing, option)
+
+
+def test_a_plan_that_was_not_sized_has_none():
+    assert build(view_plan(make_inputs(placers=("fewest-bytes",)))) is None
