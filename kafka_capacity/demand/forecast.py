@@ -2,9 +2,8 @@
 
 What goes into it, in this order: outages and gaps are bridged (:mod:`day_gaps`), only the days since the last shift of
 the level count (:mod:`level_shifts`), a model is fitted to their weeks and to its own errors (:mod:`week_model`,
-:mod:`spread`), paths are drawn (:mod:`week_paths`), and what was there once may come again (:mod:`past_top`). The
-growth that is usual elsewhere, the prior, counts with a weight that falls smoothly with every day of history; there is
-no length at which the answer turns.
+:mod:`spread`), and paths are drawn (:mod:`week_paths`). The growth that is usual elsewhere, the prior, counts with a
+weight that falls smoothly with every day of history; there is no length at which the answer turns.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.day_gaps import WEEK_DAYS, CleanDays, clean_days
 from kafka_capacity.demand.growth import growth_ratio
 from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
-from kafka_capacity.demand.past_top import lifted_to_past_top
 from kafka_capacity.demand.settings import Growth
 from kafka_capacity.demand.spread import Z, level_spread
 from kafka_capacity.demand.week_model import HORIZONS, WeekModel, fit_weeks
@@ -138,8 +136,7 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     weight = young / (young + HALF_WEIGHT_DAYS)
     spread_weight = float(np.sqrt(young / (young + HALF_SPREAD_DAYS)))
     off, off_max = (np.minimum(noise(model.residuals, weeks_ahead, draws), model.top) for draws in (1, ROLLING_DRAWS))
-    # Bursts before the shift would have been seen as well.
-    burst = bursts(model.noise_size, len(clean.values), weeks_ahead)
+    burst = bursts(model.noise_size, model.past_top, len(own), weeks_ahead)
     wander = wandering(level_spread(model, weeks_ahead), len(own))
     own_path = weight * model.path[:, None]
     week = own_path + wander + with_bursts(off, burst)
@@ -151,8 +148,7 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     usual = growth_ratio(days, prior.middle)
     beyond = growth_ratio(days, prior.high) / usual
     expected = seen.mean(axis=1) * usual ** (1 - weight)
-    highs = lifted_to_past_top(np.quantile(most, quantile, axis=1), model.past_top, len(own))
-    highest = np.exp(highs) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
+    highest = np.exp(np.quantile(most, quantile, axis=1)) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
     start = float(np.exp(model.level))
     error, naive, coverage = _past(model)
     return Forecast(

@@ -52,8 +52,13 @@ HORIZONS = np.array([1, 2, 4, 8, 13, 26, 39, 52, 78, 104])
 SMALL_SHAPE = 0.05
 """A year whose weeks stand off its level by so much, in logarithms, has half a shape: less is noise."""
 _SHAPE_YEARS = 3
-_QUARTILE = 0.3186
-"""A quarter of a normal distribution is as near to its middle as so many standard deviations."""
+USUAL_WANDER, MEDIAN_NOISE = 0.03, 0.023
+"""How far levels go astray in a week as a rule, and weeks are off their level in half of all series, in logarithms."""
+USUAL_WEEKS = 3.0
+"""What is usual counts as so many weeks of history: few weeks may seem not to wander at all, and then any slope would
+be taken for growth."""
+_INNER, _INNER_MEAN = 0.4, 0.2563
+"""The innermost four tenths of a normal distribution are off by so many standard deviations on average."""
 _TINY = 1e-6
 
 Floats = NDArray[np.float64]
@@ -91,7 +96,7 @@ class WeekModel:
     @property
     def noise_size(self) -> float:
         """The standard deviation of weeks around the level, without the odd ones."""
-        return _usual_size(self.residuals)
+        return _with_usual(_usual_size(self.residuals), MEDIAN_NOISE, len(self.residuals))
 
 
 def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
@@ -187,7 +192,8 @@ def _slopes(weeks: Floats, level: Floats) -> Floats:
 
 def _usual_size(values: Floats) -> float:
     """Return the standard deviation of what is usual: of a batch each month half of all differences tell nothing."""
-    return float(np.quantile(np.abs(values), 0.25)) / _QUARTILE
+    inner = np.sort(np.abs(values))[: max(1, round(_INNER * len(values)))]
+    return float(inner.mean()) / _INNER_MEAN
 
 
 def _variances(weeks: Floats) -> tuple[float, float]:
@@ -206,7 +212,14 @@ def _variances(weeks: Floats) -> tuple[float, float]:
     if part:
         long += part * spread((int(far) + 1) * WEEK_DAYS)
     wander = max(0.0, (long - short) / (far - 1))
-    return wander, max(0.0, (short - wander) / 2)
+    noise = max(0.0, (short - wander) / 2)
+    return _with_usual(wander, USUAL_WANDER**2, len(weeks)), noise
+
+
+def _with_usual(own: float, usual: float, days: int) -> float:
+    """Return what so many days show, and what is usual the more the fewer they are."""
+    share = days / (days + USUAL_WEEKS * WEEK_DAYS)
+    return share * own + (1 - share) * usual
 
 
 def _worn(weeks: Ints) -> Floats:

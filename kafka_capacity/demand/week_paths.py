@@ -7,7 +7,8 @@ A path is the expected one and what may come on top:
 * a **season of the year** that a history of less than a year has not shown, of any height and phase;
 * the **noise** of single weeks: one drawn from the weeks of the history for each week ahead, so that a batch that comes
   every month is in every path;
-* **bursts** that were not seen yet: the longer the history the fewer, and the noisier the higher.
+* **bursts** that were not seen yet: as high as those of the history, the more the longer it is, and before that the
+  higher the noisier its weeks are.
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ ROLLING_DRAWS = 3
 """The highest of seven weeks that begin a day apart is about the highest of three that do not overlap."""
 SEASON = 0.18
 """The usual height of a season of the year, in logarithms."""
-BURSTS, BURST_YEARS = 2.4, 2.0
-"""So many bursts are still to be seen in so many years, and half as many in the next ones as long."""
+BURSTS_A_YEAR = 1.2
 BURST_NOISES, BURST_LEAST = 4.5, 0.07
-"""The mean height of a burst in logarithms: so many times the noise of weeks, and a little."""
+"""Their mean height in logarithms where no history is known: so many times the noise of weeks, and a little."""
+SEEN_HEIGHT, SEEN_YEARS = 0.8, 0.5
+"""Else it is so much of the highest week of the history, which counts half after so many years."""
 MAX_BURST = 1.0
-"""Bursts that nothing in the history tells of are at most e times the level."""
+"""Bursts are at most e times the level, or as high as the highest week of the history."""
 
 
 @lru_cache(maxsize=1)
@@ -80,18 +82,24 @@ def wandering(spread: Floats, days: int) -> Floats:
     return np.asarray(level)
 
 
-def bursts(noise_size: float, days: int, weeks: int) -> Floats:
-    """Return float64[weeks, paths], how far bursts that the history has not shown lift each week, or 0.
+def bursts(noise_size: float, past_top: float, days: int, weeks: int) -> Floats:
+    """Return float64[weeks, paths], how far bursts that are still to come lift each week, or 0.
+
+    A history of a year without any makes them low, one with a high one makes them high.
 
     Args:
         noise_size: the standard deviation of weeks around the level.
+        past_top: the highest week of the history over the level, in logarithms.
         days: of history.
         weeks: how many.
     """
     *_, chance, size = _unseen_draws()
-    a_week = BURSTS / (BURST_YEARS * YEAR_WEEKS + days * YEAR_WEEKS / YEAR_DAYS)
-    height = np.minimum((BURST_LEAST + BURST_NOISES * noise_size) * size[:weeks], MAX_BURST)
-    return np.where(chance[:weeks] < a_week, height, 0.0)
+    years = days / YEAR_DAYS
+    usual = BURST_LEAST + BURST_NOISES * noise_size
+    mean = (SEEN_YEARS * usual + years * SEEN_HEIGHT * past_top) / (SEEN_YEARS + years)
+    return np.where(
+        chance[:weeks] < BURSTS_A_YEAR / YEAR_WEEKS, np.minimum(mean * size[:weeks], max(MAX_BURST, past_top)), 0.0
+    )
 
 
 def with_bursts(noises: Floats, lifts: Floats) -> Floats:

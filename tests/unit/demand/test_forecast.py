@@ -9,7 +9,7 @@ from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.forecast import HALF_WEIGHT_DAYS, LEAST_DAYS, NoForecast, forecast_series
 from kafka_capacity.demand.level_shifts import level_shifts
 from kafka_capacity.demand.settings import USUAL_GROWTH
-from tests.unit.demand.public_series import daily_page_views
+from tests.unit.demand.public_series import daily_page_views, public_series
 
 WEEK = np.array([1.1, 1.05, 1.0, 1.0, 1.05, 0.9, 0.8])
 HALF_A_YEAR = 26
@@ -108,17 +108,24 @@ def test_139_and_150_days_of_the_same_series_give_nearly_the_same():
         assert found(values[:139]).high[52] == pytest.approx(found(values).high[52], rel=0.25)
 
 
-def test_what_was_there_once_counts_the_more_the_longer_ahead():
+def test_a_burst_that_was_there_counts_the_more_the_longer_ahead_and_no_more_than_as_high():
     calm = made(400)
     values = calm.copy()
     values[150:154] *= 6.0
     before, after = found(calm), found(values)
-    lifts = (after.high / before.high)[[4, 13, 26, 52]]
+    lifts = (after.high / before.high)[[4, 13, 26]]
     assert (np.diff(lifts) > 0).all()
-    assert lifts[0] < 1.35 < 1.7 < lifts[-1]
+    assert lifts[0] < 1.4 < 1.8 < lifts[-1]
     top = np.convolve(values, np.full(7, 1 / 7), mode="valid").max()
-    # Of 400 days behind and 364 ahead the highest is ahead with a chance of 0.48.
-    assert before.high[52] * (top / before.high[52]) ** 0.45 < after.high[52] < top
+    # Of 400 days behind and 364 ahead the highest is ahead with a chance of 0.48, far more than a tenth.
+    assert 0.8 * top < after.high[52] < 1.2 * top
+    assert after.expected[26] < 1.4 * before.expected[26]
+
+
+def test_a_year_without_bursts_brings_the_high_estimate_of_a_calm_series_near_its_level():
+    short, long = (found(made(days, noise=0.1)).high / 1e6 for days in (60, 600))
+    assert 1.8 < short[52] < 2.6
+    assert 1.05 < long[52] < 1.4
 
 
 def test_noisy_weeks_have_wider_estimates_from_the_first_weeks_on():
@@ -147,6 +154,12 @@ def test_one_more_day_turns_nothing_on_real_series_either():
     assert len(changes) > 200
     # Bursts of thirty times the usual move the level itself.
     assert np.mean(changes < 0.15) > 0.97
+
+
+def test_a_slope_of_few_weeks_is_not_taken_for_growth_on_the_day_on_which_they_seem_not_to_wander():
+    values = public_series()["page views, R"]
+    highs = [found(values[:end], weeks=HALF_A_YEAR).high[HALF_A_YEAR] for end in range(238, 246)]
+    assert np.abs(np.expm1(np.diff(np.log(highs)))).max() < 0.15
 
 
 def test_the_weight_of_the_history_grows_smoothly_and_starts_at_none():
