@@ -131,7 +131,8 @@ def _fill(remaining: NDArray[np.intp], taken: _Table, left: NDArray[np.float64],
 def _admit(places: NDArray[np.intp], taken: _Table, left: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which hops go, and take what they use from ``left``."""
     resource, cost, owner = taken.of(places)
-    by_resource = np.argsort(resource, kind="stable")
+    # Of 16 bits numpy sorts by counting.
+    by_resource = np.argsort(resource.astype(np.uint16) if len(left) <= 2**16 else resource, kind="stable")
     resource, cost, owner = resource[by_resource], cost[by_resource], owner[by_resource]
     goes = np.zeros(len(places), dtype=np.bool_)
     is_open = np.ones(len(places), dtype=np.bool_)

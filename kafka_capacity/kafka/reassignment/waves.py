@@ -46,7 +46,7 @@ Worked example, a partition of 100 MB that moves from broker 2 to broker 3 at 10
 """
 
 import dataclasses
-from math import inf
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,23 @@ def plan_waves(problem: MoveProblem) -> Schedule:
         The schedule. Partitions that cannot move are in none of its waves, and in its refusals.
     """
     lengths = problem.settings.tried_wave_seconds if problem.settings.max_wave_seconds is None else ()
-    return _best_of_lengths(problem, lengths) if lengths else _planned(problem)
+    return _best_of_lengths(problem, lengths) if lengths else _schedule(_drafted(problem))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Drafted:
+    """The best draft of a problem, and what it was compared with."""
+
+    ground: Groundwork
+    drafts: dict[Order, Draft]
+    order: Order
+    best: Draft
+    leadership: LeadershipOutcome | None = None
+
+    def cost(self) -> tuple[int, float]:
+        """Return how many partitions stay put, and the time at peak with that until the worst broker is relieved."""
+        stay = sum(len(refusal.rows) for refusal in self.best.refusals)
+        return stay, float(self.best.totals()[HIGH]) + (_ended(self.best.relieved_seconds) or 0.0)
 
 
 def _best_of_lengths(problem: MoveProblem, lengths: tuple[float, ...]) -> Schedule:
@@ -84,26 +100,26 @@ def _best_of_lengths(problem: MoveProblem, lengths: tuple[float, ...]) -> Schedu
     Short waves are over sooner in all where much is produced to what moves: a copy has to keep up with that from the
     start to the end of its wave, however early it is done itself.
     """
-    first = _planned(_with_waves_of(problem, lengths[0]))
-    if sum(wave.kind in COPIES for wave in first.waves) < 2:
-        return first
-    by_length: dict[float | None, Schedule] = {lengths[0]: first}
+    first = _drafted(_with_waves_of(problem, lengths[0]))
+    if sum(kind in COPIES for kind in first.best.kinds) < 2:
+        return _schedule(first)
+    by_length: dict[float | None, _Drafted] = {lengths[0]: first}
     for seconds in (*lengths[1:], None):
-        by_length[seconds] = _planned(_with_waves_of(problem, seconds, orders=(first.order,)))
-    least = min(_cost(by_length[seconds]) for seconds in lengths)
-    chosen = next(seconds for seconds in lengths if _is_about(_cost(by_length[seconds]), least))
-    best = first if chosen == lengths[0] else _planned(_with_waves_of(problem, chosen))
+        by_length[seconds] = _drafted(_with_waves_of(problem, seconds, orders=(first.order,)))
+    costs = [by_length[seconds].cost() for seconds in lengths]
+    chosen = next(s for s, cost in zip(lengths, costs, strict=True) if _is_about(cost, min(costs)))
+    best = first if chosen == lengths[0] else _drafted(_with_waves_of(problem, chosen))
     outcomes = tuple(
         LengthOutcome(
             max_wave_seconds=seconds,
-            wave_count=len(found.waves),
-            total_seconds=found.total_seconds[EXPECTED],
-            total_high_seconds=found.total_seconds[HIGH],
-            relieved_seconds=found.relieved_seconds,
+            wave_count=len(found.best.kinds),
+            total_seconds=_ended(found.best.totals()[EXPECTED]),
+            total_high_seconds=_ended(found.best.totals()[HIGH]),
+            relieved_seconds=_ended(found.best.relieved_seconds),
         )
         for seconds, found in by_length.items()
     )
-    return dataclasses.replace(best, lengths=outcomes)
+    return dataclasses.replace(_schedule(best), lengths=outcomes)
 
 
 def _with_waves_of(problem: MoveProblem, seconds: float | None, orders: tuple[Order, ...] | None = None) -> MoveProblem:
@@ -113,26 +129,19 @@ def _with_waves_of(problem: MoveProblem, seconds: float | None, orders: tuple[Or
     return dataclasses.replace(problem, settings=settings)
 
 
-def _cost(schedule: Schedule) -> tuple[int, float]:
-    """Return how many partitions stay put, and the time at peak with that until the worst broker is relieved."""
-    high, relieved = schedule.total_seconds[HIGH], schedule.relieved_seconds
-    stay = sum(len(refusal.rows) for refusal in schedule.refusals)
-    return stay, (inf if high is None else high) + (0.0 if relieved is None else relieved)
-
-
 def _is_about(cost: tuple[int, float], least: tuple[int, float]) -> bool:
     return cost[0] == least[0] and cost[1] <= least[1] * (1 + ABOUT_EQUAL_RATIO)
 
 
-def _planned(problem: MoveProblem) -> Schedule:
+def _drafted(problem: MoveProblem) -> _Drafted:
     ground = groundwork(problem)
     drafts = _drafts(ground, problem.settings.orders)
-    chosen = min(drafts, key=lambda order: (drafts[order].relieved_seconds, float(drafts[order].totals()[EXPECTED])))
-    best = drafts[chosen]
-    outcome = None
-    if problem.settings.tries_leadership_first:
-        best, outcome = _leadership(ground, chosen, best)
-    return _schedule(ground, best, chosen, drafts, outcome)
+    order = min(drafts, key=lambda order: (drafts[order].relieved_seconds, float(drafts[order].totals()[EXPECTED])))
+    found = _Drafted(ground=ground, drafts=drafts, order=order, best=drafts[order])
+    if not problem.settings.tries_leadership_first:
+        return found
+    best, outcome = _leadership(ground, order, found.best)
+    return dataclasses.replace(found, best=best, leadership=outcome)
 
 
 def _drafts(ground: Groundwork, orders: tuple[Order, ...]) -> dict[Order, Draft]:
@@ -179,9 +188,8 @@ def _three(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return low, expected, high
 
 
-def _schedule(
-    ground: Groundwork, best: Draft, order: Order, drafts: dict[Order, Draft], outcome: LeadershipOutcome | None
-) -> Schedule:
+def _schedule(found: _Drafted) -> Schedule:
+    ground, best = found.ground, found.best
     problem, worst = ground.problem, ground.worst
     timing = timing_of(problem, best.hops, best.pace, ground.before)
     totals = best.totals()
@@ -194,7 +202,7 @@ def _schedule(
         copied_bytes=float(timing.copied_bytes.sum()),
         smallest_throttle_bytes_per_second=_three(smallest.max(axis=1, initial=0.0)),
         throttles=ground.throttles,
-        order=order,
+        order=found.order,
         orders=tuple(
             OrderOutcome(
                 order=each,
@@ -202,12 +210,12 @@ def _schedule(
                 total_seconds=_ended(float(tried.totals()[EXPECTED])),
                 relieved_seconds=_ended(tried.relieved_seconds),
             )
-            for each, tried in drafts.items()
+            for each, tried in found.drafts.items()
         ),
         worst_broker=None if worst.broker is None else int(problem.brokers.ids[worst.broker]),
         worst_resource=worst.resource,
         relieved_seconds=_ended(best.relieved_seconds),
-        leadership=outcome,
+        leadership=found.leadership,
         refusals=best.refusals,
         detours=best.detours,
         brokers=timing.brokers,
