@@ -8,8 +8,7 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 
-START_SECONDS = 120.0
-"""How long the server may take to answer, on a machine that is busy."""
+START_SECONDS = 120.0  # how long the server may take to answer, on a machine that is busy
 
 
 class _Keeper:

@@ -22,10 +22,8 @@ from pathlib import Path
 MARK = "KAFKA_CAPACITY_LOCAL_STATE"
 """The variable in the environment of what was started: a word of this start alone, ``@`` and the state folder."""
 LOCK_FILE = "in-use.lock"
-LOOK_SECONDS = 0.3
-"""How often the process beside a set-up looks whether that is still there."""
-END_SECONDS = 30.0
-"""How long killed processes may take to be gone, on a machine that is busy."""
+LOOK_SECONDS = 0.3  # how often the process beside a set-up looks whether that is still there
+END_SECONDS = 30.0  # how long killed processes may take to be gone, on a machine that is busy
 _PROCESSES = Path("/proc")
 
 

@@ -17,8 +17,7 @@ from kafka_capacity.plan.request import parse_plan_request
 from local.one_holder import StateInUseError, held
 from local.services import DEFAULT_STATE, Services, running
 
-PROGRESS = "kafka_capacity.progress"
-"""The log that the Spark operator counts in."""
+PROGRESS = "kafka_capacity.progress"  # the log that the Spark operator counts in
 
 CONSOLE = Console(highlight=False)
 

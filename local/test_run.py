@@ -22,10 +22,8 @@ PARTS = {
     "prometheus": ("tests against a real Prometheus", "Prometheus", ("promtool",)),
 }
 """By the marker of the tests: what they are, what they need, and the programs any of which is enough."""
-BESIDE = ("tests/live", "tests/e2e")
-"""These take about as long as all that is left."""
-CHECKED = ("unit", "properties", "golden", "docker", "fuzz")
-"""Folders that ``make check`` has run."""
+BESIDE = ("tests/live", "tests/e2e")  # these take about as long as all that is left
+CHECKED = ("unit", "properties", "golden", "docker", "fuzz")  # folders that `make check` has run
 
 
 def main() -> int:

@@ -27,8 +27,7 @@ CONSOLE = Console(highlight=False)
 START_SECONDS = 600
 STOP_SECONDS = 30
 LOOK_SECONDS = 0.5
-PASSWORDS = "simple_auth_manager_passwords.json.generated"
-"""Airflow's name of the file that has them."""
+PASSWORDS = "simple_auth_manager_passwords.json.generated"  # Airflow's name of the file that has them
 AIRFLOW_COMMANDS = (
     ("scheduler", "--skip-serve-logs"),
     ("dag-processor",),

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[Any]
 Hold: TypeAlias = "Broadcast[list[Array]]"
 
-LARGE_BYTES = 1 << 14
-"""Smaller arrays travel with the inputs: a name and a look-up would not be cheaper."""
+LARGE_BYTES = 1 << 14  # smaller arrays travel with the inputs: a name and a look-up would not be cheaper
 
 
 class Cargo:

@@ -79,8 +79,7 @@ def _complaint(error: Any) -> str:
 
 
 HELP_ALL = "--help-all"
-SHORT_HELP_OPTIONS = 25
-"""A command with more options keeps those that are seldom set to ``--help-all``."""
+SHORT_HELP_OPTIONS = 25  # a command with more options keeps those that are seldom set to `--help-all`
 
 
 class _Command(TyperCommand):

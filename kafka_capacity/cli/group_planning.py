@@ -24,10 +24,8 @@ from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, definitions
 from kafka_capacity.text import format_rate
 
-MAX_REASONS = 10
-"""Of groups that could be better, so many are explained; those at risk all are."""
-MAX_MEMBERS = 60
-"""So many rows has the table of members."""
+MAX_REASONS = 10  # of groups that could be better, so many are explained; those at risk all are
+MAX_MEMBERS = 60  # so many rows has the table of members
 _VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
 
 

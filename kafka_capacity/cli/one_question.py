@@ -23,25 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Found:
-    """What a command has found out.
+    """What a command has found out."""
 
-    Attributes:
-        of: the snapshot that was asked: its cluster and day stand before the answer, and in the document.
-        answer: returns it in one line, which is all that ``--quiet`` prints.
-        document: returns it as plain data.
-        show: prints for people what it rests on.
-        hint: what to type next, if anything.
-        write: writes it into a folder or below an address, where that is more than the document.
-        exit_status: to end with.
-    """
-
-    of: Snapshot
-    answer: Callable[[], str]
-    document: Callable[[], dict[str, Any]]
-    show: Callable[[], None]
-    hint: str = ""
+    of: Snapshot  # the snapshot that was asked: its cluster and day stand before the answer, and in the document
+    answer: Callable[[], str]  # returns it in one line, which is all that `--quiet` prints
+    document: Callable[[], dict[str, Any]]  # returns it as plain data
+    show: Callable[[], None]  # prints for people what it rests on
+    hint: str = ""  # what to type next, if anything
+    # writes it into a folder or below an address, where that is more than the document
     write: Callable[[str, Mapping[str, Any]], None] | None = None
-    exit_status: int = 0
+    exit_status: int = 0  # to end with
 
 
 def asks(

@@ -204,8 +204,7 @@ def _choices(kind: Any) -> tuple[str, ...]:
     return tuple(str(one.value) for one in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()
 
 
-_WIDEST_CHOICES = 60
-"""So wide may all values stand in the place of one; of more the help has a sentence."""
+_WIDEST_CHOICES = 60  # so wide may all values stand in the place of one; of more the help has a sentence
 
 
 _LIMITS = ("ge", "gt", "le", "lt")

@@ -4,6 +4,8 @@ Prints one line a function, ``function  matched/total``, and the first case that
 case matches, 1 when some do not, 2 when the question itself is wrong.
 """
 
+from __future__ import annotations
+
 import argparse
 import itertools
 import json

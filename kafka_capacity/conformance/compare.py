@@ -1,5 +1,7 @@
 """Runs recorded cases and counts how many come out as Kafka's did."""
 
+from __future__ import annotations
+
 import gzip
 import json
 import zlib

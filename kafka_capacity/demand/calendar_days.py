@@ -8,8 +8,7 @@ from collections.abc import Iterable
 
 DAYS_PER_YEAR = 365.25
 
-WEEK_HOURS = 168
-"""Less history than this has not seen every hour of the week."""
+WEEK_HOURS = 168  # less history than this has not seen every hour of the week
 
 
 def months_later(day: str, months: int) -> str:

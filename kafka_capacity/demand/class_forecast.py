@@ -17,27 +17,18 @@ from kafka_capacity.demand.outlook import Basis, ClassBasis
 from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings
 from kafka_capacity.text import plural
 
-SHOWN_SHARE = 0.05
-"""Less of last year's shape is not worth a word."""
-MAX_STALE_DAYS = 14
-"""A history that ended earlier does not know what the cluster carries today."""
+SHOWN_SHARE = 0.05  # less of last year's shape is not worth a word
+MAX_STALE_DAYS = 14  # a history that ended earlier does not know what the cluster carries today
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassForecast:
-    """The history of one class and what comes of it, for a report.
+    """The history of one class and what comes of it, for a report."""
 
-    Attributes:
-        name: of the class.
-        history: its daily means.
-        forecast: of the weeks after the last of them, ``None`` where a growth rate holds instead.
-        path: what is expected at the dates of the outlook.
-    """
-
-    name: str
-    history: DailySeries
-    forecast: Forecast | None
-    path: ExpectedPath
+    name: str  # of the class
+    history: DailySeries  # its daily means
+    forecast: Forecast | None  # of the weeks after the last of them, `None` where a growth rate holds instead
+    path: ExpectedPath  # what is expected at the dates of the outlook
 
 
 def forecast_class(

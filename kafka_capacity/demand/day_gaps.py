@@ -15,10 +15,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 WEEK_DAYS = 7
-OUTAGE_RATIO = 0.1
-"""A day with less of what the same weekdays around it carry is far below them."""
-USUAL_WEEKS = 8
-"""What is usual on a weekday is the median of so many weeks before and after."""
+OUTAGE_RATIO = 0.1  # a day with less of what the same weekdays around it carry is far below them
+USUAL_WEEKS = 8  # what is usual on a weekday is the median of so many weeks before and after
 MAX_OUTAGE_DAYS = 28
 
 Floats = NDArray[np.float64]
@@ -26,21 +24,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CleanDays:
-    """A series from its first day with traffic on.
+    """A series from its first day with traffic on."""
 
-    Attributes:
-        first: how many days were left out before.
-        values: float64[N], not negative; outages and gaps filled with what is usual around them.
-        is_known: bool[N], where nothing was filled.
-        outage_days: how many days are outages.
-        stopped_days: how many days without traffic end the series, 0 where it has not stopped.
-    """
-
-    first: int
-    values: Floats
-    is_known: NDArray[np.bool_]
-    outage_days: int
-    stopped_days: int
+    first: int  # how many days were left out before
+    values: Floats  # float64[N], not negative; outages and gaps filled with what is usual around them
+    is_known: NDArray[np.bool_]  # bool[N], where nothing was filled
+    outage_days: int  # how many days are outages
+    stopped_days: int  # how many days without traffic end the series, 0 where it has not stopped
 
 
 def clean_days(values: Floats) -> CleanDays | None:

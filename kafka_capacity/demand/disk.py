@@ -32,8 +32,7 @@ from kafka_capacity.demand.workload import Workload
 FULL_RATIO = 0.8
 """A log with this share of what its mean rate would fill is full: rates of the last weeks are no exact history."""
 
-DEFAULT_SEGMENT_BYTES = 1024.0**3
-"""Kafka's own default of ``log.segment.bytes``."""
+DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
 
 _DAY_SECONDS = 86_400.0
 

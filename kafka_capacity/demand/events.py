@@ -25,19 +25,12 @@ _DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Traffic of some topics is multiplied.
+    """Traffic of some topics is multiplied."""
 
-    Attributes:
-        topics: which, a pattern of names such as ``orders.*``; ``*`` and ``?`` stand for any letters and one.
-        from_date: the first day of it, ``YYYY-MM-DD``.
-        factor: the traffic is so many times what it would be without the event.
-        to_date: the last day of it; ``None`` where it stays.
-    """
-
-    topics: str
-    from_date: str
-    factor: float
-    to_date: str | None = None
+    topics: str  # which, a pattern of names such as `orders.*`; `*` and `?` stand for any letters and one
+    from_date: str  # the first day of it, `YYYY-MM-DD`
+    factor: float  # the traffic is so many times what it would be without the event
+    to_date: str | None = None  # the last day of it; `None` where it stays
 
     def factor_at(self, date: str) -> float:
         """Return by how much traffic is multiplied on a day."""
@@ -68,17 +61,11 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionChange:
-    """Records of some topics are kept for another time.
+    """Records of some topics are kept for another time."""
 
-    Attributes:
-        topics: which, a pattern as in :class:`Launch`.
-        from_date: the day of the change, ``YYYY-MM-DD``.
-        retention_seconds: how long records are kept from then on.
-    """
-
-    topics: str
-    from_date: str
-    retention_seconds: float
+    topics: str  # which, a pattern as in `Launch`
+    from_date: str  # the day of the change, `YYYY-MM-DD`
+    retention_seconds: float  # how long records are kept from then on
 
     def label(self) -> str:
         """Describe it in a few words."""

@@ -21,25 +21,17 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
 CLUSTER = "cluster"
-REFERENCE_DAYS = 28
-"""Traffic is over the mean of so many last days, or fewer where today's load rests on fewer."""
+REFERENCE_DAYS = 28  # traffic is over the mean of so many last days, or fewer where today's load rests on fewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DemandExpectation:
-    """What is expected, and what a report says about how it came to be.
+    """What is expected, and what a report says about how it came to be."""
 
-    Attributes:
-        outlook: what sizing works with.
-        notes: which growth holds where one was asked for, and a sentence for each event that is left out.
-        classes: history and forecast of each class of topics, by name, without events.
-        cluster: the same of all topics together.
-    """
-
-    outlook: DemandOutlook
-    notes: tuple[str, ...]
-    classes: tuple[ClassForecast, ...]
-    cluster: ClassForecast
+    outlook: DemandOutlook  # what sizing works with
+    notes: tuple[str, ...]  # which growth holds where one was asked for, and a sentence for each event that is left out
+    classes: tuple[ClassForecast, ...]  # history and forecast of each class of topics, by name, without events
+    cluster: ClassForecast  # the same of all topics together
 
 
 def expect_demand(

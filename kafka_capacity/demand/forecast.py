@@ -23,65 +23,41 @@ from kafka_capacity.demand.week_paths import ROLLING_DRAWS, bursts, noise, wande
 
 Floats = NDArray[np.float64]
 
-LEAST_DAYS = 14
-"""Less has no growth to tell, and no noise: the prior alone."""
+LEAST_DAYS = 14  # less has no growth to tell, and no noise: the prior alone
 LEAST_BELIEF = 0.01
-HALF_WEIGHT_DAYS = 60
-"""With so many days more, growth of its own and the usual one count the same."""
+HALF_WEIGHT_DAYS = 60  # with so many days more, growth of its own and the usual one count the same
 HALF_SPREAD_DAYS = 10
 """With so many days more, the spread of paths and that of the usual growth count the same, as variances."""
-INTERVAL_RATIO = 0.8
-"""What share of weeks the interval that is tested shall hold."""
+INTERVAL_RATIO = 0.8  # what share of weeks the interval that is tested shall hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Forecast:
-    """What comes after the end of a series, in its unit.
+    """What comes after the end of a series, in its unit."""
 
-    Attributes:
-        expected: float64[W + 1], the mean of the highest week so far by how many weeks ahead, without unseen bursts.
-        high: float64[W + 1], its quantile that was asked for.
-        week_low: float64[W], the lower end of the interval of :data:`INTERVAL_RATIO` of single weeks.
-        week_high: float64[W], its upper end.
-        fitted_days: how many known days it rests on.
-        own_weight: of the history against the prior, 0 to 1.
-        shift: the last change of level; ``None`` where there was none.
-        shift_days_ago: how many days the series has had since, all of them where there was none.
-        outage_days: how many days were left out.
-        growth_per_year_ratio: that goes on by the history alone.
-        season_share: by how much last year's shape comes again.
-        error_ratio: mean absolute error of the backtest's forecasts, as a ratio; NaN where there was none.
-        naive_error_ratio: the same of repeating the last week.
-        coverage_ratio: what share of them was inside the interval.
-    """
-
+    # float64[W + 1], the mean of the highest week so far by how many weeks ahead, without unseen bursts
     expected: Floats
-    high: Floats
-    week_low: Floats
-    week_high: Floats
-    fitted_days: int
-    own_weight: float
-    shift: LevelShift | None
-    shift_days_ago: int
-    outage_days: int
-    growth_per_year_ratio: float
-    season_share: float
-    error_ratio: float
-    naive_error_ratio: float
-    coverage_ratio: float
+    high: Floats  # float64[W + 1], its quantile that was asked for
+    week_low: Floats  # float64[W], the lower end of the interval of `INTERVAL_RATIO` of single weeks
+    week_high: Floats  # float64[W], its upper end
+    fitted_days: int  # how many known days it rests on
+    own_weight: float  # of the history against the prior, 0 to 1
+    shift: LevelShift | None  # the last change of level; `None` where there was none
+    shift_days_ago: int  # how many days the series has had since, all of them where there was none
+    outage_days: int  # how many days were left out
+    growth_per_year_ratio: float  # that goes on by the history alone
+    season_share: float  # by how much last year's shape comes again
+    error_ratio: float  # mean absolute error of the backtest's forecasts, as a ratio; NaN where there was none
+    naive_error_ratio: float  # the same of repeating the last week
+    coverage_ratio: float  # what share of them was inside the interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoForecast:
-    """Why there is no forecast: a sentence without its stop.
+    """Why there is no forecast: a sentence without its stop."""
 
-    Attributes:
-        why: of it.
-        stopped_days: how many days without traffic end the series, 0 where it has not stopped.
-    """
-
-    why: str
-    stopped_days: int = 0
+    why: str  # of it
+    stopped_days: int = 0  # how many days without traffic end the series, 0 where it has not stopped
 
 
 def forecast_series(values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float) -> Forecast | NoForecast:

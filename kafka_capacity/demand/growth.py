@@ -15,17 +15,11 @@ from kafka_capacity.demand.settings import Growth
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ExpectedPath:
-    """Traffic of one class over today's, and what that rests on.
+    """Traffic of one class over today's, and what that rests on."""
 
-    Attributes:
-        basis: of the class.
-        middle: float64[D], 1 at the first date.
-        high: float64[D], never below the middle.
-    """
-
-    basis: ClassBasis
-    middle: NDArray[np.float64]
-    high: NDArray[np.float64]
+    basis: ClassBasis  # of the class
+    middle: NDArray[np.float64]  # float64[D], 1 at the first date
+    high: NDArray[np.float64]  # float64[D], never below the middle
 
 
 def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDArray[np.float64]:

@@ -16,17 +16,11 @@ MAX_MISSING_RATIO = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TopicHistory:
-    """The daily means of topics.
+    """The daily means of topics."""
 
-    Attributes:
-        first_day: the day of the first column, ``YYYY-MM-DD``.
-        topics: T names, sorted; topics that are gone are among them.
-        rate_bytes_per_second: float64[T, N], produced to each topic, NaN where not known.
-    """
-
-    first_day: str
-    topics: tuple[str, ...]
-    rate_bytes_per_second: NDArray[np.float64]
+    first_day: str  # the day of the first column, `YYYY-MM-DD`
+    topics: tuple[str, ...]  # T names, sorted; topics that are gone are among them
+    rate_bytes_per_second: NDArray[np.float64]  # float64[T, N], produced to each topic, NaN where not known
 
     @classmethod
     def empty(cls, day: str) -> TopicHistory:
@@ -36,15 +30,10 @@ class TopicHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DailySeries:
-    """The total of some topics day by day, from the first to the last day that is known.
+    """The total of some topics day by day, from the first to the last day that is known."""
 
-    Attributes:
-        first_day: of the series, ``YYYY-MM-DD``; empty where nothing is known.
-        rate_bytes_per_second: float64[N], NaN where not known.
-    """
-
-    first_day: str
-    rate_bytes_per_second: NDArray[np.float64]
+    first_day: str  # of the series, `YYYY-MM-DD`; empty where nothing is known
+    rate_bytes_per_second: NDArray[np.float64]  # float64[N], NaN where not known
 
     @property
     def days(self) -> int:

@@ -20,34 +20,24 @@ from kafka_capacity.demand.day_gaps import WEEK_DAYS
 
 SPAN_DAYS = 14
 LASTING_DAYS = 56
-LEAST_LOG = float(np.log(1.25))
-"""A quarter more or less."""
-LASTING_FACTOR = 1.3
-"""The median of eight weeks after must have three quarters of the change: what came back was none."""
+LEAST_LOG = float(np.log(1.25))  # a quarter more or less
+LASTING_FACTOR = 1.3  # the median of eight weeks after must have three quarters of the change: what came back was none
 NOISE_FACTOR = 4.0
 MAX_CLARITY = 2.0
 """What is clearer is believed no sooner, so that the answer takes weeks to go from one level to the other."""
-_QUARTILE = 1.1503
-"""Three quarters of the normal distribution are as near as so many standard deviations."""
-FLOOR_RATIO = 1e-3
-"""Days below so much of the mean are all the same: a launch from next to nothing is one from so much."""
+_QUARTILE = 1.1503  # three quarters of the normal distribution are as near as so many standard deviations
+FLOOR_RATIO = 1e-3  # days below so much of the mean are all the same: a launch from next to nothing is one from so much
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelShift:
-    """A change of level.
+    """A change of level."""
 
-    Attributes:
-        day: the first with the new level, counted from the first of the series.
-        ratio: the new level over the one before.
-        certainty: 0 to 1; a forecast weighs what it would be with and without the shift.
-    """
-
-    day: int
-    ratio: float
-    certainty: float
+    day: int  # the first with the new level, counted from the first of the series
+    ratio: float  # the new level over the one before
+    certainty: float  # 0 to 1; a forecast weighs what it would be with and without the shift
 
 
 def level_shifts(values: Floats) -> tuple[LevelShift, ...]:

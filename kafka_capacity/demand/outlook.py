@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 class Basis(StrEnum):
     """What the growth of a class rests on."""
 
-    FORECAST = "forecast"
-    """A model fitted to its history, whose error on that history is told."""
+    FORECAST = "forecast"  # a model fitted to its history, whose error on that history is told
     GROWTH_RATE = "growth-rate"
     """A yearly growth rate that was asked for, since the history is too short for a forecast."""
 
@@ -29,82 +28,49 @@ TRAFFIC, STORED = "traffic", "stored"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassBasis:
-    """What the expectation for one class of topics rests on.
+    """What the expectation for one class of topics rests on."""
 
-    Attributes:
-        name: of the class.
-        basis: forecast or growth rate.
-        model: what was fitted, such as ``ETS(A,Ad,A)``; empty for a growth rate.
-        history_days: how many days of history there are.
-        reason: why it is this basis, a sentence with the figures.
-        error_ratio: mean absolute error of the forecasts in the backtest over the mean of the series; NaN where there
-            was none.
-        seasonal_naive_error_ratio: the same for repeating the last season.
-        coverage_ratio: share of the backtest's days inside their interval; NaN where there was none.
-        interval_ratio: what share should be inside, such as 0.8.
-    """
-
-    name: str
-    basis: Basis
-    model: str
-    history_days: int
-    reason: str
+    name: str  # of the class
+    basis: Basis  # forecast or growth rate
+    model: str  # what was fitted, such as `ETS(A,Ad,A)`; empty for a growth rate
+    history_days: int  # how many days of history there are
+    reason: str  # why it is this basis, a sentence with the figures
+    # mean absolute error of the forecasts in the backtest over the mean of the series; NaN where there was none
     error_ratio: float
-    seasonal_naive_error_ratio: float
-    coverage_ratio: float
-    interval_ratio: float
+    seasonal_naive_error_ratio: float  # the same for repeating the last season
+    coverage_ratio: float  # share of the backtest's days inside their interval; NaN where there was none
+    interval_ratio: float  # what share should be inside, such as 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedTopic:
-    """A topic that does not exist yet, from a planned event.
+    """A topic that does not exist yet, from a planned event."""
 
-    Attributes:
-        name: of the topic, which no topic of the snapshot has.
-        from_date: the first day of its traffic, ``YYYY-MM-DD``.
-        partitions: how many.
-        replication_factor: of each.
-        bytes_in_peak_bytes_per_second: produced to all its partitions together, at peak.
-        bytes_in_mean_bytes_per_second: the same, on average.
-        bytes_out_peak_bytes_per_second: read by consumers, at peak.
-        bytes_out_mean_bytes_per_second: the same, on average.
-        retention_seconds: infinite for no limit.
-    """
-
-    name: str
-    from_date: str
-    partitions: int
-    replication_factor: int
-    bytes_in_peak_bytes_per_second: float
-    bytes_in_mean_bytes_per_second: float
-    bytes_out_peak_bytes_per_second: float
-    bytes_out_mean_bytes_per_second: float
-    retention_seconds: float
+    name: str  # of the topic, which no topic of the snapshot has
+    from_date: str  # the first day of its traffic, `YYYY-MM-DD`
+    partitions: int  # how many
+    replication_factor: int  # of each
+    bytes_in_peak_bytes_per_second: float  # produced to all its partitions together, at peak
+    bytes_in_mean_bytes_per_second: float  # the same, on average
+    bytes_out_peak_bytes_per_second: float  # read by consumers, at peak
+    bytes_out_mean_bytes_per_second: float  # the same, on average
+    retention_seconds: float  # infinite for no limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DemandOutlook:
-    """Traffic and retention at each date, against the day of the inventory.
+    """Traffic and retention at each date, against the day of the inventory."""
 
-    Attributes:
-        dates: D days, ``YYYY-MM-DD``, ascending; the first is the day of the inventory, the last the horizon.
-        classes: C entries, what each rests on.
-        class_of: int32[P], the class of each partition, in the order of ``Snapshot.partitions``.
-        rate_ratio: float64[C, D], traffic (in and out alike) over today's, the middle estimate; 1 at the first date.
-        rate_ratio_high: float64[C, D], the high estimate, never below the middle one.
-        high_quantile: of the high estimate, such as 0.9.
-        retention_ratio: float64[C, D], retention over today's, for planned changes of it; else 1.
-        mean_ratio: float64[C], today's mean over the measured one: not 1 where a launch has run for a part of the days
-            that were measured. Peaks have it from its first day.
-        added: topics that do not exist yet.
-    """
-
+    # D days, `YYYY-MM-DD`, ascending; the first is the day of the inventory, the last the horizon
     dates: tuple[str, ...]
-    classes: tuple[ClassBasis, ...]
-    class_of: NDArray[np.int32]
+    classes: tuple[ClassBasis, ...]  # C entries, what each rests on
+    class_of: NDArray[np.int32]  # int32[P], the class of each partition, in the order of `Snapshot.partitions`
+    # float64[C, D], traffic (in and out alike) over today's, the middle estimate; 1 at the first date
     rate_ratio: NDArray[np.float64]
-    rate_ratio_high: NDArray[np.float64]
-    high_quantile: float
-    retention_ratio: NDArray[np.float64]
+    rate_ratio_high: NDArray[np.float64]  # float64[C, D], the high estimate, never below the middle one
+    high_quantile: float  # of the high estimate, such as 0.9
+    retention_ratio: NDArray[np.float64]  # float64[C, D], retention over today's, for planned changes of it; else 1
+    # float64[C], today's mean over the measured one: not 1 where a launch has run for a part of the days that were
+    # measured. Peaks have it from its first day.
     mean_ratio: NDArray[np.float64]
-    added: tuple[AddedTopic, ...] = ()
+    added: tuple[AddedTopic, ...] = ()  # topics that do not exist yet

@@ -26,19 +26,12 @@ class TopicEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEvents:
-    """The events that count.
+    """The events that count."""
 
-    Attributes:
-        of_topics: launches and changes of retention, by their first day, then as given.
-        added: topics that do not exist yet, by name.
-        turns: days on which something becomes different, and those before.
-        notes: a sentence for each event that does not count.
-    """
-
-    of_topics: tuple[TopicEvent, ...]
-    added: tuple[AddedTopic, ...]
-    turns: tuple[str, ...]
-    notes: tuple[str, ...]
+    of_topics: tuple[TopicEvent, ...]  # launches and changes of retention, by their first day, then as given
+    added: tuple[AddedTopic, ...]  # topics that do not exist yet, by name
+    turns: tuple[str, ...]  # days on which something becomes different, and those before
+    notes: tuple[str, ...]  # a sentence for each event that does not count
 
 
 def planned_events(

@@ -19,17 +19,11 @@ PEAK_QUANTILE = 0.99
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupProfile:
-    """One entry a group; a group without values is 0 everywhere.
+    """One entry a group; a group without values is 0 everywhere."""
 
-    Attributes:
-        mean: float64[G].
-        peak: float64[G].
-        count: int64[G], how many values it rests on.
-    """
-
-    mean: NDArray[np.float64]
-    peak: NDArray[np.float64]
-    count: NDArray[np.int64]
+    mean: NDArray[np.float64]  # float64[G]
+    peak: NDArray[np.float64]  # float64[G]
+    count: NDArray[np.int64]  # int64[G], how many values it rests on
 
 
 def profile_groups(

@@ -9,28 +9,18 @@ from kafka_capacity.demand.events import PlannedEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassPattern:
-    """Topics that the user says grow alike.
+    """Topics that the user says grow alike."""
 
-    Attributes:
-        name: of the class.
-        topics: a pattern of names such as ``orders.*``.
-    """
-
-    name: str
-    topics: str
+    name: str  # of the class
+    topics: str  # a pattern of names such as `orders.*`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """Growth in a year, as ratios: 0.3 is 30 % a year.
+    """Growth in a year, as ratios: 0.3 is 30 % a year."""
 
-    Attributes:
-        middle: expected.
-        high: at the high estimate, not below the middle.
-    """
-
-    middle: float
-    high: float
+    middle: float  # expected
+    high: float  # at the high estimate, not below the middle
 
 
 USUAL_GROWTH = Growth(middle=0.3, high=0.6)
@@ -39,29 +29,20 @@ USUAL_GROWTH = Growth(middle=0.3, high=0.6)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandSettings:
-    """What is asked of the future.
+    """What is asked of the future."""
 
-    Attributes:
-        horizon_months: how far ahead, in months.
-        growth_per_year_ratio: growth in a year that holds instead of the forecast, 0.3 for 30 % a year; ``None`` for
-            what the history says.
-        growth_high_per_year_ratio: the same for the high estimate; never below the middle one.
-        class_growth: names of classes and the growth of each, which holds before that of all.
-        high_quantile: of the high estimate where there is a forecast.
-        is_forecast: whether forecasts are made at all; without, a growth rate holds for all.
-        topic_classes: topics that grow alike, the first pattern that matches counts; topics that none matches are
-            classed by the start of their name.
-        events: planned events.
-    """
-
-    horizon_months: int = 12
+    horizon_months: int = 12  # how far ahead, in months
+    # growth in a year that holds instead of the forecast, 0.3 for 30 % a year; `None` for what the history says
     growth_per_year_ratio: float | None = None
-    growth_high_per_year_ratio: float | None = None
+    growth_high_per_year_ratio: float | None = None  # the same for the high estimate; never below the middle one
+    # names of classes and the growth of each, which holds before that of all
     class_growth: tuple[tuple[str, float], ...] = ()
-    high_quantile: float = 0.9
-    is_forecast: bool = True
+    high_quantile: float = 0.9  # of the high estimate where there is a forecast
+    is_forecast: bool = True  # whether forecasts are made at all; without, a growth rate holds for all
+    # topics that grow alike, the first pattern that matches counts; topics that none matches are classed by the start
+    # of their name
     topic_classes: tuple[ClassPattern, ...] = ()
-    events: tuple[PlannedEvent, ...] = ()
+    events: tuple[PlannedEvent, ...] = ()  # planned events
 
     def growth_of(self, name: str) -> Growth | None:
         """Return the growth that was asked for a class, ``None`` where its history decides.

@@ -17,11 +17,9 @@ from kafka_capacity.demand.week_model import HORIZONS, YEAR_WEEKS, WeekModel
 Floats = NDArray[np.float64]
 
 QUANTILE = 0.9
-Z = 1.2815515655446004
-"""Of the normal distribution: :data:`QUANTILE` of what is off lies below so many standard deviations."""
+Z = 1.2815515655446004  # of the normal distribution: `QUANTILE` of what is off lies below so many standard deviations
 USUAL_PER_YEAR = 0.45
-USUAL_POWER = 0.43
-"""Levels are off by 0.45 · years^0.43 in logarithms, one standard deviation."""
+USUAL_POWER = 0.43  # levels are off by 0.45 · years^0.43 in logarithms, one standard deviation
 USUAL_NOISE = 0.045
 NOISE_POWER = 0.6
 MAX_NOISE_RATIO = 1.8
@@ -32,8 +30,7 @@ FEW_WINDOWS = 0.35
 NEARNESS = 1.0
 LEAST_RATIO, MAX_RATIO = 0.1, 10.0
 MAX_REACH_PER_YEAR = float(np.log(3.0))
-REACH_WEEKS = 4
-"""The high level is not more than 3 to the √years times the middle one."""
+REACH_WEEKS = 4  # the high level is not more than 3 to the √years times the middle one
 
 
 def level_spread(model: WeekModel, weeks_ahead: int) -> Floats:

@@ -22,17 +22,11 @@ _SEPARATOR = re.compile(r"[._-]")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TopicClasses:
-    """Which topics grow alike.
+    """Which topics grow alike."""
 
-    Attributes:
-        names: of the C classes, sorted.
-        class_of_topic: int32[T], in the order of ``Partitions.topics``.
-        patterns: by which topics were classed.
-    """
-
-    names: tuple[str, ...]
-    class_of_topic: NDArray[np.int32]
-    patterns: tuple[ClassPattern, ...] = ()
+    names: tuple[str, ...]  # of the C classes, sorted
+    class_of_topic: NDArray[np.int32]  # int32[T], in the order of `Partitions.topics`
+    patterns: tuple[ClassPattern, ...] = ()  # by which topics were classed
 
     def place_of(self, topic: str) -> int | None:
         """Return the class that another topic would belong to, ``None`` where there is none for it."""

@@ -24,37 +24,23 @@ _MILLI = 1000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HourlyTotals:
-    """What K things carry, one row a thing and day.
+    """What K things carry, one row a thing and day."""
 
-    Attributes:
-        key: int64[N], which thing, 0 to K - 1.
-        key_count: K.
-        day: int64[N], counted from 1970-01-01.
-        rates: float64[N, 24], bytes per second, NaN where one is not known.
-    """
-
-    key: NDArray[np.int64]
-    key_count: int
-    day: NDArray[np.int64]
-    rates: NDArray[np.float64]
+    key: NDArray[np.int64]  # int64[N], which thing, 0 to K - 1
+    key_count: int  # K
+    day: NDArray[np.int64]  # int64[N], counted from 1970-01-01
+    rates: NDArray[np.float64]  # float64[N, 24], bytes per second, NaN where one is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TotalsProfile:
-    """What totals say of each thing; NaN where nothing is known.
+    """What totals say of each thing; NaN where nothing is known."""
 
-    Attributes:
-        mean, highest: float64[K], bytes per second.
-        percentiles: float64[Q, K], in the order of the quantiles that were asked for.
-        trend: float64[K], bytes per second per day: the least-squares slope of the daily means.
-        peak_hour: int64[K], the hour of the day (UTC) with the highest mean, -1 where nothing is known.
-    """
-
-    mean: NDArray[np.float64]
-    highest: NDArray[np.float64]
-    percentiles: NDArray[np.float64]
-    trend: NDArray[np.float64]
-    peak_hour: NDArray[np.int64]
+    mean: NDArray[np.float64]  # float64[K], bytes per second
+    highest: NDArray[np.float64]  # float64[K], bytes per second
+    percentiles: NDArray[np.float64]  # float64[Q, K], in the order of the quantiles that were asked for
+    trend: NDArray[np.float64]  # float64[K], bytes per second per day: the least-squares slope of the daily means
+    peak_hour: NDArray[np.int64]  # int64[K], the hour of the day (UTC) with the highest mean, -1 where nothing is known
 
 
 def scaled(

@@ -23,34 +23,24 @@ from kafka_capacity.demand.day_gaps import WEEK_DAYS
 
 YEAR_WEEKS = 52
 YEAR_DAYS = YEAR_WEEKS * WEEK_DAYS
-SMOOTHING = 0.5
-"""What a week counts in the level."""
-CLIP_FACTOR = 3.0
-"""What is new counts up to so many times what is usual."""
+SMOOTHING = 0.5  # what a week counts in the level
+CLIP_FACTOR = 3.0  # what is new counts up to so many times what is usual
 LEVEL_DAYS = 35
 """What a forecast of the level is held against is the median of the weeks that end on so many days around."""
-FLOOR_RATIO = 0.02
-"""Weeks with less of the mean are all the same."""
-MAX_LAG_WEEKS = 8
-"""How far a level wanders is told by weeks up to so far apart."""
+FLOOR_RATIO = 0.02  # weeks with less of the mean are all the same
+MAX_LAG_WEEKS = 8  # how far a level wanders is told by weeks up to so far apart
 SLOPE_DAYS = 2 * YEAR_DAYS
 PERSISTENT_GROWTH_PER_YEAR = 0.3
 """The typical logarithm of growth that goes on: slopes that come of chance are held against it."""
 MAX_GROWTH = float(np.log(3.0))
 """No growth of its own makes more than three times as much, or less than a third: launches rise so for a time."""
 TOP_SHARE = 0.1
-MAX_OVER_TOP = float(np.log(1.5))
-"""Single weeks are at most half as much again as the largest of the history."""
-GROWTH_LASTS_WEEKS = 104.0
-"""Growth wears off: in so many weeks e-fold."""
-SEASON_PROOF_DAYS = 91.0
-"""So many days tell once whether last year's shape comes again."""
-FIRST_ORIGIN = 21
-"""Forecasts are made from the fourth week on."""
-HORIZONS = np.array([1, 2, 4, 8, 13, 26, 39, 52, 78, 104])
-"""In weeks."""
-SMALL_SHAPE = 0.05
-"""A year whose weeks stand off its level by so much, in logarithms, has half a shape: less is noise."""
+MAX_OVER_TOP = float(np.log(1.5))  # single weeks are at most half as much again as the largest of the history
+GROWTH_LASTS_WEEKS = 104.0  # growth wears off: in so many weeks e-fold
+SEASON_PROOF_DAYS = 91.0  # so many days tell once whether last year's shape comes again
+FIRST_ORIGIN = 21  # forecasts are made from the fourth week on
+HORIZONS = np.array([1, 2, 4, 8, 13, 26, 39, 52, 78, 104])  # in weeks
+SMALL_SHAPE = 0.05  # a year whose weeks stand off its level by so much, in logarithms, has half a shape: less is noise
 _SHAPE_YEARS = 3
 USUAL_WANDER, MEDIAN_NOISE = 0.03, 0.023
 """How far levels go astray in a week as a rule, and weeks are off their level in half of all series, in logarithms."""
@@ -67,31 +57,18 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WeekModel:
-    """What was fitted to a series.
+    """What was fitted to a series."""
 
-    Attributes:
-        level: logarithm of the week to start from.
-        top: logarithm of the largest week to think of over the level, but for what the level does.
-        past_top: logarithm of the largest week of the history over the level.
-        path: float64[W], logarithm over the level that is expected of each week ahead.
-        residuals: float64[R], logarithms of weeks over the level around them, ascending.
-        errors: float64[O, H], of past forecasts of the level at :data:`HORIZONS`, NaN beyond the end.
-        naive_errors: float64[O, H], those of the last week again.
-        days: how many days past forecasts were made on.
-        growth_per_year: logarithm of the growth that goes on.
-        season_share: by how much last year's shape comes again.
-    """
-
-    level: float
-    top: float
-    past_top: float
-    path: Floats
-    residuals: Floats
-    errors: Floats
-    naive_errors: Floats
-    days: int
-    growth_per_year: float
-    season_share: float
+    level: float  # logarithm of the week to start from
+    top: float  # logarithm of the largest week to think of over the level, but for what the level does
+    past_top: float  # logarithm of the largest week of the history over the level
+    path: Floats  # float64[W], logarithm over the level that is expected of each week ahead
+    residuals: Floats  # float64[R], logarithms of weeks over the level around them, ascending
+    errors: Floats  # float64[O, H], of past forecasts of the level at `HORIZONS`, NaN beyond the end
+    naive_errors: Floats  # float64[O, H], those of the last week again
+    days: int  # how many days past forecasts were made on
+    growth_per_year: float  # logarithm of the growth that goes on
+    season_share: float  # by how much last year's shape comes again
 
     @property
     def noise_size(self) -> float:

@@ -12,8 +12,7 @@ from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 
-MIDDLE, HIGH = 0, 1
-"""Positions of the two estimates in every array that has both."""
+MIDDLE, HIGH = 0, 1  # positions of the two estimates in every array that has both
 
 ESTIMATES = ("middle", "high")
 
@@ -25,23 +24,16 @@ class PeakBasis(StrEnum):
     """The 99th percentile of a broker's own hourly totals: partitions that peak at other hours are not added up."""
     SUM_OF_PEAKS = "sum-of-peaks"
     """Every partition at its own 99th percentile at once: an upper estimate, for want of hours."""
-    UNKNOWN = "unknown"
-    """There is no history of rates: nothing that hangs on traffic can be judged."""
+    UNKNOWN = "unknown"  # there is no history of rates: nothing that hangs on traffic can be judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traffic:
-    """Today's traffic hour by hour.
+    """Today's traffic hour by hour."""
 
-    Attributes:
-        bytes_in: float32[P, H], produced to each partition, bytes per second.
-        bytes_out: float32[P, H], read of it by consumers.
-        basis: what the H columns are: hours, or one column of peaks.
-    """
-
-    bytes_in: NDArray[np.float32]
-    bytes_out: NDArray[np.float32]
-    basis: PeakBasis
+    bytes_in: NDArray[np.float32]  # float32[P, H], produced to each partition, bytes per second
+    bytes_out: NDArray[np.float32]  # float32[P, H], read of it by consumers
+    basis: PeakBasis  # what the H columns are: hours, or one column of peaks
 
     @classmethod
     def of_peaks(cls, load: PartitionLoad) -> Traffic:
@@ -55,19 +47,12 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lags:
-    """How far groups are behind, one entry a group and partition that it reads.
+    """How far groups are behind, one entry a group and partition that it reads."""
 
-    Attributes:
-        groups: the names.
-        group: int32[N], position in :attr:`groups`.
-        row: int64[N], the partition.
-        seconds: float64[N], how long ago what it reads now was produced.
-    """
-
-    groups: tuple[str, ...]
-    group: NDArray[np.int32]
-    row: NDArray[np.int64]
-    seconds: NDArray[np.float64]
+    groups: tuple[str, ...]  # the names
+    group: NDArray[np.int32]  # int32[N], position in `groups`
+    row: NDArray[np.int64]  # int64[N], the partition
+    seconds: NDArray[np.float64]  # float64[N], how long ago what it reads now was produced
 
     @classmethod
     def none(cls) -> Lags:
@@ -82,31 +67,18 @@ class Lags:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Workload:
-    """All that sizing knows of the partitions, in the order of ``Snapshot.partitions``.
+    """All that sizing knows of the partitions, in the order of ``Snapshot.partitions``."""
 
-    Attributes:
-        partitions: which there are.
-        load: today's mean and peak of each.
-        traffic: today's hours.
-        size_bytes: int64[P], of one replica.
-        retention_seconds: float64[P], infinite for no limit.
-        retention_bytes: float64[P], infinite for no limit.
-        segment_bytes: float64[P].
-        is_compacted: bool[P].
-        lags: of the groups.
-        outlook: what becomes of all that.
-    """
-
-    partitions: Partitions
-    load: PartitionLoad
-    traffic: Traffic
-    size_bytes: NDArray[np.int64]
-    retention_seconds: NDArray[np.float64]
-    retention_bytes: NDArray[np.float64]
-    segment_bytes: NDArray[np.float64]
-    is_compacted: NDArray[np.bool_]
-    lags: Lags
-    outlook: DemandOutlook
+    partitions: Partitions  # which there are
+    load: PartitionLoad  # today's mean and peak of each
+    traffic: Traffic  # today's hours
+    size_bytes: NDArray[np.int64]  # int64[P], of one replica
+    retention_seconds: NDArray[np.float64]  # float64[P], infinite for no limit
+    retention_bytes: NDArray[np.float64]  # float64[P], infinite for no limit
+    segment_bytes: NDArray[np.float64]  # float64[P]
+    is_compacted: NDArray[np.bool_]  # bool[P]
+    lags: Lags  # of the groups
+    outlook: DemandOutlook  # what becomes of all that
 
     def rate_ratios(self) -> NDArray[np.float64]:
         """Return float64[C, 2, D], traffic over today's by class, estimate and date."""

@@ -4,6 +4,8 @@ Sizes follow from rates and retention, rates have a day, a week, a slow growth a
 skewed, and replicas are where Kafka's rack-alternating rule would have put them when each topic was created.
 """
 
+from __future__ import annotations
+
 import datetime
 from collections.abc import Sequence
 

@@ -5,6 +5,8 @@ reads most has two members and is hours behind; the one with the fewest partitio
 five is of the coordinator's protocol (KIP-848), and one in four has static members.
 """
 
+from __future__ import annotations
+
 import base64
 import uuid
 from dataclasses import dataclass, replace

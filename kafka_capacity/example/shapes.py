@@ -1,5 +1,7 @@
 """What the example clusters are made of: their brokers and kinds of topics."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

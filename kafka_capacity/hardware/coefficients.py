@@ -26,31 +26,19 @@ LEAST_ERRORS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class CoefficientScore:
-    """What a plan reckoned with, against what later days say.
+    """What a plan reckoned with, against what later days say."""
 
-    Attributes:
-        figure: :data:`CPU` or :data:`DISK`.
-        plan_id: of the plan.
-        made_on: the day of its inventory.
-        scored_on: the day of the later one.
-        used: by the plan's figures: cores of a broker with the later days' traffic, or stored bytes per produced byte.
-        now: the same, measured on later days.
-        error: standard error of the difference; ``None`` where one topic alone tells.
-        change_ratio: how much more that is.
-        has_drifted: whether it is more than tolerance and chance.
-        sentence: all that in words.
-    """
-
-    figure: str
-    plan_id: str
-    made_on: str
-    scored_on: str
+    figure: str  # `CPU` or `DISK`
+    plan_id: str  # of the plan
+    made_on: str  # the day of its inventory
+    scored_on: str  # the day of the later one
+    # by the plan's figures: cores of a broker with the later days' traffic, or stored bytes per produced byte
     used: float
-    now: float
-    error: float | None
-    change_ratio: float
-    has_drifted: bool
-    sentence: str
+    now: float  # the same, measured on later days
+    error: float | None  # standard error of the difference; `None` where one topic alone tells
+    change_ratio: float  # how much more that is
+    has_drifted: bool  # whether it is more than tolerance and chance
+    sentence: str  # all that in words
 
 
 def score_cpu(

@@ -29,8 +29,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.shapes import MIB
 from kafka_capacity.text.files import read_text_file
 
-LEAST_SAMPLES = 50
-"""Four figures are fitted: fewer samples say little."""
+LEAST_SAMPLES = 50  # four figures are fitted: fewer samples say little
 
 LEAST_R_SQUARED = 0.8
 """Below that, traffic does not explain the processor time, and the stated figures are the better guess."""
@@ -60,28 +59,18 @@ STATED = CpuCosts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuCalibration:
-    """What came of fitting the user's samples.
+    """What came of fitting the user's samples."""
 
-    Attributes:
-        costs: to be used: the fitted ones where they are good, else the stated ones.
-        fitted: what the fit gave; ``None`` where it was not tried.
-        is_used: whether :attr:`costs` are the fitted ones.
-        samples: how many there were.
-        r_squared: share of the variance that the fit explains; NaN where there was none.
-        reason: why it is used or not, with the figures.
-        covariance: 4 × 4, of the fitted figures' errors, base first and then in the order of :class:`CpuCosts`; empty
-            where there was no fit. Hours of a day hang together, so that errors are summed up by day.
-        mean_mib_per_second: of the samples: produced, replicated, sent; empty likewise.
-    """
-
-    costs: CpuCosts
-    fitted: CpuCosts | None
-    is_used: bool
-    samples: int
-    r_squared: float
-    reason: str
+    costs: CpuCosts  # to be used: the fitted ones where they are good, else the stated ones
+    fitted: CpuCosts | None  # what the fit gave; `None` where it was not tried
+    is_used: bool  # whether `costs` are the fitted ones
+    samples: int  # how many there were
+    r_squared: float  # share of the variance that the fit explains; NaN where there was none
+    reason: str  # why it is used or not, with the figures
+    # 4 × 4, of the fitted figures' errors, base first and then in the order of `CpuCosts`; empty where there was no
+    # fit. Hours of a day hang together, so that errors are summed up by day.
     covariance: tuple[tuple[float, ...], ...] = ()
-    mean_mib_per_second: tuple[float, ...] = ()
+    mean_mib_per_second: tuple[float, ...] = ()  # of the samples: produced, replicated, sent; empty likewise
 
 
 def cores(

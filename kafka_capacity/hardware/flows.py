@@ -23,19 +23,12 @@ Weights = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Roles:
-    """Shares of the traffic of N partitions by place in the replica list, float32[N, W] each.
+    """Shares of the traffic of N partitions by place in the replica list, float32[N, W] each."""
 
-    Attributes:
-        leader_in: of what is produced, 1 for the leader.
-        follower_in: of what is produced, 1 for each other live replica.
-        consumer_out: of what consumers read.
-        replication_out: of what is produced, how often it is sent to followers.
-    """
-
-    leader_in: Weights
-    follower_in: Weights
-    consumer_out: Weights
-    replication_out: Weights
+    leader_in: Weights  # of what is produced, 1 for the leader
+    follower_in: Weights  # of what is produced, 1 for each other live replica
+    consumer_out: Weights  # of what consumers read
+    replication_out: Weights  # of what is produced, how often it is sent to followers
 
 
 def roles(replicas: NDArray[np.int32], alive: NDArray[np.bool_], rack_of: NDArray[np.int32] | None) -> Roles:
@@ -73,8 +66,7 @@ def _in_own_rack(
     return share / np.float32(max(1, racks))
 
 
-_MAX_CELLS = 1 << 24
-"""How many hourly figures of one flow are held at once: 64 MiB."""
+_MAX_CELLS = 1 << 24  # how many hourly figures of one flow are held at once: 64 MiB
 
 _CLIENT_IN, _FOLLOWER_IN, _CLIENT_OUT, _REPLICATION_OUT = range(4)
 
@@ -83,21 +75,13 @@ Hourly = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Placed:
-    """Replicas on brokers, ready to be summed.
+    """Replicas on brokers, ready to be summed."""
 
-    Attributes:
-        replicas: int32[P, W], positions of brokers, -1 for padding.
-        rack_of: int32[B].
-        class_of: int32[P].
-        class_count: how many classes there are.
-        is_read_in_rack: whether consumers read from followers in their rack.
-    """
-
-    replicas: NDArray[np.int32]
-    rack_of: NDArray[np.int32]
-    class_of: NDArray[np.int32]
-    class_count: int
-    is_read_in_rack: bool
+    replicas: NDArray[np.int32]  # int32[P, W], positions of brokers, -1 for padding
+    rack_of: NDArray[np.int32]  # int32[B]
+    class_of: NDArray[np.int32]  # int32[P]
+    class_count: int  # how many classes there are
+    is_read_in_rack: bool  # whether consumers read from followers in their rack
 
     @property
     def broker_count(self) -> int:

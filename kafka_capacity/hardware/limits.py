@@ -46,8 +46,7 @@ RESOURCE_NAMES = {
 
 _GIB = 1024.0**3
 
-NEVER_SECONDS = 365 * 86_400.0
-"""A broker that takes longer to re-replicate, or for ever, counts as taking so long."""
+NEVER_SECONDS = 365 * 86_400.0  # a broker that takes longer to re-replicate, or for ever, counts as taking so long
 
 
 class Condition(StrEnum):
@@ -56,14 +55,11 @@ class Condition(StrEnum):
     NORMAL = "normal"
     BROKER_LOST = "broker-lost"
     """After the loss of the one broker whose loss is the worst for the one that is looked at."""
-    RACK_LOST = "rack-lost"
-    """The same for racks."""
-    MOVING = "moving"
-    """A reassignment uses its whole throttle in both directions on every broker."""
+    RACK_LOST = "rack-lost"  # the same for racks
+    MOVING = "moving"  # a reassignment uses its whole throttle in both directions on every broker
     BROKER_RETURNS = "broker-returns"
     """A broker that was away fetches what it missed, as fast as the throttle lets it, from whoever leads."""
-    REREADING = "re-reading"
-    """Somebody reads everything once more, as fast as it is produced, from disk."""
+    REREADING = "re-reading"  # somebody reads everything once more, as fast as it is produced, from disk
 
 
 CONDITIONS = tuple(Condition)
@@ -92,31 +88,21 @@ def shown_amount(resource: Resource, value: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far each resource may be used, as a share of what there is.
+    """How far each resource may be used, as a share of what there is."""
 
-    Attributes:
-        network_ratio: 0.7 leaves bursts within the hour, of which hourly means know nothing, their room.
-        cpu_ratio: 0.6: Amazon MSK's best practices keep CpuUser + CpuSystem below 60 %.
-        disk_ratio: 0.85 of the space: a disk that is full stops its broker.
-        disk_io_ratio: 0.8 of the disk's throughput.
-        client_ratio: 0.75 of the client throughput that a provider names: Amazon's MSK sizing script uses that share
-            of the ingress of Express brokers.
-        lost_ratio: of network, CPU, disk and client throughput while something has failed, is moved or caught up.
-            Space on disk keeps its limit: it does not come back by waiting.
-        tolerance: which failures must fit.
-        is_move_included: whether it must also fit while a reassignment runs.
-        is_catch_up_included: whether it must also fit while a broker or a reader catches up.
-    """
-
-    network_ratio: float = 0.7
-    cpu_ratio: float = 0.6
-    disk_ratio: float = 0.85
-    disk_io_ratio: float = 0.8
+    network_ratio: float = 0.7  # 0.7 leaves bursts within the hour, of which hourly means know nothing, their room
+    cpu_ratio: float = 0.6  # 0.6: Amazon MSK's best practices keep CpuUser + CpuSystem below 60 %
+    disk_ratio: float = 0.85  # 0.85 of the space: a disk that is full stops its broker
+    disk_io_ratio: float = 0.8  # 0.8 of the disk's throughput
+    # 0.75 of the client throughput that a provider names: Amazon's MSK sizing script uses that share of the ingress of
+    # Express brokers
     client_ratio: float = 0.75
+    # of network, CPU, disk and client throughput while something has failed, is moved or caught up. Space on disk keeps
+    # its limit: it does not come back by waiting.
     lost_ratio: float = 0.9
-    tolerance: FailureTolerance = FailureTolerance.ONE_BROKER
-    is_move_included: bool = False
-    is_catch_up_included: bool = False
+    tolerance: FailureTolerance = FailureTolerance.ONE_BROKER  # which failures must fit
+    is_move_included: bool = False  # whether it must also fit while a reassignment runs
+    is_catch_up_included: bool = False  # whether it must also fit while a broker or a reader catches up
 
     def __post_init__(self) -> None:
         for name in ("network_ratio", "cpu_ratio", "disk_ratio", "disk_io_ratio", "client_ratio", "lost_ratio"):

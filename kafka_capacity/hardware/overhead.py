@@ -16,8 +16,7 @@ from kafka_capacity.demand.disk import FULL_RATIO
 from kafka_capacity.demand.workload import PeakBasis, Traffic
 from kafka_capacity.kafka.cluster.assignment import Partitions
 
-MAX_TOPICS = 500
-"""So many topics are told of, those that produce most first."""
+MAX_TOPICS = 500  # so many topics are told of, those that produce most first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

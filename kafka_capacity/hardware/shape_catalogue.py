@@ -24,8 +24,7 @@ from kafka_capacity.hardware.plain import filled
 from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
 from kafka_capacity.text.validation_errors import describe_mistakes
 
-OWN_SHAPES = "kafka_capacity_shapes"
-"""Where a deployment keeps its own shapes and prices: an Airflow variable."""
+OWN_SHAPES = "kafka_capacity_shapes"  # where a deployment keeps its own shapes and prices: an Airflow variable
 _SHIPPED = "shapes.json"
 _MBIT = 1e6 / 8
 

@@ -19,101 +19,65 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 
 MIB = 1024.0**2
 GIB = 1024.0**3
-TODAY = "today"
-"""Names the hardware of the observed brokers."""
+TODAY = "today"  # names the hardware of the observed brokers
 
 
 class DiskKind(StrEnum):
     """Where a broker's log is."""
 
-    OWN = "own"
-    """Disks that come with the machine: they go with it, so a broker on another machine copies everything."""
+    OWN = "own"  # disks that come with the machine: they go with it, so a broker on another machine copies everything
     ATTACHED = "attached"
     """A network volume of any size up to a limit, paid for apart; it can be attached to another machine."""
-    MANAGED = "managed"
-    """The provider's affair; what is stored is paid for once, whatever the replication factor."""
+    MANAGED = "managed"  # the provider's affair; what is stored is paid for once, whatever the replication factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """A kind of network volume and what it costs.
+    """A kind of network volume and what it costs."""
 
-    Attributes:
-        name: such as ``gp3``.
-        largest_bytes: of one volume.
-        usd_per_gib_month: of its size.
-        included_bytes_per_second: throughput that comes with it.
-        largest_bytes_per_second: throughput that can be had.
-        usd_per_mib_per_second_month: of throughput above what is included, NaN where none can be bought.
-        included_iops: operations per second that come with it.
-        bytes_per_second_per_iops: throughput that each of them allows, infinite where they limit none.
-        usd_per_iops_month: of operations above what is included.
-    """
-
-    name: str
-    largest_bytes: float
-    usd_per_gib_month: float
-    included_bytes_per_second: float
-    largest_bytes_per_second: float
-    usd_per_mib_per_second_month: float
-    included_iops: float = 0.0
-    bytes_per_second_per_iops: float = math.inf
-    usd_per_iops_month: float = 0.0
+    name: str  # such as `gp3`
+    largest_bytes: float  # of one volume
+    usd_per_gib_month: float  # of its size
+    included_bytes_per_second: float  # throughput that comes with it
+    largest_bytes_per_second: float  # throughput that can be had
+    usd_per_mib_per_second_month: float  # of throughput above what is included, NaN where none can be bought
+    included_iops: float = 0.0  # operations per second that come with it
+    bytes_per_second_per_iops: float = math.inf  # throughput that each of them allows, infinite where they limit none
+    usd_per_iops_month: float = 0.0  # of operations above what is included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """One kind of machine; rates are what it sustains, and bursts are told beside them.
+    """One kind of machine; rates are what it sustains, and bursts are told beside them."""
 
-    Attributes:
-        name: as people know it, such as ``m7g.2xlarge``.
-        provider: who rents it out, such as ``aws-ec2``; brokers of one provider can change their shape in place when
-            their disks are attached.
-        vcpu: how many, NaN where it is not known.
-        memory_bytes: of the whole machine.
-        network_bytes_per_second: in each direction.
-        disk_bytes_per_second: between machine and disk, reads and writes together; a volume may give less.
-        disk_kind: where the log is.
-        disk_bytes: how much a broker can store.
-        volume: what is attached, ``None`` for other disks.
-        client_in_bytes_per_second: what clients may produce to one broker, NaN where that is no limit of its own.
-        client_out_bytes_per_second: what clients may read from one broker, likewise.
-        has_quotas: whether the provider publishes what one broker takes, so that no figure of processors is needed.
-        bursts: what it reaches for minutes where that is more than it sustains, by resource.
-        replica_limit: how many replicas one broker should hold.
-        usd_per_hour: of one machine.
-        is_discounted: whether a commitment, reserved or a savings plan, lowers the price of the machine.
-        usd_per_gib_month: of what is stored, for managed disks; of the space there is, for own ones.
-        usd_per_gib_in: of what clients produce.
-        usd_per_gib_between_racks: of client traffic between racks, both ends together.
-        is_replication_free: whether replication between racks costs nothing.
-        priced_on: the day of the prices, ``YYYY-MM-DD``.
-        priced_as: the shape whose prices stand in for those that nobody gave, which makes dollars an estimate.
-        source: of the figures.
-    """
-
-    name: str
+    name: str  # as people know it, such as `m7g.2xlarge`
+    # who rents it out, such as `aws-ec2`; brokers of one provider can change their shape in place when their disks are
+    # attached
     provider: str
-    vcpu: float
-    memory_bytes: float
-    network_bytes_per_second: float
-    disk_bytes_per_second: float
-    disk_kind: DiskKind
-    disk_bytes: float
-    volume: Volume | None = None
+    vcpu: float  # how many, NaN where it is not known
+    memory_bytes: float  # of the whole machine
+    network_bytes_per_second: float  # in each direction
+    disk_bytes_per_second: float  # between machine and disk, reads and writes together; a volume may give less
+    disk_kind: DiskKind  # where the log is
+    disk_bytes: float  # how much a broker can store
+    volume: Volume | None = None  # what is attached, `None` for other disks
+    # what clients may produce to one broker, NaN where that is no limit of its own
     client_in_bytes_per_second: float = math.nan
-    client_out_bytes_per_second: float = math.nan
-    replica_limit: float
-    usd_per_hour: float
-    usd_per_gib_month: float = 0.0
-    usd_per_gib_in: float = 0.0
-    usd_per_gib_between_racks: float
-    is_replication_free: bool = False
-    priced_on: str = ""
-    source: str
+    client_out_bytes_per_second: float = math.nan  # what clients may read from one broker, likewise
+    replica_limit: float  # how many replicas one broker should hold
+    usd_per_hour: float  # of one machine
+    usd_per_gib_month: float = 0.0  # of what is stored, for managed disks; of the space there is, for own ones
+    usd_per_gib_in: float = 0.0  # of what clients produce
+    usd_per_gib_between_racks: float  # of client traffic between racks, both ends together
+    is_replication_free: bool = False  # whether replication between racks costs nothing
+    priced_on: str = ""  # the day of the prices, `YYYY-MM-DD`
+    source: str  # of the figures
+    # whether the provider publishes what one broker takes, so that no figure of processors is needed
     has_quotas: bool = False
-    is_discounted: bool = True
+    is_discounted: bool = True  # whether a commitment, reserved or a savings plan, lowers the price of the machine
+    # the shape whose prices stand in for those that nobody gave, which makes dollars an estimate
     priced_as: str | None = None
+    # what it reaches for minutes where that is more than it sustains, by resource
     bursts: Mapping[Resource, float] = field(default_factory=dict)
 
 

@@ -1,5 +1,7 @@
 """All checks of a cluster, one after another."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """The controllers of the metadata quorum: how many, and what fails together."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -1,5 +1,7 @@
 """What is down, or about to be, and which groups are far behind, at the moment of the snapshot."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -3,6 +3,8 @@
 Lists of brokers, observed or proposed, have traps as well; each is told with the figure that makes it matter.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -1,5 +1,7 @@
 """Resources of brokers that are over their limit today: the limits, and the loads, that sizing judges by."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Settings of topics that turn one failure into an outage or a loss."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -6,6 +6,8 @@
 Cruise Control's ``capacity.json`` is taken in its place: it names brokers and capacities, and no racks.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Mapping, Sequence

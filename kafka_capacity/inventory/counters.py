@@ -21,6 +21,8 @@ Worked example: the process starts again within the first hour
     [[315.0]]
 """
 
+from __future__ import annotations
+
 from enum import StrEnum
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What was produced to each topic day by day, from all that is known of it."""
 
+from __future__ import annotations
+
 import datetime
 import itertools
 

@@ -5,6 +5,8 @@ held in memory: of gzip by decompressing piece by piece, of Parquet from its met
 dictionary once and are referred to often, from the references.
 """
 
+from __future__ import annotations
+
 import gzip
 import io
 import os

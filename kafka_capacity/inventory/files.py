@@ -4,6 +4,8 @@ A table is ``<table>.parquet``, ``<table>.json`` or, but for ``members``, ``<tab
 last and taken away first, so that a folder that has one is whole.
 """
 
+from __future__ import annotations
+
 import io
 from pathlib import Path
 from typing import Literal

@@ -8,6 +8,8 @@ those that the group's other members subscribe to. Topics that do not exist are 
 too.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass

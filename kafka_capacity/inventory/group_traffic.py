@@ -16,6 +16,8 @@ Both are lower bounds of what a member can do: it was never asked for more. Only
 itself behind is it known to have done all it could.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,6 +9,8 @@ How much the brokers may store and how fast their network is, no broker tells; t
 ``log_dirs`` (from Kafka 3.3 on), the rest is for other sources.
 """
 
+from __future__ import annotations
+
 import datetime
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """The brokers of a live cluster and what lies in their log directories."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """How far the groups of a live cluster are behind."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import Any
 

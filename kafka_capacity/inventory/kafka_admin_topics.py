@@ -1,5 +1,7 @@
 """The topics of a live cluster: what is set for them, their partitions and replicas."""
 
+from __future__ import annotations
+
 import base64
 import uuid
 from collections.abc import Sequence

@@ -7,6 +7,8 @@ These tell who holds which replica and how large it is. They do not tell leaders
 groups or rates: the first replica is taken for the leader, and the rest stays unknown.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain

@@ -5,6 +5,8 @@ A file has the columns of the table ``metrics``, or, where its name or that of a
 counts: so that a file of late or fixed hours is simply added.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -5,6 +5,8 @@ hours are asked for day by day, the newest first, and turned into the tables ``m
 ``docs/metrics.md`` says what is derived how.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import datetime
 import itertools

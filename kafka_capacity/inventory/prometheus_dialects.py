@@ -10,6 +10,8 @@ Counters are asked for as they are, never as a rate: an exporter's own one-minut
 what happened between.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

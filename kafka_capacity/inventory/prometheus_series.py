@@ -1,5 +1,7 @@
 """Series of a server, put in order: one row for each thing that is counted, one place for each copy of it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

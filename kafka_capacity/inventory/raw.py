@@ -1,5 +1,7 @@
 """An inventory as its source gave it: one Arrow table each, not judged yet."""
 
+from __future__ import annotations
+
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass

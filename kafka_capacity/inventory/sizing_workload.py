@@ -8,6 +8,8 @@ What the inventory does not tell is filled in:
 * how long ago what a group reads now was produced is its lag in bytes over what is produced on average.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import datetime
 

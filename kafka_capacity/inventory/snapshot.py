@@ -1,5 +1,7 @@
 """From the tables of a validated inventory to the arrays that everything is computed on."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """Inventories where every task finds them: Parquet below the prefix of a cluster and a day, the manifest last."""
 
+from __future__ import annotations
+
 import datetime
 import json
 from dataclasses import dataclass

@@ -7,6 +7,8 @@ Sizes are bytes, rates are bytes per second, times are UTC. A null means "not kn
 out, unless every row must have it: columns may be added without another version.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

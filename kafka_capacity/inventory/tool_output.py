@@ -1,5 +1,7 @@
 """JSON documents inside what Kafka's tools print: prose, warnings of the logger, and documents between them."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator

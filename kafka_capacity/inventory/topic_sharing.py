@@ -15,6 +15,8 @@ sent, compressed as the producer did it. A compacted log has holes, so that its 
 then the bytes are not known.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

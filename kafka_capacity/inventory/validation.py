@@ -5,6 +5,8 @@ names and sizes that cannot be. All else is a warning: a real cluster is often i
 owners plan. Ids of groups and members, racks, hosts and paths may be any text.
 """
 
+from __future__ import annotations
+
 import unicodedata
 from collections.abc import Iterator
 

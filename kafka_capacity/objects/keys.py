@@ -14,6 +14,8 @@
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
 
+from __future__ import annotations
+
 import datetime
 from urllib.parse import quote, unquote
 

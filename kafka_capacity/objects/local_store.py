@@ -1,5 +1,7 @@
 """Objects as files below one folder."""
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import hashlib

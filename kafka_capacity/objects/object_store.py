@@ -1,5 +1,7 @@
 """What every store does, wherever its objects are."""
 
+from __future__ import annotations
+
 import random
 import time
 from collections.abc import Collection, Iterator, Mapping

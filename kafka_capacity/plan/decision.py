@@ -42,41 +42,25 @@ from kafka_capacity.text import format_month, plural
 from kafka_capacity.text.names import clipped, visible
 
 DECISION_KIND = "kafka-capacity-decision"
-DECISION_VERSION = 1
-"""Of ``decision.json``; a reader of version N reads N-1."""
+DECISION_VERSION = 1  # of `decision.json`; a reader of version N reads N-1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Decision:
-    """The answer of a plan.
+    """The answer of a plan."""
 
-    Attributes:
-        cluster: its name.
-        ds: the day of the inventory.
-        plan_id: the plan's name.
-        status: the verdict.
-        because: why it is not ``fits``, as sentences; empty for that.
-        view: the options of the move and the choice between them.
-        sizing: what the plan says of sizing; ``None`` where it says nothing.
-        answers: of the questions of which the plan says something, by name.
-        relation: how the two answers stand to each other, in sentences; empty without sizing.
-        problems: all of them by question, the worst first.
-        actions: what to do, in order.
-        subject: of the e-mail.
-    """
-
-    cluster: str
-    ds: str
-    plan_id: str
-    status: Status
-    because: tuple[str, ...]
-    view: ChangeView
-    sizing: SizingView | None
-    answers: Mapping[str, Answer]
-    relation: str
-    problems: tuple[tuple[str, ListedProblem], ...]
-    actions: tuple[Action, ...]
-    subject: str
+    cluster: str  # its name
+    ds: str  # the day of the inventory
+    plan_id: str  # the plan's name
+    status: Status  # the verdict
+    because: tuple[str, ...]  # why it is not `fits`, as sentences; empty for that
+    view: ChangeView  # the options of the move and the choice between them
+    sizing: SizingView | None  # what the plan says of sizing; `None` where it says nothing
+    answers: Mapping[str, Answer]  # of the questions of which the plan says something, by name
+    relation: str  # how the two answers stand to each other, in sentences; empty without sizing
+    problems: tuple[tuple[str, ListedProblem], ...]  # all of them by question, the worst first
+    actions: tuple[Action, ...]  # what to do, in order
+    subject: str  # of the e-mail
 
     @property
     def change(self) -> Answer:
@@ -176,8 +160,7 @@ def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | N
     return found
 
 
-CLUSTER = "cluster"
-"""What problems are of that the one check of the cluster's health finds, whatever is asked."""
+CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
 
 
 _TOLD_APART = frozenset({CHANGE.name, CAPACITY.name, CONSUMERS.name, FAILURES.name})
@@ -282,8 +265,7 @@ def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
     return "until", sizing.until(row)
 
 
-SUBJECT_NAME_LENGTH = 60
-"""A longer cluster name is cut in the subject, where the verdict must stay in sight."""
+SUBJECT_NAME_LENGTH = 60  # a longer cluster name is cut in the subject, where the verdict must stay in sight
 _COUNTS_NAMED = 6
 
 

@@ -22,8 +22,7 @@ from kafka_capacity.questions.failures.share import find_failures
 from kafka_capacity.questions.failures.simulate import FailureInputs
 from kafka_capacity.questions.question import Asked, Handed, Share
 
-HANDED_TABLES = frozenset({"scenarios", *SIZING_TABLES})
-"""What is read here of the shares of other questions."""
+HANDED_TABLES = frozenset({"scenarios", *SIZING_TABLES})  # what is read here of the shares of other questions
 
 
 def given_hardware(asked: Asked) -> GivenHardware:

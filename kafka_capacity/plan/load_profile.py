@@ -27,8 +27,7 @@ log = logging.getLogger("kafka_capacity.plan")
 
 KIND = "profile"
 DEFAULT_DAYS = 90
-KEPT_DAYS = 1_100
-"""So many days of topics are kept from profile to profile: three years, for forecasts."""
+KEPT_DAYS = 1_100  # so many days of topics are kept from profile to profile: three years, for forecasts
 
 MAX_HOURS_HERE = 5_000_000
 """A history of no more hours, of all partitions together, is described where the task runs: in a second or two, where
@@ -37,25 +36,15 @@ starting Spark takes ten. These are 2,300 partitions over 90 days, and take half
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileInputs:
-    """What one profile rests on.
+    """What one profile rests on."""
 
-    Attributes:
-        cluster: its name.
-        ds: the day of the inventory.
-        inventory_sha256: of the inventory's manifest.
-        history: the days of history, oldest first.
-        earlier: the profile before this one, ``None`` where there is none: its days of topics go on.
-        replicas: topic, partition, broker_id, is_leader: who holds what.
-        reads: topic, partition, group_id: who reads what.
-    """
-
-    cluster: str
-    ds: str
-    inventory_sha256: str
-    history: tuple[Manifest, ...]
-    earlier: Manifest | None
-    replicas: pa.Table
-    reads: pa.Table
+    cluster: str  # its name
+    ds: str  # the day of the inventory
+    inventory_sha256: str  # of the inventory's manifest
+    history: tuple[Manifest, ...]  # the days of history, oldest first
+    earlier: Manifest | None  # the profile before this one, `None` where there is none: its days of topics go on
+    replicas: pa.Table  # topic, partition, broker_id, is_leader: who holds what
+    reads: pa.Table  # topic, partition, group_id: who reads what
 
     @property
     def hours(self) -> int:

@@ -187,26 +187,17 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInputs:
-    """What a plan is made of: what was written down when it was pinned, and what follows from it.
+    """What a plan is made of: what was written down when it was pinned, and what follows from it."""
 
-    Attributes:
-        pinned: which plan.
-        request: as it was parsed, plain data.
-        scenarios: the placements that the request stands for on the pinned inventory; none where it leaves the broker
-            count open, which follows from sizing.
-        scores: those of earlier predictions, if any.
-        own_shapes: the deployment's own shapes and prices.
-        code_version: of the program that pinned it.
-        model_version: of its model.
-    """
-
-    pinned: PinnedPlan
-    request: dict[str, Any]
+    pinned: PinnedPlan  # which plan
+    request: dict[str, Any]  # as it was parsed, plain data
+    # the placements that the request stands for on the pinned inventory; none where it leaves the broker count open,
+    # which follows from sizing
     scenarios: tuple[PlacementScenario, ...]
-    scores: dict[str, Any] | None
-    own_shapes: str
-    code_version: str
-    model_version: str
+    scores: dict[str, Any] | None  # those of earlier predictions, if any
+    own_shapes: str  # the deployment's own shapes and prices
+    code_version: str  # of the program that pinned it
+    model_version: str  # of its model
 
 
 def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:

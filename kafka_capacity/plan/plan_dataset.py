@@ -42,8 +42,7 @@ KIND = "plan"
 DECISION, DECISION_FOLDER, DECISION_DATASET_KIND = "decision.json", "decision/", "decision"
 """What is decided about a plan: a document with a manifest of its own, in the plan's folder."""
 SHARES = tuple(question.share for question in QUESTIONS)
-TABLES: Tables = {name: table for question in QUESTIONS for name, table in question.tables.items()}
-"""Of all shares."""
+TABLES: Tables = {name: table for question in QUESTIONS for name, table in question.tables.items()}  # of all shares
 
 
 def write_share(store: ObjectStore, inputs: PlanInputs, name: str, share: Share) -> Manifest:

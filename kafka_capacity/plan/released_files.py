@@ -88,10 +88,8 @@ def move_files(moves: pa.Table) -> dict[str, bytes]:
     }
 
 
-RELEASED_TABLES = ("schedules", "waves", "wave_moves")
-"""What the documents of waves are made of."""
-NEW_PARTITIONS_TABLE = "new_partitions"
-"""What else the runbook tells of; an older plan has no such table."""
+RELEASED_TABLES = ("schedules", "waves", "wave_moves")  # what the documents of waves are made of
+NEW_PARTITIONS_TABLE = "new_partitions"  # what else the runbook tells of; an older plan has no such table
 
 
 def wave_documents(

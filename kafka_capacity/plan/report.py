@@ -18,11 +18,9 @@ from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION, RenderedRe
 from kafka_capacity.report.sections import Section, registered_sections
 from kafka_capacity.report.view import ReportView
 
-SERIOUS_NAMED = 3
-"""Things that are seriously wrong with the cluster that stand at the top; the section lists them all."""
+SERIOUS_NAMED = 3  # things that are seriously wrong with the cluster that stand at the top; the section lists them all
 _ALARMING = frozenset({"fatal", "serious"})
-_ELSEWHERE = frozenset({"kind", "version", "cluster", "ds", "plan_id", "figures"})
-"""What a report has at its top."""
+_ELSEWHERE = frozenset({"kind", "version", "cluster", "ds", "plan_id", "figures"})  # what a report has at its top
 
 
 def build_report(

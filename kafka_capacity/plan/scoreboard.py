@@ -52,8 +52,7 @@ from kafka_capacity.questions.capacity.sizing_view import read_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.share import REQUEST_DOCUMENT
 
-SHOWN_WEEKS = 12
-"""So many scored weeks count in the sums, the last ones."""
+SHOWN_WEEKS = 12  # so many scored weeks count in the sums, the last ones
 
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
@@ -153,8 +152,7 @@ def _document(
     }
 
 
-CPU_HELD = "cpu"
-"""Where ``scores.json`` has what the day's processors were held against."""
+CPU_HELD = "cpu"  # where `scores.json` has what the day's processors were held against
 
 
 def _earlier_cpu(store: ObjectStore, cluster: str, days: Sequence[str]) -> Iterator[Held]:

@@ -39,44 +39,28 @@ _IN, _OUT = 0, 1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Carriers:
-    """Who carries the traffic of partitions, and up to when it is described.
+    """Who carries the traffic of partitions, and up to when it is described."""
 
-    Attributes:
-        replicas: topic, partition, broker_id, is_leader: who holds what.
-        reads: topic, partition, group_id: who reads what.
-        end: the hour after the newest of the whole history, counted from 1970-01-01 0:00 UTC.
-    """
-
-    replicas: pa.Table
-    reads: pa.Table
-    end: int
+    replicas: pa.Table  # topic, partition, broker_id, is_leader: who holds what
+    reads: pa.Table  # topic, partition, group_id: who reads what
+    end: int  # the hour after the newest of the whole history, counted from 1970-01-01 0:00 UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Rows:
-    """A batch, sorted by partition and day.
+    """A batch, sorted by partition and day."""
 
-    Attributes:
-        topics: the names.
-        topic, partition: int64[P], of each partition.
-        start: int64[P + 1], where the rows of each begin.
-        day: int64[N], counted from 1970-01-01.
-        rates: float32[2, N, 24], in and out, NaN where one is not known.
-        milli: int64[2, N, 24], the same in thousandths, 0 where one is not known.
-        known_hours, first_hour, last_hour, longest_gap: int64[N], about ``in``; the second and third -1 for none.
-    """
-
-    topics: list[str]
-    topic: Ints
-    partition: Ints
-    start: Ints
-    day: Ints
-    rates: NDArray[np.float32]
-    milli: Ints
-    known_hours: Ints
-    first_hour: Ints
-    last_hour: Ints
-    longest_gap: Ints
+    topics: list[str]  # the names
+    topic: Ints  # int64[P], of each partition
+    partition: Ints  # int64[P], of each partition
+    start: Ints  # int64[P + 1], where the rows of each begin
+    day: Ints  # int64[N], counted from 1970-01-01
+    rates: NDArray[np.float32]  # float32[2, N, 24], in and out, NaN where one is not known
+    milli: Ints  # int64[2, N, 24], the same in thousandths, 0 where one is not known
+    known_hours: Ints  # int64[N], about `in`; the second and third -1 for none
+    first_hour: Ints  # int64[N], about `in`; the second and third -1 for none
+    last_hour: Ints  # int64[N], about `in`; the second and third -1 for none
+    longest_gap: Ints  # int64[N], about `in`; the second and third -1 for none
 
     @property
     def of(self) -> Ints:

@@ -1,5 +1,7 @@
 """Evaluate one placement scenario: the same function for Spark, for the command line and for tests."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Callable
 

@@ -1,5 +1,7 @@
 """Why an option does not fit: a value with numbers, never an exception; and how far from fitting that is."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

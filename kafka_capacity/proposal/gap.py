@@ -4,6 +4,8 @@ A bound is not always reached by a plan, so what lies between is the most that a
 is next to nothing against what moves, a ratio of it says nothing, and none is given.
 """
 
+from __future__ import annotations
+
 from kafka_capacity.text.figures import PROVEN_RATIO, format_gap
 
 MAX_GAP_RATIO = 1.0  # above it the bound says too little of a plan for a ratio

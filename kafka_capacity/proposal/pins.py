@@ -9,6 +9,8 @@ which of them counts.
     {'pay': 'pay*', 'pay-audit': 'pay-audit'}
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

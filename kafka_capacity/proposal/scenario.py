@@ -1,5 +1,7 @@
 """A placement scenario, and what would happen if it were done."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -16,14 +16,10 @@ from kafka_capacity.health.problem import Problem
 class Status(StrEnum):
     """Whether it fits. What is not known never fits."""
 
-    FITS = "fits"
-    """Every limit was judged and holds."""
-    NO_WORSE = "no_worse"
-    """Limits are passed, as they are today already, and the change makes none of that worse."""
-    DOES_NOT_FIT = "does_not_fit"
-    """A limit is passed."""
-    NOT_JUDGED = "not_judged"
-    """No limit that is known is passed, and one that matters is not known."""
+    FITS = "fits"  # every limit was judged and holds
+    NO_WORSE = "no_worse"  # limits are passed, as they are today already, and the change makes none of that worse
+    DOES_NOT_FIT = "does_not_fit"  # a limit is passed
+    NOT_JUDGED = "not_judged"  # no limit that is known is passed, and one that matters is not known
 
 
 BADGES = {
@@ -37,23 +33,14 @@ BADGES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFigure:
-    """A figure of the first screen.
+    """A figure of the first screen."""
 
-    Attributes:
-        name: stable, for machines.
-        label: for people.
-        value: in the unit; ``None`` for never, or where there is none.
-        unit: the name of a format of :mod:`kafka_capacity.text`, such as ``bytes`` or ``duration``.
-        note: what to know about this value.
-        definition: what the figure is, whatever its value.
-    """
-
-    name: str
-    label: str
-    value: Any
-    unit: str
-    note: str
-    definition: str
+    name: str  # stable, for machines
+    label: str  # for people
+    value: Any  # in the unit; `None` for never, or where there is none
+    unit: str  # the name of a format of `text`, such as `bytes` or `duration`
+    note: str  # what to know about this value
+    definition: str  # what the figure is, whatever its value
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -62,19 +49,12 @@ class KeyFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One thing to do.
+    """One thing to do."""
 
-    Attributes:
-        code: its kind; stable, for machines.
-        text: what to do, as a sentence.
-        by: the day by which it must be done, ``YYYY-MM-DD``; ``None`` for now.
-        cost: what it costs, as a sentence; ``None`` where that is not known.
-    """
-
-    code: str
-    text: str
-    by: str | None = None
-    cost: str | None = None
+    code: str  # its kind; stable, for machines
+    text: str  # what to do, as a sentence
+    by: str | None = None  # the day by which it must be done, `YYYY-MM-DD`; `None` for now
+    cost: str | None = None  # what it costs, as a sentence; `None` where that is not known
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -83,26 +63,15 @@ class Action:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What one question answers.
+    """What one question answers."""
 
-    Attributes:
-        status: the verdict; ``None`` for a question that judges nothing itself.
-        headline: the answer in one sentence.
-        badge: the verdict in few words, and its ``kind``: ``good``, ``warn`` or ``bad``.
-        reasons: why, as sentences with figures.
-        problems: what is wrong, or worth knowing before the answer is relied on.
-        figures: of the first screen.
-        actions: what to do, in order.
-        unknown: what is not known and so was not judged, in a few words each.
-        details: what the answer was read from, for who shows more of it; no part of the plain data.
-    """
-
-    status: Status | None = None
-    headline: str = ""
-    badge: tuple[str, str] = ("", "")
-    reasons: Sequence[str] = ()
-    problems: Sequence[Problem] = ()
-    figures: Sequence[KeyFigure] = ()
-    actions: Sequence[Action] = ()
-    unknown: Sequence[str] = ()
+    status: Status | None = None  # the verdict; `None` for a question that judges nothing itself
+    headline: str = ""  # the answer in one sentence
+    badge: tuple[str, str] = ("", "")  # the verdict in few words, and its `kind`: `good`, `warn` or `bad`
+    reasons: Sequence[str] = ()  # why, as sentences with figures
+    problems: Sequence[Problem] = ()  # what is wrong, or worth knowing before the answer is relied on
+    figures: Sequence[KeyFigure] = ()  # of the first screen
+    actions: Sequence[Action] = ()  # what to do, in order
+    unknown: Sequence[str] = ()  # what is not known and so was not judged, in a few words each
+    # what the answer was read from, for who shows more of it; no part of the plain data
     details: Any = field(default=None, repr=False, compare=False)

@@ -69,108 +69,70 @@ def run_here(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Basis:
-    """What questions rest on.
+    """What questions rest on."""
 
-    Attributes:
-        raw: the inventory.
-        findings: what was found when it was checked.
-        snapshot: the same as arrays.
-        load: traffic of its partitions.
-        profile_partitions: the table of that name of the load profile; ``None`` where there is no profile.
-        profile_days: likewise.
-    """
-
-    raw: RawInventory
-    findings: Problems
-    snapshot: Snapshot
-    load: PartitionLoad
+    raw: RawInventory  # the inventory
+    findings: Problems  # what was found when it was checked
+    snapshot: Snapshot  # the same as arrays
+    load: PartitionLoad  # traffic of its partitions
+    # the table of that name of the load profile; `None` where there is no profile
     profile_partitions: pa.Table | None = None
-    profile_days: pa.Table | None = None
+    profile_days: pa.Table | None = None  # likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Asked:
-    """What is asked of every question of a plan.
+    """What is asked of every question of a plan."""
 
-    Attributes:
-        basis: the inventory.
-        parameters: of the plan: one model that has the fields of every question's ``parameters.py``.
-        scenarios: the placements that are tried; none while it is open which follow from sizing.
-        request: the parameters as they were written down, plain data.
-        own_shapes: shapes and prices of one's own, JSON in the form of the shipped catalogue; empty for none.
-        own_shapes_name: of where they are from, for messages.
-        cpu: what came of samples of processors that were given; else the inventory's own count, where it has any.
-        scores: those of earlier predictions, if any.
-        model_version: that the plan was pinned with.
-    """
-
-    basis: Basis
-    parameters: Any
+    basis: Basis  # the inventory
+    parameters: Any  # of the plan: one model that has the fields of every question's `parameters.py`
+    # the placements that are tried; none while it is open which follow from sizing
     scenarios: Sequence[PlacementScenario] = ()
-    request: Mapping[str, Any] = field(default_factory=dict)
-    own_shapes: str = ""
-    own_shapes_name: str = OWN_SHAPES
+    request: Mapping[str, Any] = field(default_factory=dict)  # the parameters as they were written down, plain data
+    own_shapes: str = ""  # shapes and prices of one's own, JSON in the form of the shipped catalogue; empty for none
+    own_shapes_name: str = OWN_SHAPES  # of where they are from, for messages
+    # what came of samples of processors that were given; else the inventory's own count, where it has any
     cpu: CpuCalibration | None = None
-    scores: Mapping[str, Any] | None = None
-    model_version: str = MODEL_VERSION
+    scores: Mapping[str, Any] | None = None  # those of earlier predictions, if any
+    model_version: str = MODEL_VERSION  # that the plan was pinned with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Handed:
-    """What a plan hands from one question to another.
+    """What a plan hands from one question to another."""
 
-    Attributes:
-        count_now: how many brokers are needed now; ``None`` where sizing does not say.
-        focus: the scenario that the plan's answer is about: the recommended one, else the nearest to fitting.
-        made: replica lists of placements that were made already, by the first scenario of each.
-        hardware: what brokers run on, as sizing takes it.
-    """
-
-    count_now: int | None = None
+    count_now: int | None = None  # how many brokers are needed now; `None` where sizing does not say
+    # the scenario that the plan's answer is about: the recommended one, else the nearest to fitting
     focus: str | None = None
+    # replica lists of placements that were made already, by the first scenario of each
     made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
-    hardware: GivenHardware | None = None
+    hardware: GivenHardware | None = None  # what brokers run on, as sizing takes it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Share:
-    """What a question says in a plan.
+    """What a question says in a plan."""
 
-    Attributes:
-        tables: sorted.
-        documents: plain data by name.
-        scenario_count: how many scenarios the tables tell of.
-        made: see :class:`Handed`; not stored.
-    """
-
-    tables: Mapping[str, pa.Table]
-    documents: Mapping[str, Any] = field(default_factory=dict)
-    scenario_count: int = 1
-    made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table]  # sorted
+    documents: Mapping[str, Any] = field(default_factory=dict)  # plain data by name
+    scenario_count: int = 1  # how many scenarios the tables tell of
+    made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # see `Handed`; not stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question.
+    """One question."""
 
-    Attributes:
-        name: of its problems and its answer in ``decision.json``.
-        share: the name of its share of a plan.
-        tables: that it stores.
-        simulate: computes its share; the same whatever the order in which pieces of work are done.
-        decide: returns the answer that the stored results hold; ``None`` where they hold none, as those of a plan from
-            before there was this question.
-        has_pieces: whether there is work for executors.
-        is_handed: whether it stands on what other questions found, so that a plan simulates it after them.
-    """
-
-    name: str
-    share: str
-    tables: Tables
+    name: str  # of its problems and its answer in `decision.json`
+    share: str  # the name of its share of a plan
+    tables: Tables  # that it stores
+    # computes its share; the same whatever the order in which pieces of work are done
     simulate: Callable[[Asked, Handed, RunPieces], Share]
+    # returns the answer that the stored results hold; `None` where they hold none, as those of a plan from before there
+    # was this question
     decide: Callable[[ReportInputs, Handed], Answer | None]
-    has_pieces: bool = True
-    is_handed: bool = False
+    has_pieces: bool = True  # whether there is work for executors
+    is_handed: bool = False  # whether it stands on what other questions found, so that a plan simulates it after them
 
     def has_results(self, tables: Mapping[str, pa.Table]) -> bool:
         """Return whether the tables of a plan, whatever they are about, say something of this question."""

@@ -26,10 +26,8 @@ from kafka_capacity.text.names import clipped, visible
 WIDE = 1000
 HALF = 420
 NARROW = 330
-EMAIL = 480
-"""Widths in CSS pixels: across a page, beside another chart or on a telephone, on a telephone, in an e-mail."""
-EMAIL_SHOWN = 576
-"""How wide an e-mail of 640 shows it: larger than drawn, so that it can still be read on a telephone."""
+EMAIL = 480  # widths in CSS pixels: across a page, beside another chart or on a telephone, on a telephone, in an e-mail
+EMAIL_SHOWN = 576  # how wide an e-mail of 640 shows it: larger than drawn, so that it can still be read on a telephone
 PNG_SCALE = 2 * EMAIL_SHOWN / EMAIL
 PNG_PADDING = 12
 LABEL_LENGTH = 80
@@ -50,17 +48,11 @@ _ROOT = re.compile(r'<svg[^>]*\bviewBox="([^"]*)"[^>]*>')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnChart:
-    """One chart, drawn.
+    """One chart, drawn."""
 
-    Attributes:
-        wide: SVG for a page.
-        narrow: SVG for a telephone; ``None`` where the other one can be read there too.
-        png: for an e-mail, twice as fine; ``None`` where no e-mail shows it.
-    """
-
-    wide: str
-    narrow: str | None
-    png: bytes | None
+    wide: str  # SVG for a page
+    narrow: str | None  # SVG for a telephone; `None` where the other one can be read there too
+    png: bytes | None  # for an e-mail, twice as fine; `None` where no e-mail shows it
 
 
 def charts_of(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -16,8 +16,7 @@ from kafka_capacity.text.csv_lines import csv_bytes
 from kafka_capacity.text.names import slug
 
 FOLDER = "tables/"
-FILE = "csv"
-"""A table carries its file's name under this key once it has one."""
+FILE = "csv"  # a table carries its file's name under this key once it has one
 
 _UNITS = {
     "bytes": "bytes",

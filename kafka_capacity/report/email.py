@@ -27,14 +27,10 @@ from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 from kafka_capacity.text.names import clipped, slug, visible
 
-MAX_CAVEATS = 4
-"""Caveats that an e-mail shows, and however many more are serious."""
-MAX_PROBLEMS = 5
-"""Serious problems of the cluster that an e-mail names; the others are counted."""
-MAX_OPTIONS = 10
-"""Rows of the comparison that an e-mail shows; the report has them all."""
-REASON_LENGTH = 120
-"""A longer reason of an option that does not fit is cut in an e-mail."""
+MAX_CAVEATS = 4  # caveats that an e-mail shows, and however many more are serious
+MAX_PROBLEMS = 5  # serious problems of the cluster that an e-mail names; the others are counted
+MAX_OPTIONS = 10  # rows of the comparison that an e-mail shows; the report has them all
+REASON_LENGTH = 120  # a longer reason of an option that does not fit is cut in an e-mail
 
 
 class _Policy(EmailPolicy):

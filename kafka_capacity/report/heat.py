@@ -8,10 +8,8 @@ from typing import Any
 from kafka_capacity.text import NOTHING
 from kafka_capacity.text.names import clipped, visible
 
-WARN_RATIO = 0.8
-"""From here on a share of a limit is marked, though it is within it."""
-STEPS = 4
-"""Shades of what needs no mark, beside none at all."""
+WARN_RATIO = 0.8  # from here on a share of a limit is marked, though it is within it
+STEPS = 4  # shades of what needs no mark, beside none at all
 HEAD_LENGTH = 40
 
 Cell = Mapping[str, str]

@@ -11,39 +11,28 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReportInputs:
-    """Everything a report shows comes from here; no clock and no environment is read.
+    """Everything a report shows comes from here; no clock and no environment is read."""
 
-    Attributes:
-        tables: of one plan, by name, those of each question that it answers (``tables.py`` of its folder).
-        cluster: its name.
-        ds: the day of the inventory, ``YYYY-MM-DD``.
-        plan_id: the plan's name.
-        request: the parameters of the plan, as JSON.
-        snapshot_facts: what the inventory says: ``brokers`` (a list of ``broker_id``, ``rack``,
-            ``disk_capacity_bytes``, ``network_in_bytes_per_second``, ``network_out_bytes_per_second``),
-            ``broker_count``, ``topic_count``, ``partition_count``, ``replica_count``, ``total_bytes``,
-            ``rate_history_hours``, ``source``, ``captured_at``, ``manifest_sha256``, and optionally
-            ``unknown_size_partitions``, ``brokers_with_several_log_dirs``, ``brokers_with_unsized_log_dirs`` and
-            ``skipped_groups`` (a list of
-            ``group_id`` and ``reason``); others are left out or shown.
-        findings: ``severity`` (fatal, warning or info), ``code``, ``where`` and ``message`` of each thing found in the
-            inventory and in the proposed topologies.
-        provenance: what made this: ``code_version``, ``model_version`` and whatever else names an input.
-        links: ``report_uri``, where the whole report will be, and optionally ``run_uri``.
-        sizing: what a plan says of sizing besides its tables, as plain data; empty for a plan that says nothing.
-        failures: the same of what breaks when something dies.
-        generated_at: when, as text; the caller takes it from the run's date.
-    """
-
+    # of one plan, by name, those of each question that it answers (`tables.py` of its folder)
     tables: Mapping[str, pa.Table]
-    cluster: str
-    ds: str
-    plan_id: str
-    request: Mapping[str, Any]
+    cluster: str  # its name
+    ds: str  # the day of the inventory, `YYYY-MM-DD`
+    plan_id: str  # the plan's name
+    request: Mapping[str, Any]  # the parameters of the plan, as JSON
+    # what the inventory says: `brokers` (a list of `broker_id`, `rack`, `disk_capacity_bytes`,
+    # `network_in_bytes_per_second`, `network_out_bytes_per_second`), `broker_count`, `topic_count`, `partition_count`,
+    # `replica_count`, `total_bytes`, `rate_history_hours`, `source`, `captured_at`, `manifest_sha256`, and optionally
+    # `unknown_size_partitions`, `brokers_with_several_log_dirs`, `brokers_with_unsized_log_dirs` and `skipped_groups`
+    # (a list of `group_id` and `reason`); others are left out or shown
     snapshot_facts: Mapping[str, Any]
+    # `severity` (fatal, warning or info), `code`, `where` and `message` of each thing found in the inventory and in the
+    # proposed topologies
     findings: Sequence[Mapping[str, str]] = field(default=())
+    # what made this: `code_version`, `model_version` and whatever else names an input
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    # `report_uri`, where the whole report will be, and optionally `run_uri`
     links: Mapping[str, str] = field(default_factory=dict)
+    # what a plan says of sizing besides its tables, as plain data; empty for a plan that says nothing
     sizing: Mapping[str, Any] = field(default_factory=dict)
-    failures: Mapping[str, Any] = field(default_factory=dict)
-    generated_at: str
+    failures: Mapping[str, Any] = field(default_factory=dict)  # the same of what breaks when something dies
+    generated_at: str  # when, as text; the caller takes it from the run's date

@@ -20,36 +20,23 @@ from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.template_folder import environment, render_template, template_folder
 
 REPORT_KIND = "kafka-capacity-report"
-REPORT_VERSION = 2
-"""Of ``report.json``."""
+REPORT_VERSION = 2  # of `report.json`
 
-SCRIPT = "partials/page.js"
-"""Of the page, below the templates: the only one that its policy lets run."""
+SCRIPT = "partials/page.js"  # of the page, below the templates: the only one that its policy lets run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedReport:
-    """All files of a report.
+    """All files of a report."""
 
-    Attributes:
-        report_json: the data; everything else can be made from it again.
-        index_html: one self-contained page.
-        email_html: the e-mail's HTML as a file: it shows ``images/<name>``, the message itself carries its images.
-        email_text: the e-mail's plain text.
-        images: the e-mail's images by file name, PNG.
-        tables: the page's tables as CSV, by the names that it links.
-        verdict: the answer, as in the data.
-        subject: of the e-mail.
-    """
-
-    report_json: bytes
-    index_html: bytes
-    email_html: bytes
-    email_text: str
-    images: dict[str, bytes]
-    tables: dict[str, bytes]
-    verdict: dict[str, Any]
-    subject: str
+    report_json: bytes  # the data; everything else can be made from it again
+    index_html: bytes  # one self-contained page
+    email_html: bytes  # the e-mail's HTML as a file: it shows `images/<name>`, the message itself carries its images
+    email_text: str  # the e-mail's plain text
+    images: dict[str, bytes]  # the e-mail's images by file name, PNG
+    tables: dict[str, bytes]  # the page's tables as CSV, by the names that it links
+    verdict: dict[str, Any]  # the answer, as in the data
+    subject: str  # of the e-mail
 
     def files(self) -> dict[str, bytes]:
         """Return them by name, the page last."""

@@ -22,21 +22,13 @@ Build = Callable[[ReportView], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One section.
+    """One section."""
 
-    Attributes:
-        name: of its template, and its anchor.
-        title: its heading.
-        order: sections are shown in ascending order.
-        is_closed: whether it is of second rank: the page shows its heading, and the rest when that is opened.
-        build: makes its data.
-    """
-
-    name: str
-    title: str
-    order: int
-    is_closed: bool
-    build: Build
+    name: str  # of its template, and its anchor
+    title: str  # its heading
+    order: int  # sections are shown in ascending order
+    is_closed: bool  # whether it is of second rank: the page shows its heading, and the rest when that is opened
+    build: Build  # makes its data
 
 
 _registered: dict[str, Section] = {}

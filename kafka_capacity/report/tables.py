@@ -11,10 +11,8 @@ from typing import Any
 
 from kafka_capacity.text import FORMATS
 
-NOTE = "note"
-"""A row may carry a sentence under this key; it stands below the row, across all columns."""
-ANCHOR = "anchor"
-"""A row may carry an id of the page under this key; what is said there stands behind the row."""
+NOTE = "note"  # a row may carry a sentence under this key; it stands below the row, across all columns
+ANCHOR = "anchor"  # a row may carry an id of the page under this key; what is said there stands behind the row
 REST = "is_rest"
 """A row may carry this key where there is nothing to do about it; a long table first shows the others alone."""
 HOVER = "hover"
@@ -54,23 +52,15 @@ def verdict_badge(name: str) -> tuple[str, str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column of a table, on the page and in the terminal alike.
+    """One column of a table, on the page and in the terminal alike."""
 
-    Attributes:
-        key: of its values in a row.
-        label: its heading.
-        kind: the name of its format, of :data:`~kafka_capacity.text.FORMATS`, or ``verdict``.
-        value: of a row, from what the table's rows are made of; without it the field of the column's key.
-        definition: a sentence, which stands under the table; empty where the heading says it all.
-        is_key: whether it is among the key figures, which shorter tables and the mail show.
-    """
-
-    key: str
-    label: str
-    kind: str
+    key: str  # of its values in a row
+    label: str  # its heading
+    kind: str  # the name of its format, of `FORMATS`, or `verdict`
+    # of a row, from what the table's rows are made of; without it the field of the column's key
     value: Callable[..., Any] | None
-    definition: str
-    is_key: bool
+    definition: str  # a sentence, which stands under the table; empty where the heading says it all
+    is_key: bool  # whether it is among the key figures, which shorter tables and the mail show
 
 
 def column(

@@ -10,8 +10,7 @@ from kafka_capacity.text.figures import NOTHING, as_float, signed, write_number
 
 _IEC = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI = ("B", "kB", "MB", "GB", "TB", "PB")
-_ABSURD_BYTES = 1e24
-"""From here on figures are in scientific notation, where the next smaller unit says nothing."""
+_ABSURD_BYTES = 1e24  # from here on figures are in scientific notation, where the next smaller unit says nothing
 
 
 def iec_unit(largest: float) -> tuple[str, int]:

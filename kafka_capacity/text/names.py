@@ -13,8 +13,7 @@ import unicodedata
 from markupsafe import Markup, escape
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_JOINERS = frozenset("\u200c\u200d")
-"""Invisible, and needed to write some scripts."""
+_JOINERS = frozenset("\u200c\u200d")  # invisible, and needed to write some scripts
 
 
 def visible(text: str) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MAX_TOPICS = 4
-"""Topics that one cell of a table names; further ones are counted."""
-MAX_RANGES = 8
-"""Ranges of one topic that a cell names; further partitions are counted."""
+MAX_TOPICS = 4  # topics that one cell of a table names; further ones are counted
+MAX_RANGES = 8  # ranges of one topic that a cell names; further partitions are counted
 
 
 def by_topic(names: Iterable[str]) -> dict[str, list[int]]:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from kafka_capacity.text.figures import NOTHING, as_float, changed, write_number
 
-ENDLESS = "endless"
-"""Stands in data for a time that has no end, where ``None`` is one that is not known."""
+ENDLESS = "endless"  # stands in data for a time that has no end, where `None` is one that is not known
 
 _AXIS_UNITS = ((259_200.0, "d", 86_400.0), (7_200.0, "h", 3_600.0), (180.0, "min", 60.0), (-math.inf, "s", 1.0))
 _TIMES = (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1))
@@ -18,8 +17,7 @@ _MONTHS = (
     *("July", "August", "September", "October", "November", "December"),
 )
 """Not those of the locale: the same bytes everywhere."""
-_ABSURD_SECONDS = 86_400e9
-"""From here on days are in scientific notation."""
+_ABSURD_SECONDS = 86_400e9  # from here on days are in scientific notation
 
 
 def axis_time_unit(longest: float) -> tuple[str, float]:

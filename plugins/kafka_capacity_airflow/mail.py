@@ -15,8 +15,7 @@ from airflow.providers.smtp.hooks.smtp import SmtpHook
 from kafka_capacity.errors import RequestError
 
 SMTP_CONN_ID = "smtp_default"
-SILENT_SECONDS = 20
-"""How long a server may be silent, where the connection's extra has no ``timeout``."""
+SILENT_SECONDS = 20  # how long a server may be silent, where the connection's extra has no `timeout`
 
 
 class PromptSmtpHook(SmtpHook):

@@ -1,5 +1,7 @@
 """Answers of :mod:`kafka_capacity.conformance.models.kraft_change` to the recorded changes of partitions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from kafka_capacity.conformance.models.kraft_change import (

@@ -1,5 +1,7 @@
 """Answers of :mod:`kafka_capacity.kafka.groups` to the recorded cases of assignors and of the lives of groups."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

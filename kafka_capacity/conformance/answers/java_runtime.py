@@ -1,5 +1,7 @@
 """Answers of :mod:`kafka_capacity.kafka.java` to the recorded cases of the JDK."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Answers of :mod:`kafka_capacity.kafka.placement` to the recorded cases of Kafka's own placements."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from kafka_capacity.conformance.registry import Case, answers_to

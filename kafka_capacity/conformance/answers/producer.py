@@ -1,5 +1,7 @@
 """Answers of :mod:`kafka_capacity.kafka.producer` to the recorded cases of keys, going round, and sticky partitions."""
 
+from __future__ import annotations
+
 from kafka_capacity.conformance.models.partitioners import (
     BuiltInPartitioner,
     RoundRobinPartitioner,

@@ -1,5 +1,7 @@
 """Answers of :mod:`kafka_capacity.conformance.models.reassignment_rules` to the recorded cases of reassignments."""
 
+from __future__ import annotations
+
 from kafka_capacity.conformance.models.reassignment_rules import (
     OngoingReassignment,
     ReassignmentReplicas,

@@ -19,6 +19,8 @@ Algorithm:
 LeaderAndIsr(leader=3, leader_epoch=1, isr=(3,), recovery=<RecoveryState.RECOVERED: 'RECOVERED'>, partition_epoch=0)
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -30,6 +30,8 @@ LeaderAndIsr(leader=2, leader_epoch=0, isr=(2,), recovery=<RecoveryState.RECOVER
 1
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

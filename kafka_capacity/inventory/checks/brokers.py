@@ -1,5 +1,7 @@
 """Brokers and what they can carry."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

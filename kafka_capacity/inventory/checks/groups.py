@@ -1,5 +1,7 @@
 """Consumer groups: members, what they are assigned, and lag."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -4,6 +4,8 @@ All have whole hours or days, each once, and values that can be. Of the rates of
 are, how complete and how old.
 """
 
+from __future__ import annotations
+
 import datetime
 from collections.abc import Iterator
 

@@ -1,5 +1,7 @@
 """Replicas: which brokers hold which, and whether the numbers make a cluster."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

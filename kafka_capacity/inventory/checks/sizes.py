@@ -1,5 +1,7 @@
 """The sizes of replicas, by themselves and against the disks that hold them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Topics: their names and settings, against their replicas."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 

@@ -4,6 +4,8 @@ kafka-python makes its message classes from schemas in Kafka's own notation; the
 by the same means. Fields are those of Kafka 4.3, versions 0 and 1.
 """
 
+from __future__ import annotations
+
 from kafka.protocol.api_message import ApiMessage
 
 

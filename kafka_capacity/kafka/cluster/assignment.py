@@ -1,5 +1,7 @@
 """Who holds which replica, as one matrix."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -16,6 +16,8 @@ Worked example:
     (1, 2, 1)
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

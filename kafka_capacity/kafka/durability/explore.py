@@ -14,6 +14,8 @@ Worked example:
     False
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

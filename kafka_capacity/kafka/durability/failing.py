@@ -6,6 +6,8 @@ it while it was too small may lead as long as it has not died, and once all have
 any replica that may lead, since their order is that of the assignment.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

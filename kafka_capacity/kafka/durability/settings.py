@@ -1,5 +1,7 @@
 """What is explored: how a topic and its producer are set, what may fail, and what may come of it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 

@@ -5,6 +5,8 @@ the order in which it was sent; what is on its way when a leader dies or a conne
 lost (:func:`~kafka_capacity.kafka.durability.rules.lost_under_way`), but never appended later.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from enum import IntEnum
 

@@ -1,5 +1,7 @@
 """The shortest way to an outcome, in plain words."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from kafka_capacity.kafka.durability.explore import Explored, following

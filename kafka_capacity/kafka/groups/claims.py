@@ -9,6 +9,8 @@ Rules:
 Partitions are numbers here (:mod:`kafka_capacity.kafka.groups.codes`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -7,6 +7,8 @@
 ([0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 2, 7])
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,6 +4,8 @@ The coordinator holds the members in a ``HashMap`` by id, each member's topics i
 have in a ``HashMap`` of a ``HashSet`` of partitions for each topic.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 
 from kafka_capacity.errors import AssignmentError

@@ -4,6 +4,8 @@ What a member is to have is a ``HashMap`` by topic id of ``HashSet`` of partitio
 order of many members' maps and sets is worked out in one go.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -12,6 +12,8 @@ Groups that the coordinator assigns (:class:`ServerLife`):
     The coordinator remembers what each member is to have, as long as it is a member.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The lists of the members while the general sticky assignment moves partitions, and whether they are balanced."""
 
+from __future__ import annotations
+
 import bisect
 from collections.abc import Iterator, Sequence
 

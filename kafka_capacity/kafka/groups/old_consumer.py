@@ -23,6 +23,8 @@ Worked example, 10 partitions over three consumers of one thread:
 {'aaa': [0, 1, 2, 3], 'bbb': [4, 5, 6], 'ccc': [7, 8, 9]}
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from kafka_capacity.kafka.groups.assignment import Assignment

@@ -10,6 +10,8 @@ rebalances, ``is_cooperative = True``. Once the package is installed, ``by-size`
 answers are checked: every partition of a subscribed topic to exactly one member that subscribes to it.
 """
 
+from __future__ import annotations
+
 from importlib import metadata
 from typing import Any
 

@@ -4,6 +4,8 @@ Racks count only if some member's rack holds a replica and the racks of the part
 count, a member with a rack makes Kafka sort the partitions by how many members are in their racks.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 

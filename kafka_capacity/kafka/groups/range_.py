@@ -24,6 +24,8 @@ Worked example, 8 partitions over 3 members:
 {'a': [0, 1, 2], 'b': [3, 4, 5], 'c': [6, 7]}
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -20,6 +20,8 @@ Worked example, 8 partitions over 3 members:
 {'a': [0, 3, 6], 'b': [1, 4, 7], 'c': [2, 5]}
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Partitions held by several members at once, while the share-group assignor evens them out (4.3.1)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar

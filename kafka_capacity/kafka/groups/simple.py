@@ -30,6 +30,8 @@ Worked example, 2 partitions over 3 members: each partition is shared by two, an
 {'a': [0, 1], 'b': [1], 'c': [0]}
 """
 
+from __future__ import annotations
+
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.coordinator import (
     Held,

@@ -37,6 +37,8 @@ Worked example: c joins a and b, who had two and three partitions. Two each and 
 {'a': [0, 1], 'b': [2, 3], 'c': []}
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -16,6 +16,8 @@ Quirk:
     does not exist stops the walk: all after it count as left over though they were kept, and there may not be room.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -28,6 +28,8 @@ Worked example: c joins a and b, who had two and three partitions:
 {'a': [0, 1], 'b': [2, 3], 'c': [4]}
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

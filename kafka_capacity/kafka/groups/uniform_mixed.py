@@ -11,6 +11,8 @@ Members count by their index in the coordinator's map, which settles ties
 (:mod:`kafka_capacity.kafka.groups.uniform_mixed`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,6 +9,8 @@ and when it is compared.
 True
 """
 
+from __future__ import annotations
+
 import base64
 import binascii
 from collections.abc import Sequence

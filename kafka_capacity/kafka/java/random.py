@@ -13,6 +13,8 @@ Algorithm:
 [1562431130, 3, 10]
 """
 
+from __future__ import annotations
+
 from collections.abc import MutableSequence, Sequence
 from typing import TypeVar
 

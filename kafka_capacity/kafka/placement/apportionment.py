@@ -7,6 +7,8 @@ Algorithm
     left. What none of the turns could place is the caller's.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

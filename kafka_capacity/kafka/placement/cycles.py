@@ -12,6 +12,8 @@ which is negative: that one is done instead.
 What a count is outside the limits costs more than all bytes together, so the limits come first.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -18,6 +18,8 @@ Algorithm
 What this does not look at: pins, log directories, limits of the network.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -30,6 +30,8 @@ Algorithm
     Each step is linear in the replicas but for sorting them.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """What ``kafka-reassign-partitions.sh --generate`` proposes (4.3.1, ``ReassignPartitionsCommand``)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,6 +3,8 @@
 Brokers are positions in the target here, not ids. A question about many replicas is one call with arrays.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -15,6 +15,8 @@ Algorithm
     single lists are fixed, the worst broker first.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -14,6 +14,8 @@ Algorithm
     Replicas that an earlier step has just made are already paid for: they go first.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -20,6 +20,8 @@ Worked example: a broker with directories of 100 and 200 bytes, empty, gets repl
     ([1, 0, 1], [50.0, 100.0])
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import pairwise
 

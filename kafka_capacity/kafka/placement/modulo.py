@@ -1,5 +1,7 @@
 """The textbook rule: replica y of partition x on broker (x + y) mod n."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

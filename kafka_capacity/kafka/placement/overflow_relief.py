@@ -10,6 +10,8 @@ Algorithm
     the rules allow and that has a directory with room for it.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

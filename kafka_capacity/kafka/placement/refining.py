@@ -13,6 +13,8 @@ Algorithm
     There is no clock in it: the work is bounded by the number of steps, and the same problem has the same answer.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

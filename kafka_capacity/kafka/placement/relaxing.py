@@ -5,6 +5,8 @@ must hold whatever the plan, against what they may hold; from it follow the brok
 other is reached: how far this plan passes the limit, so a limit that much higher certainly does.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

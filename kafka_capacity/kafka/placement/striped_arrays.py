@@ -14,6 +14,8 @@ Limits:
     that happens are found and given back, to be walked.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

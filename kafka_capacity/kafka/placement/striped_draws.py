@@ -1,5 +1,7 @@
 """Every random draw of the striped placer for many topics, made in bulk: offsets and shuffled lists."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 

@@ -19,6 +19,8 @@ Algorithm
 [[0, 2, 1], [0, 1, 2], [1, 2, 0], [2, 1, 0]]
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """What Kafka's placers see of a problem: topics, one after another, each with a partition count and a factor."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -32,6 +32,8 @@ Six brokers in three racks, the row is 0 (east), 3 (north), 1 (west), 5 (east), 
 [[0, 3, 1], [3, 1, 5], [1, 5, 4], [5, 4, 2]]
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from enum import StrEnum
 

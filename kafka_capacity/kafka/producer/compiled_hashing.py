@@ -1,5 +1,7 @@
 """Murmur2 of many keys by numba, where that is installed: a few times as fast as with arrays, and the same hashes."""
 
+from __future__ import annotations
+
 import importlib
 import importlib.util
 from collections.abc import Callable

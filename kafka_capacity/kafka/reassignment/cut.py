@@ -22,6 +22,8 @@ Worked example, a disk with room for 10 and four hops of 6, of which the second 
     ([0, 1, 0, 0], [4.0, 0.0])
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """One way to do a move: an order of partitions, with leaders moved off first or not, cut into waves and timed."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

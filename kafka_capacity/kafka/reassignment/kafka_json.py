@@ -5,6 +5,8 @@ replica is the preferred leader, one ``log_dirs`` entry a replica, ``any`` where
 ``LeaderElectionCommand.parseReplicaElectionData`` for ``--path-to-json-file``.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

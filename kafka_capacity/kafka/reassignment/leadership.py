@@ -5,6 +5,8 @@ and then sends them all alone; with the leaders moved off first, everyone else s
 step: the same replicas in another order, and an election.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,6 +5,8 @@ are. A reassignment may name the directory instead, and so it does here: the lar
 directory that is the emptiest for its size.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

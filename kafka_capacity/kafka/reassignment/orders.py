@@ -1,5 +1,7 @@
 """In which order partitions move, and how soon that relieves the broker that is worst off."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

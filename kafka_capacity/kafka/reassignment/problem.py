@@ -1,5 +1,7 @@
 """What a schedule is asked: where replicas are, where they shall be, and what must hold on the way."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from enum import StrEnum
 

@@ -1,5 +1,7 @@
 """Why some partitions are in no wave: a value with figures, never an exception."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What a team does, wave by wave, as plain data: steps and their commands, forward and back; words are the report's."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,5 +1,7 @@
 """A move in waves: what each does, when, and what every broker carries meanwhile."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
 

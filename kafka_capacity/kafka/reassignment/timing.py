@@ -6,6 +6,8 @@ and for the fetcher between two brokers where its limit is known. Traffic, disks
 what the waves before it leave.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -45,6 +45,8 @@ Worked example, a partition of 100 MB that moves from broker 2 to broker 3 at 10
     (0.0, 2000000.0, 8000000.0)
 """
 
+from __future__ import annotations
+
 import dataclasses
 from dataclasses import dataclass
 

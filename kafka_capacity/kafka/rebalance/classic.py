@@ -17,6 +17,8 @@ Worked example: a third member joins two eager ones, with every wait as long as 
 heartbeats, half a second for a poll, and then stop; 0.2 seconds, a round trip, later they read again.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -27,6 +27,8 @@ Worked example: one member reads two partitions of 10 bytes/s with a capacity of
 (18.0, 6.0, 120.0)
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,5 +1,7 @@
 """A group as the simulation needs it, what is asked of it, and what comes out."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
 

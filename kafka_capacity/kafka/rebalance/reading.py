@@ -1,5 +1,7 @@
 """Who reads which partition at any moment, and the record of every interruption."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

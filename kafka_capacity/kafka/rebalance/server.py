@@ -16,6 +16,8 @@ Worked example: a third member joins two, with every wait as long as it can be. 
 and let go half a second later; the third is told at its own heartbeat, ten seconds after it joined.
 """
 
+from __future__ import annotations
+
 import heapq
 import math
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Run a group through an event: from facts and a scenario to the trace that it leaves."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 from collections.abc import Sequence

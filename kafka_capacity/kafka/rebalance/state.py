@@ -1,5 +1,7 @@
 """Who is a member, who owns and who reads what, while an event runs."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -16,6 +16,8 @@ Assumptions:
 [2800.0, inf, nan]
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

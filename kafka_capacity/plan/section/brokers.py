@@ -18,12 +18,10 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_percent
 
-MAX_BROKERS = 20
-"""Columns; of more brokers the most used are drawn, and the spread over all of them."""
+MAX_BROKERS = 20  # columns; of more brokers the most used are drawn, and the spread over all of them
 _SPREAD: Mapping[str, Callable[[Iterable[float]], float]] = {"least": min, "median": statistics.median, "most": max}
 
-Used = Mapping[str, Mapping[int, float]]
-"""By resource and broker: the used share of the limit."""
+Used = Mapping[str, Mapping[int, float]]  # by resource and broker: the used share of the limit
 
 
 @section("brokers", title="Each broker, before and after", order=19)

@@ -26,8 +26,7 @@ _COLUMNS = (
     column("moved_bytes", "To copy", "bytes"),
     column("seconds", "Copying alone", "duration"),
 )
-_PICKED = 3
-"""Columns, from the first, that a reader chooses by."""
+_PICKED = 3  # columns, from the first, that a reader chooses by
 
 
 @section("what_if", title="What if", order=5, is_closed=True)

@@ -1,5 +1,7 @@
 """The kinds of constraints, and what they look at."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """What may become of the move, and of single log directories."""
 
+from __future__ import annotations
+
 from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.excuse import Excuse

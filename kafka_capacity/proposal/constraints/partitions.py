@@ -1,5 +1,7 @@
 """Rules for partitions: racks, pins, leaders, in-sync replicas, known sizes."""
 
+from __future__ import annotations
+
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.shares import narrow_partitions
 from kafka_capacity.proposal.constraints.kinds import PartitionConstraint, Proposal

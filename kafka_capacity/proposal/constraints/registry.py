@@ -1,5 +1,7 @@
 """All constraints on placements, in the order in which they are judged and told."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -19,8 +19,7 @@ from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days, l
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
 
-LOOKED_BACK_DAYS = 90
-"""Plans that are older are taken to be forgotten, or done long ago."""
+LOOKED_BACK_DAYS = 90  # plans that are older are taken to be forgotten, or done long ago
 
 
 _MOVED = ["scenario_id", "topic", "partition", "replicas_after", "moved_bytes"]

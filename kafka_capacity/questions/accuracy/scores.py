@@ -22,8 +22,7 @@ CPU, MOVES = "cpu", "moves"
 """Figures that are held against plans beside :data:`TRAFFIC` and :data:`STORED`: cores for traffic, times of moves."""
 
 _DAY_SECONDS = 86_400.0
-LEAST_AGE_DAYS = 7
-"""A younger prediction says what is there already."""
+LEAST_AGE_DAYS = 7  # a younger prediction says what is there already
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,63 +65,37 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSummary:
-    """All scores of one figure.
+    """All scores of one figure."""
 
-    Attributes:
-        figure: which.
-        count: how many.
-        first, last: the days that they are about.
-        mean_error_ratio: mean of the errors without their signs.
-        bias_ratio: median of the errors with their signs.
-        below_high_ratio: how often the figure stayed below the high estimate.
-        high_quantile: how often it should have.
-        has_drifted: whether what comes has left what was predicted (:mod:`kafka_capacity.questions.accuracy.watch`).
-        correction: what came over what was predicted by the plan that shows it; 1 where nothing has drifted.
-        sentence: all that in words.
-    """
-
-    figure: str
-    count: int
-    first: str
-    last: str
-    mean_error_ratio: float
-    bias_ratio: float
-    below_high_ratio: float
-    high_quantile: float
-    has_drifted: bool
-    correction: float
-    sentence: str
+    figure: str  # which
+    count: int  # how many
+    first: str  # the days that they are about
+    last: str  # the days that they are about
+    mean_error_ratio: float  # mean of the errors without their signs
+    bias_ratio: float  # median of the errors with their signs
+    below_high_ratio: float  # how often the figure stayed below the high estimate
+    high_quantile: float  # how often it should have
+    has_drifted: bool  # whether what comes has left what was predicted (`watch`)
+    correction: float  # what came over what was predicted by the plan that shows it; 1 where nothing has drifted
+    sentence: str  # all that in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveScore:
-    """A planned move that somebody has carried out, against how long it took, as far as daily inventories tell.
+    """A planned move that somebody has carried out, against how long it took, as far as daily inventories tell."""
 
-    Attributes:
-        plan_id: of the plan.
-        scenario_id: which of its options.
-        made_on: when it was planned.
-        seconds: how long it should take, at mean rates.
-        peak_seconds: and at peak; ``None`` for never.
-        begun_after: the last day on which next to nothing of it was done.
-        done_by: the first day on which all but a little was.
-        shortest_seconds: it took at least that long.
-        longest_seconds: and at most that.
-        is_consistent: whether what was planned, from mean to peak, is within that.
-        took_seconds: how long it took by what was done from day to day, else the bound of these that what was planned
-            passes; ``None`` where inventories a day apart do not tell.
-    """
-
-    plan_id: str
-    scenario_id: str
-    made_on: str
-    seconds: float
-    peak_seconds: float | None
-    begun_after: str
-    done_by: str
-    shortest_seconds: float
-    longest_seconds: float
-    is_consistent: bool
+    plan_id: str  # of the plan
+    scenario_id: str  # which of its options
+    made_on: str  # when it was planned
+    seconds: float  # how long it should take, at mean rates
+    peak_seconds: float | None  # and at peak; `None` for never
+    begun_after: str  # the last day on which next to nothing of it was done
+    done_by: str  # the first day on which all but a little was
+    shortest_seconds: float  # it took at least that long
+    longest_seconds: float  # and at most that
+    is_consistent: bool  # whether what was planned, from mean to peak, is within that
+    # how long it took by what was done from day to day, else the bound of these that what was planned passes; `None`
+    # where inventories a day apart do not tell
     took_seconds: float | None = None
 
     @property

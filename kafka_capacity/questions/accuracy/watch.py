@@ -45,10 +45,8 @@ RULE = (
 
 BASELINE_DAYS = 56
 WATCHED_BASELINES = 2
-WATCHED_WEEKS = 17
-"""So long ago the older of two baselines was made at most, where plans are made every week."""
-LEAST_DAYS_APART = 5
-"""Days that are scored oftener than weekly tell of the same week."""
+WATCHED_WEEKS = 17  # so long ago the older of two baselines was made at most, where plans are made every week
+LEAST_DAYS_APART = 5  # days that are scored oftener than weekly tell of the same week
 _SHOWN_WEEKS = 3
 
 
@@ -71,29 +69,17 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """A figure that has left what was predicted.
+    """A figure that has left what was predicted."""
 
-    Attributes:
-        figure: which.
-        plan_id: of the plan that predicted otherwise.
-        made_on: when that was made.
-        since: the first day on which it was off.
-        last: the last one.
-        count: how many days were held against the plan since.
-        expected: for the last one.
-        observed: on that.
-        ratio: what came over what was predicted, of the last three of them the one in the middle.
-    """
-
-    figure: str
-    plan_id: str
-    made_on: str
-    since: str
-    last: str
-    count: int
-    expected: float
-    observed: float
-    ratio: float
+    figure: str  # which
+    plan_id: str  # of the plan that predicted otherwise
+    made_on: str  # when that was made
+    since: str  # the first day on which it was off
+    last: str  # the last one
+    count: int  # how many days were held against the plan since
+    expected: float  # for the last one
+    observed: float  # on that
+    ratio: float  # what came over what was predicted, of the last three of them the one in the middle
 
 
 def watch(held: Iterable[Held]) -> Drift | None:

@@ -15,8 +15,7 @@ from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step
 from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
 from kafka_capacity.text import format_limit, format_percent, format_usd, plural
 
-LOAD_MARGIN_RATIO = 0.1
-"""How much less and more load than expected the box answers for."""
+LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
 
 NO_BROKERS = "Approve no brokers now"
 

@@ -25,10 +25,8 @@ from kafka_capacity.questions.capacity.cost import HOURS_A_MONTH
 
 _ZONES = 3
 _EBS_COST, _NETWORK_COST, _FAN_OUT_COST = 6.5, 5.7, 1.5
-STANDARD_RATIO, EXPRESS_RATIO = 0.5, 0.75
-"""How much of a broker's throughput the script uses."""
-SPACE_RATIO = 0.5
-"""How far it fills disks."""
+STANDARD_RATIO, EXPRESS_RATIO = 0.5, 0.75  # how much of a broker's throughput the script uses
+SPACE_RATIO = 0.5  # how far it fills disks
 _LARGEST_DISK_BYTES = 16_384 * GIB
 PLAIN_HEADROOM_RATIO = 0.4
 

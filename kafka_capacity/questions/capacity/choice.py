@@ -37,22 +37,15 @@ from kafka_capacity.text import format_usd
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizingAdvice:
-    """What to do.
+    """What to do."""
 
-    Attributes:
-        recommended: the option's id; ``None`` when none fits.
-        reason: why, in sentences with figures.
-        front: the ids of the Pareto front, in the order of the options.
-        by_date: for each date the option that would be recommended if it had to last until then only.
-        budget_usd_per_month: what an option may cost; ``None`` for as much as it does.
-        longest_within_budget: the option that lasts longest where what fits costs more; ``None`` otherwise.
-    """
-
-    recommended: str | None
-    reason: str
-    front: tuple[str, ...]
+    recommended: str | None  # the option's id; `None` when none fits
+    reason: str  # why, in sentences with figures
+    front: tuple[str, ...]  # the ids of the Pareto front, in the order of the options
+    # for each date the option that would be recommended if it had to last until then only
     by_date: tuple[tuple[str, str | None], ...]
-    budget_usd_per_month: float | None = None
+    budget_usd_per_month: float | None = None  # what an option may cost; `None` for as much as it does
+    # the option that lasts longest where what fits costs more; `None` otherwise
     longest_within_budget: str | None = None
 
 

@@ -21,10 +21,8 @@ from kafka_capacity.questions.capacity.simulate import Sized
 
 SIZING_DOCUMENT = "sizing.json"
 OVERHEADS = "stored_per_produced"
-LARGEST_ADVICE = 50
-"""So many topics are advised on at most, the ones that lack most partitions first."""
-MAX_TOPICS = 50
-"""So many topics with a single replica are named at most."""
+LARGEST_ADVICE = 50  # so many topics are advised on at most, the ones that lack most partitions first
+MAX_TOPICS = 50  # so many topics with a single replica are named at most
 
 
 def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:

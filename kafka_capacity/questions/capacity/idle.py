@@ -27,8 +27,7 @@ from kafka_capacity.kafka.placement.shares import distinct_racks, wanted_racks
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest, brokers_of
 from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, PlacementKey
 
-_LEAST_GAIN_RATIO = 1e-9
-"""Of headroom: less is the rounding of sums."""
+_LEAST_GAIN_RATIO = 1e-9  # of headroom: less is the rounding of sums
 
 
 def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs) -> tuple[CapacityOption, ...]:

@@ -35,17 +35,14 @@ from kafka_capacity.questions.capacity.results import CapacityUse
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CacheReads:
-    """What page caches do not serve.
+    """What page caches do not serve."""
 
-    Attributes:
-        window_seconds: float64[2, D, B], how far back each page cache reaches at peak, NaN where it is not known.
-        read_bytes_per_second: float64[2, D, B], read from disk for groups; 0 where the window is not known.
-        fallen_out: for each group that reads from disk within the horizon, at the high estimate, its name and the first
-            date of it, by name.
-    """
-
+    # float64[2, D, B], how far back each page cache reaches at peak, NaN where it is not known
     window_seconds: NDArray[np.float64]
+    # float64[2, D, B], read from disk for groups; 0 where the window is not known
     read_bytes_per_second: NDArray[np.float64]
+    # for each group that reads from disk within the horizon, at the high estimate, its name and the first date of it,
+    # by name
     fallen_out: tuple[tuple[str, str], ...]
 
 
@@ -125,48 +122,29 @@ _OF = {resource: place for place, resource in enumerate(RESOURCES)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSettings:
-    """What loads hang on beside the placement.
+    """What loads hang on beside the placement."""
 
-    Attributes:
-        cpu: what traffic costs of processors.
-        is_read_in_rack: whether consumers read from followers in their rack (KIP-392).
-        throttle_bytes_per_second: of reassignments and of brokers that catch up, per broker and direction.
-        reread_ratio: how often, at once, everything is read once more in ``re-reading``.
-        heap_bytes: of the JVM on every broker.
-        system_bytes: what everything else on a broker needs of its memory.
-        recovery_seconds: how long re-replicating a lost broker may take; infinite for as long as it likes.
-    """
-
-    cpu: CpuCosts = STATED
-    is_read_in_rack: bool = False
-    throttle_bytes_per_second: float = 50e6
-    reread_ratio: float = 1.0
-    heap_bytes: float = HEAP_BYTES
-    system_bytes: float = SYSTEM_BYTES
+    cpu: CpuCosts = STATED  # what traffic costs of processors
+    is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
+    throttle_bytes_per_second: float = 50e6  # of reassignments and of brokers that catch up, per broker and direction
+    reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
+    heap_bytes: float = HEAP_BYTES  # of the JVM on every broker
+    system_bytes: float = SYSTEM_BYTES  # what everything else on a broker needs of its memory
+    # how long re-replicating a lost broker may take; infinite for as long as it likes
     recovery_seconds: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlacedLoads:
-    """What a placement puts on brokers, whatever these are.
+    """What a placement puts on brokers, whatever these are."""
 
-    Attributes:
-        brokers: the B brokers.
-        replicas: int32[P, W], positions of brokers.
-        load: float64[K, Q, 2, D, B] as in :class:`CapacityUse`, without reads beyond the page cache.
-        cause: int32[K, Q, 2, D, B] likewise.
-        written: float64[2, D, B], bytes per second written at peak, for the page caches.
-        sizes: float64[P, 2, D], bytes of one replica.
-        settings: what was asked.
-    """
-
-    brokers: Brokers
-    replicas: NDArray[np.int32]
-    load: NDArray[np.float64]
-    cause: NDArray[np.int32]
-    written: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    settings: LoadSettings
+    brokers: Brokers  # the B brokers
+    replicas: NDArray[np.int32]  # int32[P, W], positions of brokers
+    load: NDArray[np.float64]  # float64[K, Q, 2, D, B] as in `CapacityUse`, without reads beyond the page cache
+    cause: NDArray[np.int32]  # int32[K, Q, 2, D, B] likewise
+    written: NDArray[np.float64]  # float64[2, D, B], bytes per second written at peak, for the page caches
+    sizes: NDArray[np.float64]  # float64[P, 2, D], bytes of one replica
+    settings: LoadSettings  # what was asked
 
 
 def placed_loads(

@@ -31,39 +31,22 @@ MAX_DEFAULT_COUNTS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizingRequest:
-    """What is asked.
+    """What is asked."""
 
-    Attributes:
-        today: the shape of the observed brokers.
-        shapes: to try, besides today's.
-        broker_counts: to try; empty for :func:`default_counts`.
-        extra_racks: how many racks more than today, which new brokers go to.
-        replication_factors: to try, of all topics; ``None`` is each topic's own.
-        limits: how far resources may be used.
-        loads: what loads hang on.
-        estimate: of growth, that decides.
-        placer: who places replicas.
-        rack_rule: how far they must be spread.
-        balance: what is made even.
-        tolerance_ratio: how far from its share a broker may be.
-        seed: of every random draw.
-        budget_usd_per_month: what an option may cost; ``None`` for as much as it does.
-    """
-
-    today: Shape
-    shapes: tuple[Shape, ...] = ()
-    broker_counts: tuple[int, ...] = ()
-    extra_racks: tuple[int, ...] = (0,)
-    replication_factors: tuple[int | None, ...] = (None,)
-    limits: Limits = field(default_factory=Limits)
-    loads: LoadSettings = field(default_factory=LoadSettings)
-    estimate: int = HIGH
-    placer: str = "fewest-bytes"
-    rack_rule: RackRule = RackRule.STRICT
-    balance: Balance = Balance.BYTES
-    tolerance_ratio: float = 0.02
-    seed: int = 0
-    budget_usd_per_month: float | None = None
+    today: Shape  # the shape of the observed brokers
+    shapes: tuple[Shape, ...] = ()  # to try, besides today's
+    broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts`
+    extra_racks: tuple[int, ...] = (0,)  # how many racks more than today, which new brokers go to
+    replication_factors: tuple[int | None, ...] = (None,)  # to try, of all topics; `None` is each topic's own
+    limits: Limits = field(default_factory=Limits)  # how far resources may be used
+    loads: LoadSettings = field(default_factory=LoadSettings)  # what loads hang on
+    estimate: int = HIGH  # of growth, that decides
+    placer: str = "fewest-bytes"  # who places replicas
+    rack_rule: RackRule = RackRule.STRICT  # how far they must be spread
+    balance: Balance = Balance.BYTES  # what is made even
+    tolerance_ratio: float = 0.02  # how far from its share a broker may be
+    seed: int = 0  # of every random draw
+    budget_usd_per_month: float | None = None  # what an option may cost; `None` for as much as it does
 
 
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
@@ -87,23 +70,15 @@ def scale_in_count(observed: Brokers, largest_factor: int) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SizingInputs:
-    """What all options of a request are judged from.
+    """What all options of a request are judged from."""
 
-    Attributes:
-        snapshot: the cluster as it is.
-        workload: its partitions, in the same order.
-        request: what is asked.
-        sizes: float64[P, 2, D], of one replica of each partition at every date, as :func:`partition_sizes` gives them.
-        options: all of them.
-        today: what doing nothing costs; ``None`` until that is known.
-    """
-
-    snapshot: Snapshot
-    workload: Workload
-    request: SizingRequest
+    snapshot: Snapshot  # the cluster as it is
+    workload: Workload  # its partitions, in the same order
+    request: SizingRequest  # what is asked
+    # float64[P, 2, D], of one replica of each partition at every date, as `partition_sizes` gives them
     sizes: NDArray[np.float64]
-    options: tuple[CapacityOption, ...] = ()
-    today: MonthlyCost | None = None
+    options: tuple[CapacityOption, ...] = ()  # all of them
+    today: MonthlyCost | None = None  # what doing nothing costs; `None` until that is known
 
     @classmethod
     def of(cls, snapshot: Snapshot, workload: Workload, request: SizingRequest) -> SizingInputs:

@@ -33,45 +33,29 @@ HOT_RATIO = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionRules:
-    """What one partition can take.
+    """What one partition can take."""
 
-    Attributes:
-        in_bytes_per_second: produced at peak; 10 MB/s is what Jun Rao's article on the number of topics and partitions
-            calls usual for one producer ("10s of MB/sec"), taken low.
-        out_bytes_per_second: read by one member of a group; consumers do work, so this is the one to measure.
-    """
-
+    # produced at peak; 10 MB/s is what Jun Rao's article on the number of topics and partitions calls usual for one
+    # producer ("10s of MB/sec"), taken low
     in_bytes_per_second: float = 10e6
+    # read by one member of a group; consumers do work, so this is the one to measure
     out_bytes_per_second: float = 20e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionAdvice:
-    """What one topic needs.
+    """What one topic needs."""
 
-    Attributes:
-        topic: its name.
-        partitions: how many it has.
-        needed: how many it needs at the horizon, never fewer than it has.
-        peak_bytes_per_second: produced to all of it at peak, at the horizon, each partition at its own peak.
-        fullest_bytes_per_second: to its fullest partition.
-        allowed_bytes_per_second: to any partition.
-        is_hot: whether that carries more than :data:`HOT_RATIO` of the mean.
-        remapped_ratio: share of the keys that change partition with :attr:`needed` partitions.
-        added_replicas: how many replicas brokers get.
-        reason: a sentence with the figures.
-    """
-
-    topic: str
-    partitions: int
-    needed: int
-    peak_bytes_per_second: float
-    fullest_bytes_per_second: float
-    allowed_bytes_per_second: float
-    is_hot: bool
-    remapped_ratio: float
-    added_replicas: int
-    reason: str
+    topic: str  # its name
+    partitions: int  # how many it has
+    needed: int  # how many it needs at the horizon, never fewer than it has
+    peak_bytes_per_second: float  # produced to all of it at peak, at the horizon, each partition at its own peak
+    fullest_bytes_per_second: float  # to its fullest partition
+    allowed_bytes_per_second: float  # to any partition
+    is_hot: bool  # whether that carries more than `HOT_RATIO` of the mean
+    remapped_ratio: float  # share of the keys that change partition with `needed` partitions
+    added_replicas: int  # how many replicas brokers get
+    reason: str  # a sentence with the figures
 
     @property
     def is_wanting(self) -> bool:

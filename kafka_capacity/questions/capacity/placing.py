@@ -40,23 +40,14 @@ from kafka_capacity.questions.capacity.results import Copying, PlacementKey
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlacedOption:
-    """One placement, ready for every shape.
+    """One placement, ready for every shape."""
 
-    Attributes:
-        brokers: with the figures of the observed ones.
-        excuses: of the change itself, and of what cannot be lost; for every shape alike.
-        loads: ``None`` where Kafka would refuse the placement.
-        traffic: what leaves its rack, ``None`` likewise.
-        in_place: what is copied when brokers keep their machines or disks.
-        everything: all replicas, for brokers that cannot keep their disks.
-    """
-
-    brokers: Brokers
-    excuses: tuple[Excuse, ...]
-    loads: PlacedLoads | None = None
-    traffic: TrafficBetweenRacks | None = None
-    in_place: Copying = field(default_factory=Copying)
-    everything: Copying = field(default_factory=Copying)
+    brokers: Brokers  # with the figures of the observed ones
+    excuses: tuple[Excuse, ...]  # of the change itself, and of what cannot be lost; for every shape alike
+    loads: PlacedLoads | None = None  # `None` where Kafka would refuse the placement
+    traffic: TrafficBetweenRacks | None = None  # what leaves its rack, `None` likewise
+    in_place: Copying = field(default_factory=Copying)  # what is copied when brokers keep their machines or disks
+    everything: Copying = field(default_factory=Copying)  # all replicas, for brokers that cannot keep their disks
 
 
 def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:

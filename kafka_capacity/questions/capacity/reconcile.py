@@ -35,8 +35,7 @@ from kafka_capacity.questions.capacity.calculators import (
 from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.results import CapacityResult
 
-MAX_BROKERS = 3_000
-"""Beyond that the answer is of no use to anybody."""
+MAX_BROKERS = 3_000  # beyond that the answer is of no use to anybody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,23 +68,14 @@ class WaterfallStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waterfall:
-    """From a calculator's count to ours, for one shape.
+    """From a calculator's count to ours, for one shape."""
 
-    Attributes:
-        calculator: ``aws-msk`` or ``plain``.
-        shape: the name of the shape.
-        theirs: what the calculator says.
-        steps: in order; their changes add up to the difference.
-        ours: our count: the smallest one tried that fits, or, where none does, that of the even cluster.
-        is_placed: whether our count is one that was placed and fits.
-    """
-
-    calculator: str
-    shape: str
-    theirs: CalculatorAnswer
-    steps: tuple[WaterfallStep, ...]
-    ours: int
-    is_placed: bool
+    calculator: str  # `aws-msk` or `plain`
+    shape: str  # the name of the shape
+    theirs: CalculatorAnswer  # what the calculator says
+    steps: tuple[WaterfallStep, ...]  # in order; their changes add up to the difference
+    ours: int  # our count: the smallest one tried that fits, or, where none does, that of the even cluster
+    is_placed: bool  # whether our count is one that was placed and fits
 
 
 def _cluster_totals(inputs: SizingInputs, load: EvenLoad) -> Totals:

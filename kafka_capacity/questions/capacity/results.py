@@ -21,36 +21,24 @@ from kafka_capacity.proposal.excuse import Excuse
 class OptionKind(StrEnum):
     """What an option is, seen from today's cluster."""
 
-    DO_NOTHING = "do-nothing"
-    """The brokers, the hardware and the placement of today."""
-    SCALE_IN = "scale-in"
-    """Fewer brokers of today's hardware."""
-    REBALANCE = "rebalance"
-    """The brokers of today, with replicas rebalanced."""
+    DO_NOTHING = "do-nothing"  # the brokers, the hardware and the placement of today
+    SCALE_IN = "scale-in"  # fewer brokers of today's hardware
+    REBALANCE = "rebalance"  # the brokers of today, with replicas rebalanced
     SHRINK_VOLUMES = "shrink-volumes"
     """The brokers and the placement of today, on volumes no larger than they must be: everything is copied."""
-    SCALE_OUT = "scale-out"
-    """More brokers of today's hardware."""
-    OTHER_HARDWARE = "other-hardware"
-    """Brokers of another shape."""
+    SCALE_OUT = "scale-out"  # more brokers of today's hardware
+    OTHER_HARDWARE = "other-hardware"  # brokers of another shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementKey:
-    """What a placement hangs on; every shape is judged on the same one.
+    """What a placement hangs on; every shape is judged on the same one."""
 
-    Attributes:
-        broker_count: how many brokers.
-        extra_racks: how many racks more than today, which new brokers go to.
-        replication_factor: of all topics; ``None`` keeps each topic's own.
-        is_observed: today's placement as it is, and nothing moved.
-        used_brokers: replicas are placed as on so many brokers, and the others stay idle; ``None`` for on all.
-    """
-
-    broker_count: int
-    extra_racks: int
-    replication_factor: int | None
-    is_observed: bool = False
+    broker_count: int  # how many brokers
+    extra_racks: int  # how many racks more than today, which new brokers go to
+    replication_factor: int | None  # of all topics; `None` keeps each topic's own
+    is_observed: bool = False  # today's placement as it is, and nothing moved
+    # replicas are placed as on so many brokers, and the others stay idle; `None` for on all
     used_brokers: int | None = None
 
     @property
@@ -71,24 +59,17 @@ class CapacityOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CapacityUse:
-    """What each broker is used for and what it has.
+    """What each broker is used for and what it has."""
 
-    Attributes:
-        brokers: the B brokers.
-        dates: the D dates.
-        load: float64[K, Q, 2, D, B]: condition (:data:`CONDITIONS`), resource (:data:`RESOURCES`), estimate (middle,
-            high), date, broker.
-        cause: int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none.
-        capacity: float64[Q, B], NaN where it is not known.
-        fallen_out: for each group that reads beyond the page cache at the high estimate within the horizon, its name
-            and the first date of it.
-    """
-
-    brokers: Brokers
-    dates: tuple[str, ...]
+    brokers: Brokers  # the B brokers
+    dates: tuple[str, ...]  # the D dates
+    # float64[K, Q, 2, D, B]: condition (`CONDITIONS`), resource (`RESOURCES`), estimate (middle, high), date, broker
     load: NDArray[np.float64]
+    # int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none
     cause: NDArray[np.int32]
-    capacity: NDArray[np.float64]
+    capacity: NDArray[np.float64]  # float64[Q, B], NaN where it is not known
+    # for each group that reads beyond the page cache at the high estimate within the horizon, its name and the first
+    # date of it
     fallen_out: tuple[tuple[str, str], ...]
 
 
@@ -106,40 +87,24 @@ class Tightest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhaustion:
-    """When a resource passes its limit; ``None`` for not before the horizon.
+    """When a resource passes its limit; ``None`` for not before the horizon."""
 
-    Attributes:
-        resource: which.
-        middle: the day at the middle estimate.
-        high: the day at the high one, which is the earlier.
-        condition: under which condition, at the high estimate; ``None`` where it does not.
-        broker: whose, ``None`` likewise.
-    """
-
-    resource: Resource
-    middle: str | None
-    high: str | None
-    condition: Condition | None
-    broker: int | None
+    resource: Resource  # which
+    middle: str | None  # the day at the middle estimate
+    high: str | None  # the day at the high one, which is the earlier
+    condition: Condition | None  # under which condition, at the high estimate; `None` where it does not
+    broker: int | None  # whose, `None` likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthlyCost:
-    """US dollars a month on average over the time up to the horizon, NaN where a price is not known.
+    """US dollars a month on average over the time up to the horizon, NaN where a price is not known."""
 
-    Attributes:
-        brokers: machines.
-        disks: their volumes as they are provisioned, or what is stored.
-        between_racks: traffic between racks, at mean rates.
-        ingest: what the provider takes for produced bytes.
-        by_date: all of it, at each date of the outlook.
-    """
-
-    brokers: float = math.nan
-    disks: float = math.nan
-    between_racks: float = math.nan
-    ingest: float = math.nan
-    by_date: tuple[float, ...] = ()
+    brokers: float = math.nan  # machines
+    disks: float = math.nan  # their volumes as they are provisioned, or what is stored
+    between_racks: float = math.nan  # traffic between racks, at mean rates
+    ingest: float = math.nan  # what the provider takes for produced bytes
+    by_date: tuple[float, ...] = ()  # all of it, at each date of the outlook
 
     @property
     def total(self) -> float:
@@ -159,19 +124,14 @@ class Copying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeCost(Copying):
-    """What it takes to get there from today.
+    """What it takes to get there from today."""
 
-    Attributes:
-        usd: of traffic between racks and of the brokers that run on until they are empty; NaN when not known, infinite
-            when it never ends.
-        break_even_days: after which the lower monthly cost has paid for it; ``None`` when it never does, or when costs
-            are not known.
-        is_in_place: whether brokers keep their disks.
-    """
-
+    # of traffic between racks and of the brokers that run on until they are empty; NaN when not known, infinite when it
+    # never ends
     usd: float = math.nan
+    # after which the lower monthly cost has paid for it; `None` when it never does, or when costs are not known
     break_even_days: float | None = None
-    is_in_place: bool = True
+    is_in_place: bool = True  # whether brokers keep their disks
 
 
 def day_before(day: str) -> str:
@@ -189,43 +149,27 @@ UNKNOWN = frozenset({"rates", "capacities", "sizes"})
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgement:
-    """How the loads of an option stand to the limits.
+    """How the loads of an option stand to the limits."""
 
-    Attributes:
-        excuses: the limits that it passes, one a resource and condition.
-        not_judged: resources of which the capacity is not known.
-        fits_until: the last day on which it fits, the horizon at most; ``None`` when not even today.
-        headroom_ratio: how much of what the limits allow is left at the tightest place, negative beyond a limit;
-            ``None`` when nothing could be judged.
-        tightest: that place.
-        exhaustion: one entry a judged resource.
-    """
-
-    excuses: tuple[Excuse, ...] = ()
-    not_judged: tuple[Resource, ...] = ()
-    fits_until: str | None = None
+    excuses: tuple[Excuse, ...] = ()  # the limits that it passes, one a resource and condition
+    not_judged: tuple[Resource, ...] = ()  # resources of which the capacity is not known
+    fits_until: str | None = None  # the last day on which it fits, the horizon at most; `None` when not even today
+    # how much of what the limits allow is left at the tightest place, negative beyond a limit; `None` when nothing
+    # could be judged
     headroom_ratio: float | None = None
-    tightest: Tightest | None = None
-    exhaustion: tuple[Exhaustion, ...] = ()
+    tightest: Tightest | None = None  # that place
+    exhaustion: tuple[Exhaustion, ...] = ()  # one entry a judged resource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CapacityResult(Judgement):
-    """How an option fares; without any figures where Kafka would refuse its placement.
+    """How an option fares; without any figures where Kafka would refuse its placement."""
 
-    Attributes:
-        option: which.
-        fits: whether it stays within every limit up to the horizon, as far as capacities are known.
-        cost: per month.
-        change: from today to here.
-        use: the details, where they are kept.
-    """
-
-    option: CapacityOption
-    fits: bool
-    cost: MonthlyCost = MonthlyCost()
-    change: ChangeCost = ChangeCost(seconds=None)
-    use: CapacityUse | None = None
+    option: CapacityOption  # which
+    fits: bool  # whether it stays within every limit up to the horizon, as far as capacities are known
+    cost: MonthlyCost = MonthlyCost()  # per month
+    change: ChangeCost = ChangeCost(seconds=None)  # from today to here
+    use: CapacityUse | None = None  # the details, where they are kept
 
     @property
     def option_id(self) -> str:

@@ -23,23 +23,14 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One count of brokers on the way to the horizon.
+    """One count of brokers on the way to the horizon."""
 
-    Attributes:
-        option: the row of ``sizing_options``.
-        from_day: when it is needed, because the step before runs out; the first day for now.
-        until: the last day on which it does, the one before it runs out itself; ``None`` for beyond the horizon.
-        resource: of which; ``None`` likewise, and where a planned topic asks for more brokers.
-        usd_per_month: what a month costs when it begins; ``None`` where that is not known.
-        more_usd_per_month: how much that is more than the step before costs then, or doing nothing today.
-    """
-
-    option: Row
-    from_day: str
-    until: str | None
-    resource: str | None
-    usd_per_month: float | None
-    more_usd_per_month: float | None
+    option: Row  # the row of `sizing_options`
+    from_day: str  # when it is needed, because the step before runs out; the first day for now
+    until: str | None  # the last day on which it does, the one before it runs out itself; `None` for beyond the horizon
+    resource: str | None  # of which; `None` likewise, and where a planned topic asks for more brokers
+    usd_per_month: float | None  # what a month costs when it begins; `None` where that is not known
+    more_usd_per_month: float | None  # how much that is more than the step before costs then, or doing nothing today
 
     def as_dict(self) -> dict[str, Any]:
         """Return what it takes by when as plain data."""
@@ -49,23 +40,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SizingView:
-    """The options, what is recommended, and when each runs out.
+    """The options, what is recommended, and when each runs out."""
 
-    Attributes:
-        options: rows of ``sizing_options`` in the order tried, ``excuses`` as lists.
-        exhaustion: by option and resource, the rows of ``sizing_exhaustion``.
-        use: ``sizing_use``.
-        document: what ``sizing.json`` says.
-        estimate: which one decides, ``high`` or ``middle``.
-        steps: brokers of the recommended hardware on the way to the horizon.
-    """
-
-    options: tuple[Row, ...]
-    exhaustion: Mapping[str, Mapping[str, Row]]
-    use: pa.Table
-    document: Mapping[str, Any]
-    estimate: str
-    steps: tuple[Step, ...] = ()
+    options: tuple[Row, ...]  # rows of `sizing_options` in the order tried, `excuses` as lists
+    exhaustion: Mapping[str, Mapping[str, Row]]  # by option and resource, the rows of `sizing_exhaustion`
+    use: pa.Table  # `sizing_use`
+    document: Mapping[str, Any]  # what `sizing.json` says
+    estimate: str  # which one decides, `high` or `middle`
+    steps: tuple[Step, ...] = ()  # brokers of the recommended hardware on the way to the horizon
 
     @property
     def dates(self) -> Sequence[str]:

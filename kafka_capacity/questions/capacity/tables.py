@@ -111,8 +111,7 @@ SIZING_TABLES: Tables = {
 """By name: the schema of each table and what it is sorted by; an older plan may lack them."""
 
 
-_CHANGE = {"seconds": "change_seconds", "usd": "change_usd"}
-"""Columns that are not named as the fields of :class:`ChangeCost`."""
+_CHANGE = {"seconds": "change_seconds", "usd": "change_usd"}  # columns that are not named as the fields of `ChangeCost`
 
 
 def sizing_options_table(

@@ -24,27 +24,16 @@ _LIMITS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChangeView:
-    """What the question of a change is decided from.
+    """What the question of a change is decided from."""
 
-    Attributes:
-        tables: of the plan, by name.
-        facts: what is known of the cluster (``snapshot`` of ``facts.json``).
-        findings: of the inventory and of the proposed brokers, as plain data.
-        ds: the day of the inventory.
-        options: in the order in which they are shown.
-        recommended: the option to take; ``None`` when none fits.
-        nearest: the option to show: the recommended one, else the one that is closest to fitting.
-        move: the waves of the nearest; ``None`` where the plan has none for it.
-    """
-
-    tables: Mapping[str, pa.Table]
-    facts: Mapping[str, Any]
-    findings: Sequence[Mapping[str, Any]]
-    ds: str
-    options: tuple[Option, ...]
-    recommended: Option | None
-    nearest: Option
-    move: MoveView | None
+    tables: Mapping[str, pa.Table]  # of the plan, by name
+    facts: Mapping[str, Any]  # what is known of the cluster (`snapshot` of `facts.json`)
+    findings: Sequence[Mapping[str, Any]]  # of the inventory and of the proposed brokers, as plain data
+    ds: str  # the day of the inventory
+    options: tuple[Option, ...]  # in the order in which they are shown
+    recommended: Option | None  # the option to take; `None` when none fits
+    nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
+    move: MoveView | None  # the waves of the nearest; `None` where the plan has none for it
 
     @property
     def rate_history_hours(self) -> int:

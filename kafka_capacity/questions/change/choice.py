@@ -28,28 +28,18 @@ BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Option:
-    """One scenario, as it stands in the tables of a plan.
+    """One scenario, as it stands in the tables of a plan."""
 
-    Attributes:
-        scenario_id: unique in the plan.
-        label: what people call it; unique too.
-        placer: by its name.
-        broker_count: of the target.
-        broker_ids: of the target.
-        fits: whether every constraint holds.
-        excuses: the constraints that do not hold.
-        standing: those that did not hold before either, where the change makes them no worse.
-        figures: the whole row of ``scenarios``; metrics are ``None`` where Kafka would refuse the placement.
-    """
-
-    scenario_id: str
-    label: str
-    placer: str
-    broker_count: int
-    broker_ids: tuple[int, ...]
-    fits: bool
-    excuses: tuple[Mapping[str, Any], ...]
+    scenario_id: str  # unique in the plan
+    label: str  # what people call it; unique too
+    placer: str  # by its name
+    broker_count: int  # of the target
+    broker_ids: tuple[int, ...]  # of the target
+    fits: bool  # whether every constraint holds
+    excuses: tuple[Mapping[str, Any], ...]  # the constraints that do not hold
+    # those that did not hold before either, where the change makes them no worse
     standing: tuple[Mapping[str, Any], ...]
+    # the whole row of `scenarios`; metrics are `None` where Kafka would refuse the placement
     figures: Mapping[str, Any]
 
     @property
@@ -86,15 +76,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Choice:
-    """Which option to take.
+    """Which option to take."""
 
-    Attributes:
-        recommended: the best that fits; ``None`` when none does.
-        nearest: the option to show: the recommended one, else the one that is closest to fitting.
-    """
-
-    recommended: Option | None
-    nearest: Option
+    recommended: Option | None  # the best that fits; `None` when none does
+    nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
 
 
 def choose(options: Sequence[Option], *, count_now: int | None = None) -> Choice:

@@ -25,8 +25,7 @@ from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.text.wording import shown_throttle
 
-SCHEDULED_PLACER = "fewest-bytes"
-"""The placer whose moves are scheduled however many there are."""
+SCHEDULED_PLACER = "fewest-bytes"  # the placer whose moves are scheduled however many there are
 SCHEDULED_UP_TO = 20_000
 """Moved replicas up to which the moves of other placers are scheduled as well: seconds, even with detours."""
 
@@ -42,19 +41,14 @@ class WaveOrder(StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MoveSettings:
-    """How a move shall be carried out; how fast is the scenario's throttle.
+    """How a move shall be carried out; how fast is the scenario's throttle."""
 
-    Attributes:
-        is_throttle_automatic: take the largest throttle that leaves headroom at each broker's peak.
-        headroom_ratio: the share of network and disk that an automatic throttle leaves free.
-        disk_bytes_per_second: what the disks of every broker write and read together, ``None`` where it is not known.
-        waves: how to cut waves.
-    """
-
-    is_throttle_automatic: bool = False
+    is_throttle_automatic: bool = False  # take the largest throttle that leaves headroom at each broker's peak
+    # the share of network and disk that an automatic throttle leaves free
     headroom_ratio: float = DEFAULT_HEADROOM_RATIO
+    # what the disks of every broker write and read together, `None` where it is not known
     disk_bytes_per_second: float | None = None
-    waves: WaveSettings = dataclasses.field(default_factory=WaveSettings)
+    waves: WaveSettings = dataclasses.field(default_factory=WaveSettings)  # how to cut waves
 
 
 def schedule_of(

@@ -12,12 +12,10 @@ import pyarrow.compute as pc
 
 from kafka_capacity.text import format_throttle
 
-BAND = ("low", "expected", "high")
-"""Times if nobody writes, at the mean rates, and at the peak rates."""
+BAND = ("low", "expected", "high")  # times if nobody writes, at the mean rates, and at the peak rates
 
 Row = Mapping[str, Any]
-Band = tuple[float | None, float | None, float | None]
-"""Seconds: low, expected, high; ``None`` for never."""
+Band = tuple[float | None, float | None, float | None]  # seconds: low, expected, high; `None` for never
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

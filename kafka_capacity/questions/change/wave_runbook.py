@@ -20,10 +20,8 @@ from kafka_capacity.text import (
     plural,
 )
 
-FOLDER = "reassignment/"
-"""Where commands are run, beside the report; the files are in ``waves`` there."""
-MAX_PAGES = 3
-"""Waves with their commands on the page; more would make it too heavy to open."""
+FOLDER = "reassignment/"  # where commands are run, beside the report; the files are in `waves` there
+MAX_PAGES = 3  # waves with their commands on the page; more would make it too heavy to open
 
 _DOES = {
     "leadership": ("get", " another preferred leader, so that drained brokers send less; nothing is copied"),

@@ -29,8 +29,7 @@ from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.consumers.scenario import Verdict
 
 Row = Mapping[str, Any]
-Churn = Mapping[str, Row]
-"""The rows of ``group_churn`` of one scenario, by event."""
+Churn = Mapping[str, Row]  # the rows of `group_churn` of one scenario, by event
 
 WORTH_A_CHANGE_RATIO = 0.2
 """How much less a deploy must leave unread for another protocol, assignor or membership to be worth the change."""
@@ -39,13 +38,10 @@ WORTH_A_CHANGE_RATIO = 0.2
 class GroupStatus(StrEnum):
     """What to do with a group, in two words."""
 
-    AT_RISK = "at_risk"
-    """It does not fit as it is, and something that was tried does."""
+    AT_RISK = "at_risk"  # it does not fit as it is, and something that was tried does
     AT_RISK_NO_FIT = "at_risk_no_fit"
-    NO_FIT = "no_fit"
-    """It was not tried as it is, and nothing that was tried fits."""
-    NOT_JUDGED = "not_judged"
-    """Too little is known."""
+    NO_FIT = "no_fit"  # it was not tried as it is, and nothing that was tried fits
+    NOT_JUDGED = "not_judged"  # too little is known
     BETTER = "better"
     FITS = "fits"
     EMPTY = "empty"
@@ -58,25 +54,15 @@ _KEPT = ("protocol", "assignor", "is_static")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupChoice:
-    """One group: what was tried with it, and what to choose.
+    """One group: what was tried with it, and what to choose."""
 
-    Attributes:
-        group_id: its name.
-        scenarios: all its rows of ``group_scenarios``.
-        churn: by scenario id, what its events do.
-        facts: its row of ``group_facts``; ``None`` where a plan has none.
-        today: the row of the group as it is; ``None`` where that was not tried.
-        recommended: the row to choose; ``None`` where nothing fits.
-        focus: the recommended row, else the nearest to fitting.
-    """
-
-    group_id: str
-    scenarios: tuple[Row, ...]
-    churn: Mapping[str, Churn]
-    facts: Row | None
-    today: Row | None
-    recommended: Row | None
-    focus: Row
+    group_id: str  # its name
+    scenarios: tuple[Row, ...]  # all its rows of `group_scenarios`
+    churn: Mapping[str, Churn]  # by scenario id, what its events do
+    facts: Row | None  # its row of `group_facts`; `None` where a plan has none
+    today: Row | None  # the row of the group as it is; `None` where that was not tried
+    recommended: Row | None  # the row to choose; `None` where nothing fits
+    focus: Row  # the recommended row, else the nearest to fitting
 
     @property
     def is_at_risk(self) -> bool:

@@ -20,8 +20,7 @@ from kafka_capacity.text.partition_ranges import partition_ranges
 
 RECOMMENDED = "best"
 
-THE_SAME = [["", "the same"]]
-"""What a member reads afterwards, where nothing changes for it."""
+THE_SAME = [["", "the same"]]  # what a member reads afterwards, where nothing changes for it
 
 FIRST_RECORD = (
     "The time to the first record is how long nobody reads the worst partition from the moment its member goes away, "

@@ -28,8 +28,7 @@ from kafka_capacity.questions.consumers.tables import stored_rows
 from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural
 
-MAX_NAMED = 3
-"""Groups at risk that a line names; further ones are counted."""
+MAX_NAMED = 3  # groups at risk that a line names; further ones are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,36 +44,21 @@ class GroupFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDecision:
-    """What is decided about one group.
+    """What is decided about one group."""
 
-    Attributes:
-        group_id: which.
-        verdict: of the group as it is; where that was not tried, of the nearest scenario that was.
-        status: what to do with it, in two words.
-        reasons: why it does not fit, or is not judged; empty where it fits.
-        today: the scenario of the group as it is; ``None`` where that was not tried.
-        recommended: the scenario to choose; ``None`` where nothing fits.
-        focus: the recommended scenario, else the nearest to fitting.
-        recommended_members: how many members to have; ``None`` where nothing fits.
-        advice: what to do and why, a sentence with numbers.
-        risk: what is wrong with the group as it is, in a few words; ``None`` where nothing is.
-        known: what else is to know, sentences.
-        figures: the key figures.
-        choice: the rows that all this was read from; no part of the plain data.
-    """
-
-    group_id: str
-    verdict: Verdict
-    status: GroupStatus
-    reasons: tuple[str, ...]
-    today: str | None
-    recommended: str | None
-    focus: str
-    recommended_members: int | None
-    advice: str
-    risk: str | None
-    known: tuple[str, ...]
-    figures: tuple[GroupFigure, ...]
+    group_id: str  # which
+    verdict: Verdict  # of the group as it is; where that was not tried, of the nearest scenario that was
+    status: GroupStatus  # what to do with it, in two words
+    reasons: tuple[str, ...]  # why it does not fit, or is not judged; empty where it fits
+    today: str | None  # the scenario of the group as it is; `None` where that was not tried
+    recommended: str | None  # the scenario to choose; `None` where nothing fits
+    focus: str  # the recommended scenario, else the nearest to fitting
+    recommended_members: int | None  # how many members to have; `None` where nothing fits
+    advice: str  # what to do and why, a sentence with numbers
+    risk: str | None  # what is wrong with the group as it is, in a few words; `None` where nothing is
+    known: tuple[str, ...]  # what else is to know, sentences
+    figures: tuple[GroupFigure, ...]  # the key figures
+    # the rows that all this was read from; no part of the plain data
     choice: GroupChoice = field(repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:

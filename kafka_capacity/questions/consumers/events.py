@@ -22,15 +22,11 @@ DRAWS_OF_MANY_REBALANCES = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What one member can process.
+    """What one member can process."""
 
-    Attributes:
-        proven: bytes per second that it certainly can: given, or seen; infinite where nothing is known.
-        limit: bytes per second that it certainly cannot exceed: given, or read by a member that was behind, and so did
-            all it could; infinite where nobody has been seen at the limit.
-    """
-
-    proven: float
+    proven: float  # bytes per second that it certainly can: given, or seen; infinite where nothing is known
+    # bytes per second that it certainly cannot exceed: given, or read by a member that was behind, and so did all it
+    # could; infinite where nobody has been seen at the limit
     limit: float
 
     @classmethod

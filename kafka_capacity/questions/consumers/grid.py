@@ -35,29 +35,20 @@ class StaticMembership(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupGridRequest:
-    """What spans the grid; the meaning of each field is that of :class:`GroupScenario`.
+    """What spans the grid; the meaning of each field is that of :class:`GroupScenario`."""
 
-    Attributes:
-        groups: names of groups; empty means all.
-        member_counts: empty means today's, and the smallest that will do.
-        assignors: names of assignors; empty means today's and the usual ones.
-        protocols: empty means today's and both.
-        static_membership: as it is today, static, or each of them.
-        broker_heap_bytes: of a broker's Java process; what else it has of memory is page cache.
-    """
-
-    groups: tuple[str, ...]
-    member_counts: tuple[int, ...]
-    assignors: tuple[str, ...]
-    protocols: tuple[GroupProtocol, ...]
-    static_membership: StaticMembership
+    groups: tuple[str, ...]  # names of groups; empty means all
+    member_counts: tuple[int, ...]  # empty means today's, and the smallest that will do
+    assignors: tuple[str, ...]  # names of assignors; empty means today's and the usual ones
+    protocols: tuple[GroupProtocol, ...]  # empty means today's and both
+    static_membership: StaticMembership  # as it is today, static, or each of them
     events: tuple[Event, ...]
     lag_slo_seconds: float
     catch_up_limit_seconds: float
     failure_count: int
     member_capacity_bytes_per_second: float | None
     partitions_factor: int
-    broker_heap_bytes: float
+    broker_heap_bytes: float  # of a broker's Java process; what else it has of memory is page cache
     settings: GroupSettings
     seed: int
 

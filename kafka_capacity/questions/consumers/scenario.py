@@ -22,157 +22,103 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LagCurve:
-    """How far a group is behind over time, all partitions at their rates of the group's peak hour.
+    """How far a group is behind over time, all partitions at their rates of the group's peak hour."""
 
-    Attributes:
-        time_seconds: float64[T], after the event's start, ascending; the first is 0.
-        lag_bytes: float64[T], of the whole group.
-        lag_seconds: float64[T], of the partition with the highest lag: its waiting bytes ÷ its rate.
-        paused_partitions: int64[T], how many are not read from then on.
-    """
-
-    time_seconds: NDArray[np.float64]
-    lag_bytes: NDArray[np.float64]
-    lag_seconds: NDArray[np.float64]
-    paused_partitions: NDArray[np.int64]
+    time_seconds: NDArray[np.float64]  # float64[T], after the event's start, ascending; the first is 0
+    lag_bytes: NDArray[np.float64]  # float64[T], of the whole group
+    lag_seconds: NDArray[np.float64]  # float64[T], of the partition with the highest lag: its waiting bytes ÷ its rate
+    paused_partitions: NDArray[np.int64]  # int64[T], how many are not read from then on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EventOutcome:
-    """One event of a scenario, as it goes for a group that has caught up; what waits today is a metric of its own.
+    """One event of a scenario, as it goes for a group that has caught up; what waits today is a metric of its own."""
 
-    Attributes:
-        event: which.
-        members_before: how many there are when it begins.
-        members_after: how many there are in the end.
-        rebalances: generations (classic) or group epochs (KIP-848).
-        partition_pauses: how often a partition stopped being read, over all partitions.
-        paused_partitions: how many different partitions that were.
-        revoked: how often a rebalance took a partition from a reader that was there: the pauses that a better protocol
-            or assignor spares; the others are those of a reader that stopped itself.
-        paused_partition_seconds: the sum of all pauses.
-        moved: partitions that are read by another member in the end; a member that was restarted is no other.
-        returned: partitions that stopped and are read in the end by the member that read them, restarted or not.
-        pause_median_seconds: of the pauses, over several draws of the clocks; 0 where there are none, ``None`` for one
-            that does not end.
-        pause_p95_seconds: the same.
-        pause_max_seconds: the same; ``None`` for a pause that does not end.
-        first_record_seconds: how long, for the worst partition of all draws, from the moment the member that reads it
-            goes away until the first record of it is read again, by that member or another: rebalances, sessions and
-            the first fetch are part of it. 0 where nobody goes away, ``None`` where it is never read again.
-        duplicate_records: read twice on average, since somebody left without committing.
-        duplicate_records_high: at most.
-        lag_max_seconds: the most that any partition falls behind at peak rates; ``None`` for unbounded. Where the
-            capacity is no limit, what the pauses alone add.
-        lag_max_partition: which, ``topic-partition``; ``None`` where nothing lags.
-        lag_max_bytes: the most that the group falls behind in total.
-        catch_up_seconds: from the event's start until nothing waits any more, at peak rates; the slowest partition
-            decides. It is an upper bound where the capacity is no limit; ``None`` for never, or for not known.
-        keeps_up: whether members can do what they are to do after the event at peak; ``None`` where they would have to
-            do more than they have been seen to.
-        catch_up_partition: the slowest partition; ``None`` where nothing lags.
-        disk_read_bytes: what the catch-up reads from disk since it fell out of the page cache; ``None`` where the
-            caches are not known.
-        duration_seconds: until the group has settled.
-        is_settled: False where the group did not come to rest.
-        curve: lag over time.
-    """
-
-    event: Event
-    members_before: int
-    members_after: int
-    rebalances: int
-    partition_pauses: int
-    paused_partitions: int
+    event: Event  # which
+    members_before: int  # how many there are when it begins
+    members_after: int  # how many there are in the end
+    rebalances: int  # generations (classic) or group epochs (KIP-848)
+    partition_pauses: int  # how often a partition stopped being read, over all partitions
+    paused_partitions: int  # how many different partitions that were
+    # how often a rebalance took a partition from a reader that was there: the pauses that a better protocol or assignor
+    # spares; the others are those of a reader that stopped itself
     revoked: int
-    paused_partition_seconds: float | None
-    moved: int
-    returned: int
+    paused_partition_seconds: float | None  # the sum of all pauses
+    moved: int  # partitions that are read by another member in the end; a member that was restarted is no other
+    returned: int  # partitions that stopped and are read in the end by the member that read them, restarted or not
+    # of the pauses, over several draws of the clocks; 0 where there are none, `None` for one that does not end
     pause_median_seconds: float | None
-    pause_p95_seconds: float | None
-    pause_max_seconds: float | None
+    pause_p95_seconds: float | None  # the same
+    pause_max_seconds: float | None  # the same; `None` for a pause that does not end
+    # how long, for the worst partition of all draws, from the moment the member that reads it goes away until the first
+    # record of it is read again, by that member or another: rebalances, sessions and the first fetch are part of it. 0
+    # where nobody goes away, `None` where it is never read again
     first_record_seconds: float | None
-    duplicate_records: float
-    duplicate_records_high: float
+    duplicate_records: float  # read twice on average, since somebody left without committing
+    duplicate_records_high: float  # at most
+    # the most that any partition falls behind at peak rates; `None` for unbounded. Where the capacity is no limit, what
+    # the pauses alone add.
     lag_max_seconds: float | None
-    lag_max_partition: str | None
-    lag_max_bytes: float | None
+    lag_max_partition: str | None  # which, `topic-partition`; `None` where nothing lags
+    lag_max_bytes: float | None  # the most that the group falls behind in total
+    # from the event's start until nothing waits any more, at peak rates; the slowest partition decides. It is an upper
+    # bound where the capacity is no limit; `None` for never, or for not known.
     catch_up_seconds: float | None
+    # whether members can do what they are to do after the event at peak; `None` where they would have to do more than
+    # they have been seen to
     keeps_up: bool | None
-    catch_up_partition: str | None
+    catch_up_partition: str | None  # the slowest partition; `None` where nothing lags
+    # what the catch-up reads from disk since it fell out of the page cache; `None` where the caches are not known
     disk_read_bytes: float | None
-    duration_seconds: float
-    is_settled: bool
-    curve: LagCurve
+    duration_seconds: float  # until the group has settled
+    is_settled: bool  # False where the group did not come to rest
+    curve: LagCurve  # lag over time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallestCounts:
-    """The smallest member counts that will do with this assignor and protocol; ``None`` where no count will.
+    """The smallest member counts that will do with this assignor and protocol; ``None`` where no count will."""
 
-    Attributes:
-        at_peak: every member can process what it is to read in the group's peak hour: it is no more than the capacity,
-            given or seen.
-        after_failures: the same once ``failure_count`` members are gone for good, and the lag stays within the
-            objective in a crash, where that is simulated.
-        while_restarting: the lag stays within the objective during a rolling restart at peak; ``None`` also where that
-            is not simulated.
-        for_all: all three, the lag stays within the objective in every other event that is simulated, and a group that
-            is behind today catches up in time.
-        why_none: why there is none for all, a sentence with numbers; ``None`` where there is one.
-    """
-
+    # every member can process what it is to read in the group's peak hour: it is no more than the capacity, given or
+    # seen
     at_peak: int | None = None
+    # the same once `failure_count` members are gone for good, and the lag stays within the objective in a crash, where
+    # that is simulated
     after_failures: int | None = None
+    # the lag stays within the objective during a rolling restart at peak; `None` also where that is not simulated
     while_restarting: int | None = None
+    # all three, the lag stays within the objective in every other event that is simulated, and a group that is behind
+    # today catches up in time
     for_all: int | None = None
-    why_none: str | None = None
+    why_none: str | None = None  # why there is none for all, a sentence with numbers; `None` where there is one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetrics:
-    """The steady state of a scenario.
+    """The steady state of a scenario."""
 
-    Attributes:
-        partition_count: of the subscribed topics.
-        idle_members: names of members that get nothing.
-        min_partitions: of any member.
-        max_partitions: of any member.
-        busiest_member_id: who reads most in the peak hour.
-        busiest_member_bytes_per_second: at peak.
-        mean_member_bytes_per_second: at peak.
-        group_peak_bytes_per_second: all partitions in the peak hour.
-        group_mean_bytes_per_second: all partitions, mean.
-        capacity_bytes_per_second: what one member can process; ``None`` where it is neither given nor to be estimated.
-        is_capacity_given: given, else the highest rate seen so far: a lower bound.
-        is_capacity_limit: whether more is known to be too much: it is given, or the group is behind today, so that its
-            members have been seen at their limit. Otherwise what nobody has been seen to do is not held against it.
-        load_ratio: the busiest member's rate at peak ÷ capacity; ``None`` without a capacity.
-        same_as_count: the smallest count with as few partitions on the fullest member: more than that are pointless.
-        skew_topics: topics whose first partitions ``range`` piles up on the same members, where it bites; else empty.
-        start_lag_bytes: what waits today.
-        start_lag_seconds: the highest lag of a partition today, at its mean rate.
-        catch_up_now_seconds: when that is gone with these members at mean rates; ``None`` for never.
-    """
-
-    partition_count: int
-    idle_members: tuple[str, ...]
-    min_partitions: int
-    max_partitions: int
-    busiest_member_id: str
-    busiest_member_bytes_per_second: float
-    mean_member_bytes_per_second: float
-    group_peak_bytes_per_second: float
-    group_mean_bytes_per_second: float
+    partition_count: int  # of the subscribed topics
+    idle_members: tuple[str, ...]  # names of members that get nothing
+    min_partitions: int  # of any member
+    max_partitions: int  # of any member
+    busiest_member_id: str  # who reads most in the peak hour
+    busiest_member_bytes_per_second: float  # at peak
+    mean_member_bytes_per_second: float  # at peak
+    group_peak_bytes_per_second: float  # all partitions in the peak hour
+    group_mean_bytes_per_second: float  # all partitions, mean
+    # what one member can process; `None` where it is neither given nor to be estimated
     capacity_bytes_per_second: float | None
-    is_capacity_given: bool
+    is_capacity_given: bool  # given, else the highest rate seen so far: a lower bound
+    # whether more is known to be too much: it is given, or the group is behind today, so that its members have been
+    # seen at their limit. Otherwise what nobody has been seen to do is not held against it.
     is_capacity_limit: bool
-    load_ratio: float | None
-    same_as_count: int
+    load_ratio: float | None  # the busiest member's rate at peak ÷ capacity; `None` without a capacity
+    same_as_count: int  # the smallest count with as few partitions on the fullest member: more than that are pointless
+    # topics whose first partitions `range` piles up on the same members, where it bites; else empty
     skew_topics: tuple[str, ...]
-    start_lag_bytes: float
-    start_lag_seconds: float
-    catch_up_now_seconds: float | None
+    start_lag_bytes: float  # what waits today
+    start_lag_seconds: float  # the highest lag of a partition today, at its mean rate
+    catch_up_now_seconds: float | None  # when that is gone with these members at mean rates; `None` for never
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,28 +139,18 @@ class MemberChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupResult:
-    """What a scenario would do.
+    """What a scenario would do."""
 
-    Attributes:
-        scenario: what was asked.
-        is_today: whether it is the group as it is: count, protocol, assignor and static membership.
-        excuses: the constraints that do not hold: ``assignment``, ``member_capacity``, ``lag_now``, ``lag_slo`` and
-            ``settling``.
-        not_judged: what is not known, so that nobody can tell whether it fits; ``None`` where all is known.
-        metrics: ``None`` when Kafka would throw.
-        smallest: counts that will do; ``None`` in the same case.
-        events: in the order asked for; empty in the same case.
-        members: who reads what before and after; empty in the same case.
-    """
-
-    scenario: GroupScenario
-    is_today: bool
+    scenario: GroupScenario  # what was asked
+    is_today: bool  # whether it is the group as it is: count, protocol, assignor and static membership
+    # the constraints that do not hold: `assignment`, `member_capacity`, `lag_now`, `lag_slo` and `settling`
     excuses: tuple[Excuse, ...]
+    # what is not known, so that nobody can tell whether it fits; `None` where all is known
     not_judged: str | None = None
-    metrics: GroupMetrics | None = None
-    smallest: SmallestCounts | None = None
-    events: tuple[EventOutcome, ...] = ()
-    members: tuple[MemberChange, ...] = ()
+    metrics: GroupMetrics | None = None  # `None` when Kafka would throw
+    smallest: SmallestCounts | None = None  # counts that will do; `None` in the same case
+    events: tuple[EventOutcome, ...] = ()  # in the order asked for; empty in the same case
+    members: tuple[MemberChange, ...] = ()  # who reads what before and after; empty in the same case
 
     @property
     def verdict(self) -> Verdict:

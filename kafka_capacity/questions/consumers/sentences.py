@@ -13,8 +13,7 @@ from kafka_capacity.text.names import clipped
 
 MAX_IDLE = 6
 MAX_SKEWED = 4
-NAME_LENGTH = 60
-"""A longer name is cut in a sentence; tables and headings have it whole."""
+NAME_LENGTH = 60  # a longer name is cut in a sentence; tables and headings have it whole
 
 
 def short(name: str) -> str:

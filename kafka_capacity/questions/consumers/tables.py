@@ -35,8 +35,7 @@ from kafka_capacity.questions.consumers.scenario import (
     Verdict,
 )
 
-SMALLEST = "smallest_"
-"""What the columns of :class:`SmallestCounts` begin with."""
+SMALLEST = "smallest_"  # what the columns of `SmallestCounts` begin with
 
 _SCENARIO_ID = pa.field("scenario_id", pa.string(), nullable=False)
 

@@ -1,5 +1,7 @@
 """Lose every set of a scenario, and say what is left."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What breaks when brokers, racks or controllers die: the section of the form about that."""
 
+from __future__ import annotations
+
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator

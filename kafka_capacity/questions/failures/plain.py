@@ -1,5 +1,7 @@
 """Failure results as plain data, one row a set: for JSON, and for tables."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The tables of a plan about its controllers: which losses leave a majority, and how long nobody leads."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

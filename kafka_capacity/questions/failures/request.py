@@ -1,5 +1,7 @@
 """What a plan asks of failures, whatever placement they happen to; and of its controllers."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,5 +1,7 @@
 """A failure scenario: which brokers are lost together, and what would happen."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum

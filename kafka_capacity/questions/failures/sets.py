@@ -1,5 +1,7 @@
 """Which brokers are lost together: each broker, pairs, each rack, racks with a broker more, and what is given."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

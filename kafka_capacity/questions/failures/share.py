@@ -1,5 +1,7 @@
 """What breaks when something dies: the share of a plan, and what is read from it."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -6,6 +6,8 @@ Losses stand on today's placement and on those of the plan that are handed over,
 speaks of. What the question of the change made is not made again.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

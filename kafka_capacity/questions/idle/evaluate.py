@@ -30,8 +30,7 @@ from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, Group
 from kafka_capacity.questions.idle.tables import IDLE_TABLES
 from kafka_capacity.questions.question import Basis
 
-LEAST_HOURS = WEEK
-"""Hours that must be known: much is written or read on one day of the week only."""
+LEAST_HOURS = WEEK  # hours that must be known: much is written or read on one day of the week only
 
 
 def evaluate_idle(basis: Basis) -> dict[str, pa.Table]:
@@ -98,15 +97,10 @@ _WAYS = ("in", "out")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TopicTraffic:
-    """The traffic of topics, in the order of ``Partitions.topics``.
+    """The traffic of topics, in the order of ``Partitions.topics``."""
 
-    Attributes:
-        has_any: bool[T], whether a rate above 0 is known of a partition, in or out, or of the topic on any day.
-        known_hours: int64[T], in how many hours both ways are known, of the partition of which the fewest are.
-    """
-
-    has_any: Flags
-    known_hours: Ints
+    has_any: Flags  # bool[T], whether a rate above 0 is known of a partition, in or out, or of the topic on any day
+    known_hours: Ints  # int64[T], in how many hours both ways are known, of the partition of which the fewest are
 
 
 def topic_traffic(basis: Basis) -> TopicTraffic:

@@ -8,6 +8,8 @@ until the next leader has committed its first record. The same seed gives the sa
 True
 """
 
+from __future__ import annotations
+
 import pickle  # of our own simulations, to have them twice: copy.deepcopy takes three times as long
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf

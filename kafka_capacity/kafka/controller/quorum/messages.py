@@ -1,5 +1,7 @@
 """What the replicas of the metadata log say to each other: the four RPCs of KIP-595, with the pre-vote of KIP-996."""
 
+from __future__ import annotations
+
 from enum import StrEnum
 from typing import NamedTuple
 

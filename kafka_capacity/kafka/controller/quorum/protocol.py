@@ -4,6 +4,8 @@ Not modelled: UpdateRaftVoter, AddRaftVoter and RemoveRaftVoter (the voters stay
 log is never cut at its start).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from math import inf
 

@@ -3,6 +3,8 @@
 Epoch, leader and vote are durable, so is the log. Everything else is gone after a crash.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Sequence
 from enum import StrEnum

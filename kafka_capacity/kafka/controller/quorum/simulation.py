@@ -6,6 +6,8 @@ may be lost; replicas crash. What a replica does follows Kafka's rules
 measure the delays between processes, not between hosts.
 """
 
+from __future__ import annotations
+
 import heapq
 from collections import Counter
 from collections.abc import Sequence

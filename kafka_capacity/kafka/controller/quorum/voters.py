@@ -14,6 +14,8 @@ failures apart from each other but for the rack, and no time for an election; th
 [525.6, 1.576, 0.005]
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -25,8 +25,7 @@ from kafka_capacity.report.tables import NOTE, Column, cells, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_throttle_above, format_usd, plural
 
-MAX_FRONT = 8
-"""Rows of the Pareto front that are not folded away."""
+MAX_FRONT = 8  # rows of the Pareto front that are not folded away
 MAX_ROWS = 300
 
 _KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced", "shrink-volumes": "smaller volumes"}

@@ -14,10 +14,8 @@ from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import format_percent
 from kafka_capacity.text.partition_ranges import number_ranges
 
-MAX_RESOURCES_DRAWN = 3
-"""Those that are used most; the others are in a table."""
-MAX_CELLS = 240
-"""Of one option's table of brokers: larger ones show the fullest brokers only."""
+MAX_RESOURCES_DRAWN = 3  # those that are used most; the others are in a table
+MAX_CELLS = 240  # of one option's table of brokers: larger ones show the fullest brokers only
 
 Worst = Mapping[tuple[str, str, str], float]
 """By resource, date and estimate: the used share of the limit at the broker and condition where it is largest."""

@@ -10,8 +10,7 @@ from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 
-MAX_DETAILED = 11
-"""With the one in the section before, a dozen; more would only make the page heavy."""
+MAX_DETAILED = 11  # with the one in the section before, a dozen; more would only make the page heavy
 
 
 @section("alternatives", title="The other options in detail", order=30, is_closed=True)

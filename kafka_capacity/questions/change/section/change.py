@@ -14,8 +14,7 @@ from kafka_capacity.report.tables import HOVER, chart, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_bytes
 
-MAX_BROKERS = 60
-"""A chart of more brokers than these cannot be read, so it shows :data:`WORST_BROKERS` only."""
+MAX_BROKERS = 60  # a chart of more brokers than these cannot be read, so it shows `WORST_BROKERS` only
 WORST_BROKERS = 40
 
 Rows = list[dict[str, Any]]

@@ -19,8 +19,7 @@ _SUMMED_BY_RACK = (
     "leaders_after",
     "move_in_bytes",
 )
-TOP_ROWS = 20
-"""Of partitions and of topics; the reassignment files have all."""
+TOP_ROWS = 20  # of partitions and of topics; the reassignment files have all
 
 
 def broker_rows(tables: Mapping[str, pa.Table], option: Option) -> list[dict[str, Any]]:

@@ -19,8 +19,7 @@ from kafka_capacity.text import format_bytes, format_throttle, plural
 MAX_ROWS = 200
 MAX_BARS = 24
 
-Facts = Mapping[str, Any] | None
-"""What is said of the schedule of an option; ``None`` where it has none."""
+Facts = Mapping[str, Any] | None  # what is said of the schedule of an option; `None` where it has none
 
 
 def _figure(key: str, label: str, kind: str) -> Column:

@@ -13,12 +13,10 @@ import pyarrow.compute as pc
 from kafka_capacity.report.heat import Cell, amount_cell, heat
 from kafka_capacity.text import format_bytes, format_percent, iec_unit
 
-MAX_NAMES = 20
-"""Rows and columns; of more, those that send and receive most, and the others together."""
+MAX_NAMES = 20  # rows and columns; of more, those that send and receive most, and the others together
 OTHERS, ALL = "others", "in all"
 
-Flows = Counter[tuple[str, str]]
-"""Bytes by sender and receiver."""
+Flows = Counter[tuple[str, str]]  # bytes by sender and receiver
 
 
 def who_sends(moves: pa.Table, brokers: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:

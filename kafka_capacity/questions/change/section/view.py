@@ -15,25 +15,15 @@ from kafka_capacity.report.view import ReportView
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChangePage:
-    """The change of a plan.
+    """The change of a plan."""
 
-    Attributes:
-        inputs: the results.
-        decision: what was decided, as ``decision.json`` has it.
-        options: all of them, by broker count, then planning placers first, then bytes.
-        recommended: the option to take, ``None`` when none fits.
-        nearest: the option to show: the recommended one, else the one that is closest to fitting.
-        move: the waves of the option to show; ``None`` where the plan has none for it.
-        schedules: what is said of the schedule of each option that has one.
-    """
-
-    inputs: ReportInputs
-    decision: Mapping[str, Any]
-    options: tuple[Option, ...]
-    recommended: Option | None
-    nearest: Option
-    move: MoveView | None
-    schedules: Mapping[str, Mapping[str, Any]]
+    inputs: ReportInputs  # the results
+    decision: Mapping[str, Any]  # what was decided, as `decision.json` has it
+    options: tuple[Option, ...]  # all of them, by broker count, then planning placers first, then bytes
+    recommended: Option | None  # the option to take, `None` when none fits
+    nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
+    move: MoveView | None  # the waves of the option to show; `None` where the plan has none for it
+    schedules: Mapping[str, Mapping[str, Any]]  # what is said of the schedule of each option that has one
 
     @property
     def rate_history_hours(self) -> int:

@@ -10,10 +10,8 @@ from kafka_capacity.questions.change.move_view import MoveView, Row, chunks
 from kafka_capacity.report.tables import HOVER, chart, column, table
 from kafka_capacity.text import axis_time_unit, format_duration, format_percent, format_when, plural
 
-MAX_BARS = 60
-"""Of the Gantt chart; of more waves, those that follow each other share a bar."""
-MAX_BROKERS = 3
-"""Of the chart of disks: those that come closest to their limits."""
+MAX_BARS = 60  # of the Gantt chart; of more waves, those that follow each other share a bar
+MAX_BROKERS = 3  # of the chart of disks: those that come closest to their limits
 
 KINDS = {
     "leadership": "leaders first",

@@ -27,8 +27,7 @@ from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_percent, format_throttle, plural
 from kafka_capacity.text.names import clipped
 
-MAX_ROWS = 120
-"""Waves in the table; further ones are in the files only."""
+MAX_ROWS = 120  # waves in the table; further ones are in the files only
 MAX_REFUSALS = 20
 
 

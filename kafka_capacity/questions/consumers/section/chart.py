@@ -15,18 +15,12 @@ from kafka_capacity.questions.consumers.sentences import short
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import axis_time_unit, format_duration, plural
 
-MAX_POINTS = 32
-"""Of one curve: what is drawn, and what stands in the table under the chart."""
-MAX_TIMES_ALLOWED = 5
-"""How many times the allowed lag curves are drawn to, if one of them stays below."""
-FLAT = 10
-"""A curve whose peak is so many times lower than another one's lies flat below it on an even scale."""
-LINEAR = 1e12
-"""A lag up to which a scale is even: any."""
-Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Times and lags."""
-FINE_ENOUGH = 0.005
-"""A point closer than this part of the peak to the line that is drawn already adds nothing to see."""
+MAX_POINTS = 32  # of one curve: what is drawn, and what stands in the table under the chart
+MAX_TIMES_ALLOWED = 5  # how many times the allowed lag curves are drawn to, if one of them stays below
+FLAT = 10  # a curve whose peak is so many times lower than another one's lies flat below it on an even scale
+LINEAR = 1e12  # a lag up to which a scale is even: any
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]  # times and lags
+FINE_ENOUGH = 0.005  # a point closer than this part of the peak to the line that is drawn already adds nothing to see
 
 
 def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, Any] | None:

@@ -19,16 +19,12 @@ from kafka_capacity.questions.consumers.sentences import lag_now_sentence, sente
 from kafka_capacity.report.tables import ANCHOR, NOTE, REST, cells, table
 from kafka_capacity.text import format_duration, plural
 
-MAX_LISTED = 400
-"""Groups in the overview; those at risk come first."""
-MAX_MEMBERS = 12
-"""Members in a table; a table of hundreds is for the plan's own files."""
+MAX_LISTED = 400  # groups in the overview; those at risk come first
+MAX_MEMBERS = 12  # members in a table; a table of hundreds is for the plan's own files
 MAX_VARIANTS = 8
-MAX_FOLDED = 4
-"""Members and variants of a group that has less than everything behind its row."""
+MAX_FOLDED = 4  # members and variants of a group that has less than everything behind its row
 
-_SEEN = frozenset({"member_capacity", "lag_slo"})
-"""Constraints whose figures stand in the overview anyway."""
+_SEEN = frozenset({"member_capacity", "lag_slo"})  # constraints whose figures stand in the overview anyway
 
 
 def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, Any]:

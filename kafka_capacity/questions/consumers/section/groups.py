@@ -23,12 +23,10 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import column, definitions, table
 from kafka_capacity.report.view import ReportView
 
-MAX_FULL = 4
-"""Groups with a chart and every table: those at risk, then those with a change to recommend."""
+MAX_FULL = 4  # groups with a chart and every table: those at risk, then those with a change to recommend
 MAX_TABLES = 10
 """Groups with tables of what was tried and of who reads what; of others the page says what to do and why."""
-MAX_DETAILED = 60
-"""Groups with anything but a row of the overview; beyond, a page would be too heavy to open."""
+MAX_DETAILED = 60  # groups with anything but a row of the overview; beyond, a page would be too heavy to open
 MAX_SKIPPED = 100
 
 

@@ -20,17 +20,11 @@ SKIPPED = "skipped_groups"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupsView:
-    """All groups of a plan.
+    """All groups of a plan."""
 
-    Attributes:
-        answer: what is decided about them.
-        skipped: groups that were left out: ``group_id`` and ``reason``.
-        tables: of the plan.
-    """
-
-    answer: Answer
-    skipped: tuple[Mapping[str, Any], ...]
-    tables: Mapping[str, pa.Table]
+    answer: Answer  # what is decided about them
+    skipped: tuple[Mapping[str, Any], ...]  # groups that were left out: `group_id` and `reason`
+    tables: Mapping[str, pa.Table]  # of the plan
 
     @property
     def groups(self) -> tuple[GroupDecision, ...]:

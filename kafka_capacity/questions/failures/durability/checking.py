@@ -4,6 +4,8 @@ At real rates nothing would happen in any time that can be simulated. So brokers
 the time, and racks a fiftieth: the formula is the same, and there are losses to be counted.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,6 +5,8 @@ while and copies all that it held under the throttle, as :mod:`.failures` works 
 each partition as gone until the last one is copied, an upper estimate. A rack that is lost is copied in the same way.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from functools import lru_cache
 from math import isinf

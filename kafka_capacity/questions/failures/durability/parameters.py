@@ -1,5 +1,7 @@
 """What could be lost: how producers are set, and how often brokers fail."""
 
+from __future__ import annotations
+
 from math import inf
 from typing import Any
 

@@ -1,5 +1,7 @@
 """A durability scenario: how producers are set and how often brokers fail, and what topics could lose."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import inf
 

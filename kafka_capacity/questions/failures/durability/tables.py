@@ -1,5 +1,7 @@
 """Durability as plain data and as tables of a plan: what topics could lose, in which steps, and what a year costs."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any

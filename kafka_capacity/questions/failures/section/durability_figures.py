@@ -27,19 +27,12 @@ _BAD = ("lost acknowledged", "lost silently", "duplicated", "reordered", "read t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementDurability:
-    """What could be lost of one placement.
+    """What could be lost of one placement."""
 
-    Attributes:
-        topics: rows of ``durability``.
-        whole: of ``durability_placements``, the placement as it is.
-        few: the same in few copysets; ``None`` where that was not tried.
-        outcomes: rows of ``durability_outcomes``.
-    """
-
-    topics: Sequence[Row]
-    whole: Row
-    few: Row | None
-    outcomes: Sequence[Row]
+    topics: Sequence[Row]  # rows of `durability`
+    whole: Row  # of `durability_placements`, the placement as it is
+    few: Row | None  # the same in few copysets; `None` where that was not tried
+    outcomes: Sequence[Row]  # rows of `durability_outcomes`
 
 
 def read_durability(view: ReportView) -> tuple[PlacementDurability, ...]:

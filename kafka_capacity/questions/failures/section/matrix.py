@@ -15,8 +15,7 @@ from kafka_capacity.text.partition_ranges import number_ranges
 
 MAX_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
 """Losses of a kind that are listed, the worst first; the others are counted."""
-_NAMED = 6
-"""Losses that do the same and are named in one row, where they are no single brokers."""
+_NAMED = 6  # losses that do the same and are named in one row, where they are no single brokers
 _FOLDED = frozenset({"pair", "rack+broker"})
 
 

@@ -9,8 +9,7 @@ from kafka_capacity.questions.failures.section.matrix import FIGURES, drawn_cell
 from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures, Row
 from kafka_capacity.report.heat import EMPTY, Cell, heat, share_cell
 
-MAX_BROKERS = 20
-"""Rows and columns; of more brokers those of the worst pairs are drawn."""
+MAX_BROKERS = 20  # rows and columns; of more brokers those of the worst pairs are drawn
 
 Pairs = Mapping[tuple[int, int], Row]
 

@@ -19,29 +19,19 @@ from kafka_capacity.report.inputs import ReportInputs
 Row = Mapping[str, Any]
 
 
-KINDS = ("broker", "rack", "given", "pair", "rack+broker")
-"""Kinds of losses, the likely ones first."""
+KINDS = ("broker", "rack", "given", "pair", "rack+broker")  # kinds of losses, the likely ones first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementFailures:
-    """What losses do to one placement.
+    """What losses do to one placement."""
 
-    Attributes:
-        placement_id: ``today``, or that of a scenario.
-        losses: rows of ``failures`` by kind, in the order of :data:`KINDS`.
-        kinds: rows of ``failure_kinds`` by kind.
-        brokers: rows of ``failure_brokers``.
-        groups: rows of ``failure_groups``.
-        problems: what is wrong before anything fails, the worst first.
-    """
-
-    placement_id: str
-    losses: Mapping[str, Sequence[Row]]
-    kinds: Mapping[str, Row]
-    brokers: Sequence[Row]
-    groups: Sequence[Row]
-    problems: Sequence[Problem]
+    placement_id: str  # `today`, or that of a scenario
+    losses: Mapping[str, Sequence[Row]]  # rows of `failures` by kind, in the order of `KINDS`
+    kinds: Mapping[str, Row]  # rows of `failure_kinds` by kind
+    brokers: Sequence[Row]  # rows of `failure_brokers`
+    groups: Sequence[Row]  # rows of `failure_groups`
+    problems: Sequence[Problem]  # what is wrong before anything fails, the worst first
 
     @property
     def before(self) -> Row:
@@ -51,23 +41,15 @@ class PlacementFailures:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FailuresView:
-    """What breaks.
+    """What breaks."""
 
-    Attributes:
-        today: of the cluster as it is.
-        then: of the option that is spoken of; ``None`` where Kafka would refuse it, or nothing is different with it.
-        is_then_same: whether it is for the latter.
-        quorum: rows of ``quorum``.
-        failovers: rows of ``quorum_failovers``.
-        document: what ``failures.json`` says.
-    """
-
-    today: PlacementFailures
+    today: PlacementFailures  # of the cluster as it is
+    # of the option that is spoken of; `None` where Kafka would refuse it, or nothing is different with it
     then: PlacementFailures | None
-    is_then_same: bool
-    quorum: Sequence[Row]
-    failovers: Sequence[Row]
-    document: Mapping[str, Any]
+    is_then_same: bool  # whether it is for the latter
+    quorum: Sequence[Row]  # rows of `quorum`
+    failovers: Sequence[Row]  # rows of `quorum_failovers`
+    document: Mapping[str, Any]  # what `failures.json` says
 
     @property
     def sides(self) -> tuple[PlacementFailures, ...]:

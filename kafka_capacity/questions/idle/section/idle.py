@@ -11,10 +11,8 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import Column, cells, column, table
 from kafka_capacity.report.view import ReportView
 
-MAX_ROWS = 50
-"""Of each table, those with the most bytes."""
-MAX_BROKERS = 12
-"""That one cell names."""
+MAX_ROWS = 50  # of each table, those with the most bytes
+MAX_BROKERS = 12  # that one cell names
 
 
 def _brokers(row: Mapping[str, Any]) -> str:
