@@ -15,14 +15,14 @@ from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.simulate import placement_results
 from kafka_capacity.questions.failures.simulate import FailureInputs, failure_pieces, merged_tables, piece_tables
-from kafka_capacity.questions.question import Asked, Basis, run_here
+from kafka_capacity.questions.question import Basis, PlanContext, run_here
 
 
-def ask(raw: RawInventory, request: Mapping[str, Any], *scenarios: PlacementScenario) -> Asked:
+def ask(raw: RawInventory, request: Mapping[str, Any], *scenarios: PlacementScenario) -> PlanContext:
     """Ask something of an inventory that nothing was found wrong with."""
     snapshot = build_snapshot(raw)
     basis = Basis(raw=raw, findings=Problems(), snapshot=snapshot, load=partition_load(raw, snapshot))
-    return Asked(basis=basis, parameters=parse_plan_request(request), scenarios=scenarios, request=request)
+    return PlanContext(basis=basis, parameters=parse_plan_request(request), scenarios=scenarios, request=request)
 
 
 run_sizes = functools.partial(run_here, placement_results, what="sizes")

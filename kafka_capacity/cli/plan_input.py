@@ -19,13 +19,13 @@ from kafka_capacity.inventory.files import read_snapshot_files
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.question import Asked, Basis, Piece, RunPieces, Shared
+from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
 from kafka_capacity.text.files import read_text_file
 
 _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
-def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> Asked:
+def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> PlanContext:
     """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read.
 
     Raises:
@@ -33,7 +33,7 @@ def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> Asked:
     """
     request_of("not read yet", "2000-01-01", given)
     basis = read_plan_input(place)
-    return Asked(basis=basis, parameters=request_of(basis.snapshot.cluster, basis.snapshot.ds, given), **more)
+    return PlanContext(basis=basis, parameters=request_of(basis.snapshot.cluster, basis.snapshot.ds, given), **more)
 
 
 def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:

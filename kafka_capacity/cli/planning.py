@@ -34,7 +34,7 @@ from kafka_capacity.questions.change.move_view import read_move
 from kafka_capacity.questions.change.problems import cluster_problems, move_problems
 from kafka_capacity.questions.change.share import FACTS_DOCUMENT, inventory_facts
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
-from kafka_capacity.questions.question import Asked, Basis
+from kafka_capacity.questions.question import Basis, PlanContext
 
 BROKER_FIELDS = ("broker_counts", "new_broker_racks", "removed_brokers", "replaced_brokers", "rack_names")
 """Parameters that a list of all brokers stands instead of."""
@@ -59,7 +59,7 @@ class Judged:
 class Planned:
     """All that a plan found out; ``facts`` is what a report says about the inventory."""
 
-    asked: Asked
+    asked: PlanContext
     facts: Mapping[str, Any]
     judged: tuple[Judged, ...]
     read_seconds: float
@@ -85,7 +85,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     return Planned(asked=asked, facts=facts, judged=tuple(judged), read_seconds=read_seconds)
 
 
-def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, **more: Any) -> Asked:
+def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None, **more: Any) -> PlanContext:
     """Read a snapshot and what is asked of it; it has no scenarios where the broker count is left open.
 
     A list of brokers stands in place of counts.

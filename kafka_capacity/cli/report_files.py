@@ -18,7 +18,7 @@ from kafka_capacity.plan.plan_dataset import DECISION
 from kafka_capacity.plan.results import plan_results
 from kafka_capacity.plan.runner import simulate_questions
 from kafka_capacity.proposal.grid import scenario_to_json
-from kafka_capacity.questions.question import Asked, RunPieces
+from kafka_capacity.questions.question import PlanContext, RunPieces
 from kafka_capacity.report.inputs import ReportInputs
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def snapshot_sha256(place: str) -> str:
     return digest.hexdigest()
 
 
-def simulate_report(asked: Asked, files: SizeFiles, run: RunPieces, *, snapshot: str, out: str) -> ReportInputs:
+def simulate_report(asked: PlanContext, files: SizeFiles, run: RunPieces, *, snapshot: str, out: str) -> ReportInputs:
     """Ask all questions of a snapshot, as a scheduled plan does, and return what the report is made of.
 
     Raises:

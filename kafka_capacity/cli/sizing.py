@@ -15,7 +15,7 @@ from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.cpu import CpuCalibration, read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
-from kafka_capacity.questions.capacity.found import FoundSizing, find_sizing
+from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
 from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
@@ -32,18 +32,18 @@ _MAX_TOPICS = 10
 
 def size_cluster(
     snapshot: str, given: Mapping[str, Any], shapes_file: Path | None, cpu_samples: Path | None, begin: Steps
-) -> tuple[FoundSizing, Sized]:
+) -> tuple[SizingSetup, Sized]:
     """Read, size and choose."""
     files = read_size_files(shapes_file, cpu_samples, given)
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given, **files.given)
     begin("looking ahead")
-    found = find_sizing(asked)
+    found = sizing_setup(asked)
     run = functools.partial(run_step_by_step(begin, begun=2), placement_results, what="sizes")
     return found, simulate_sizing(found.inputs, run)
 
 
-def size_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
+def size_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
     """Return what ``size.json`` holds: null where there is no figure, or none that ends."""
     request = found.asked.parameters.model_dump(mode="json")
     return {
@@ -66,7 +66,7 @@ def next_step(view: SizingView, snapshot: str) -> str:
     return f"kafka-capacity plan {snapshot} --broker-counts {count} --out DIR, for what the move takes"
 
 
-def print_size(found: FoundSizing, view: SizingView, *, is_everything: bool) -> None:
+def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> None:
     """Print the recommendation, the options, when today's cluster runs out, and what others would say."""
     document = view.document
     snapshot, advice = found.inputs.snapshot, document["advice"]
@@ -154,7 +154,7 @@ class SizeFiles:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What :class:`kafka_capacity.questions.question.Asked` has of them."""
+        """What :class:`kafka_capacity.questions.question.PlanContext` has of them."""
         return {"own_shapes": self.own_shapes, "own_shapes_name": self.own_shapes_name, "cpu": self.cpu}
 
 

@@ -14,39 +14,39 @@ from kafka_capacity.hardware.given import GivenHardware
 from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
-from kafka_capacity.questions.capacity.found import asked_sizing
+from kafka_capacity.questions.capacity.found import sizing_request_of
 from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.choice import choose, read_options
 from kafka_capacity.questions.failures.share import find_failures
 from kafka_capacity.questions.failures.simulate import FailureInputs
-from kafka_capacity.questions.question import Asked, Handed, Share
+from kafka_capacity.questions.question import Handed, PlanContext, Share
 
 HANDED_TABLES = frozenset({"scenarios", *SIZING_TABLES})  # what is read here of the shares of other questions
 
 
-def given_hardware(asked: Asked) -> GivenHardware:
+def given_hardware(asked: PlanContext) -> GivenHardware:
     """Return what today's brokers run on, as sizing takes it."""
-    request, _ = asked_sizing(asked)
+    request, _ = sizing_request_of(asked)
     loads = request.loads
     return GivenHardware(
         shape=request.today, costs=loads.cpu, limits=request.limits, is_read_in_rack=loads.is_read_in_rack
     )
 
 
-def failures_today(asked: Asked) -> FailureInputs:
+def failures_today(asked: PlanContext) -> FailureInputs:
     """Return what simulating failures of the cluster as it is needs."""
     return find_failures(asked, Handed(hardware=given_hardware(asked)))
 
 
-def placements_to_try(asked: Asked, sizing: Share) -> tuple[PlacementScenario, ...]:
+def placements_to_try(asked: PlanContext, sizing: Share) -> tuple[PlacementScenario, ...]:
     """Return the placements to try where the broker count is open: today's, and what is needed first beside it."""
     view = _view(sizing, asked.request)
     needed = None if view is None else view.count_to_move_to
     return placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid(), needed=needed)
 
 
-def handed_over(asked: Asked, placement: Share, sizing: Share | None) -> Handed:
+def handed_over(asked: PlanContext, placement: Share, sizing: Share | None) -> Handed:
     """Return what follows from the shares of other questions.
 
     Args:

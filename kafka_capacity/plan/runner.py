@@ -22,7 +22,7 @@ from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.traffic import read_basis
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.change.share import CHANGE
-from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share, run_here
+from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share, run_here
 from kafka_capacity.questions.registry import QUESTIONS
 
 log = logging.getLogger("kafka_capacity.plan")
@@ -61,7 +61,7 @@ def simulate_plan(
     missing = [question for question in QUESTIONS if question.share in found and question.share not in manifests]
     if not missing:
         return manifests
-    asked = Asked(
+    asked = PlanContext(
         basis=read_basis(store, inputs.pinned),
         parameters=parse_plan_request(inputs.request),
         scenarios=inputs.scenarios,
@@ -87,7 +87,7 @@ def simulate_plan(
 
 
 def simulate_questions(
-    asked: Asked,
+    asked: PlanContext,
     run: RunPieces = run_here,
     *,
     questions: Sequence[Question] = QUESTIONS,
@@ -130,7 +130,7 @@ def simulate_questions(
     return running
 
 
-def _with_scenarios(asked: Asked, found: Callable[[Question], Share | None]) -> Asked:
+def _with_scenarios(asked: PlanContext, found: Callable[[Question], Share | None]) -> PlanContext:
     """Fill in which placements to try, where their broker count follows from sizing."""
     if asked.scenarios:
         return asked
@@ -140,7 +140,7 @@ def _with_scenarios(asked: Asked, found: Callable[[Question], Share | None]) -> 
     return dataclasses.replace(asked, scenarios=placements_to_try(asked, sizing))
 
 
-def _handed(asked: Asked, found: Callable[[Question], Share | None]) -> Handed:
+def _handed(asked: PlanContext, found: Callable[[Question], Share | None]) -> Handed:
     placed = found(CHANGE)
     if placed is None:
         raise SimulationError("not simulated, since there are no placements that brokers are lost of")

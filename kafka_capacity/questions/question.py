@@ -81,7 +81,7 @@ class Basis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asked:
+class PlanContext:
     """What is asked of every question of a plan."""
 
     basis: Basis  # the inventory
@@ -127,7 +127,7 @@ class Question:
     share: str  # the name of its share of a plan
     tables: Tables  # that it stores
     # computes its share; the same whatever the order in which pieces of work are done
-    simulate: Callable[[Asked, Handed, RunPieces], Share]
+    simulate: Callable[[PlanContext, Handed, RunPieces], Share]
     # returns the answer that the stored results hold; `None` where they hold none, as those of a plan from before there
     # was this question
     decide: Callable[[ReportInputs, Handed], Answer | None]

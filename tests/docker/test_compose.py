@@ -224,8 +224,9 @@ def variables_that_are_read() -> set[str]:
 
 
 def environment_that_dags_read() -> set[str]:
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "dags").glob("*.py")]
-    return {name for text in texts for name in re.findall(r'os\.environ\.get\("(\w+)"', text)}
+    files = [*(ROOT / "dags").glob("*.py"), *(ROOT / "plugins").rglob("*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    return {name for text in texts for name in re.findall(r'(?:os\.environ\.get|_number)\("(KAFKA_\w+)"', text)}
 
 
 @pytest.mark.parametrize("name", sorted(AIRFLOW))

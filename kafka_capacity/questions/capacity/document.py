@@ -12,7 +12,7 @@ from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
-from kafka_capacity.questions.capacity.found import FoundSizing
+from kafka_capacity.questions.capacity.found import SizingSetup
 from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.partition_advice import PartitionAdvice, advise_partitions
 from kafka_capacity.questions.capacity.reconcile import waterfalls
@@ -25,7 +25,7 @@ LARGEST_ADVICE = 50  # so many topics are advised on at most, the ones that lack
 MAX_TOPICS = 50  # so many topics with a single replica are named at most
 
 
-def sizing_document(found: FoundSizing, sized: Sized) -> dict[str, Any]:
+def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
     """Describe in plain data what the tables do not: the advice, what is expected, and what it rests on."""
     inputs, outlook = found.inputs, found.expectation.outlook
     request, workload = inputs.request, inputs.workload
@@ -99,7 +99,7 @@ def _single_replicas(inputs: SizingInputs) -> dict[str, Any] | None:
     }
 
 
-def _wanting_topics(found: FoundSizing) -> list[PartitionAdvice]:
+def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:
     """Return the topics that need more partitions or have a hot one, those that lack most first."""
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas)
@@ -118,7 +118,7 @@ def _reconciled_shapes(sized: Sized) -> list[Shape]:
     return list({one.option.shape.name: one.option.shape for one in (chosen, today, cheapest)}.values())
 
 
-def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
+def _expected_traffic(found: SizingSetup) -> dict[str, list[float | None]]:
     """Return what is produced to the whole cluster at each date at peak, added topics as well, both estimates."""
     workload = found.inputs.workload
     hours = workload.traffic.bytes_in
@@ -133,7 +133,7 @@ def _expected_traffic(found: FoundSizing) -> dict[str, list[float | None]]:
     return {"middle": to_plain(peak[0]), "high": to_plain(peak[1])}
 
 
-def _expected_bytes(found: FoundSizing) -> dict[str, list[float | None]]:
+def _expected_bytes(found: SizingSetup) -> dict[str, list[float | None]]:
     """Return what all replicas take on disk at each date, both estimates, with today's replication factors."""
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)

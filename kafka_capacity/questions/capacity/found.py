@@ -12,20 +12,20 @@ from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import observed_costs, observed_vcpu, sizing_workload
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
-from kafka_capacity.questions.question import Asked
+from kafka_capacity.questions.question import PlanContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FoundSizing:
+class SizingSetup:
     """What is to be sized, what is expected of it, what was asked, and what came of samples of processors, if any."""
 
     inputs: SizingInputs
     expectation: DemandExpectation
-    asked: Asked
+    asked: PlanContext
     cpu: CpuCalibration | None = None
 
 
-def find_sizing(asked: Asked) -> FoundSizing:
+def sizing_setup(asked: PlanContext) -> SizingSetup:
     """Put together what sizing needs.
 
     Raises:
@@ -34,15 +34,15 @@ def find_sizing(asked: Asked) -> FoundSizing:
     basis = asked.basis
     history = topic_history(basis.raw, basis.profile_days)
     expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
-    request, cpu = asked_sizing(asked)
+    request, cpu = sizing_request_of(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook)
-    return FoundSizing(
+    return SizingSetup(
         inputs=SizingInputs.of(basis.snapshot, workload, request), expectation=expectation, asked=asked, cpu=cpu
     )
 
 
-def asked_sizing(asked: Asked) -> tuple[SizingRequest, CpuCalibration | None]:
-    """Return what sizing is asked of an inventory, and what its processors are taken to do; see :func:`find_sizing`."""
+def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration | None]:
+    """Return what sizing is asked of an inventory, and what its processors are taken to do."""
     parameters, raw = asked.parameters, asked.basis.raw
     request: SizingRequest = parameters.sizing_request(
         asked.basis.snapshot.brokers,

@@ -12,7 +12,7 @@ import pyarrow as pa
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.capacity.decide import decide_capacity
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT, sizing_document
-from kafka_capacity.questions.capacity.found import FoundSizing, find_sizing
+from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
 from kafka_capacity.questions.capacity.sizing_view import outlook_costs, read_sizing, view_sizing
 from kafka_capacity.questions.capacity.tables import (
@@ -21,12 +21,12 @@ from kafka_capacity.questions.capacity.tables import (
     sizing_options_table,
     sizing_use_table,
 )
-from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share
+from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share
 from kafka_capacity.report.inputs import ReportInputs
 
 
-def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
-    found = find_sizing(asked)
+def _simulate(asked: PlanContext, _: Handed, run: RunPieces) -> Share:
+    found = sizing_setup(asked)
     sized = simulate_sizing(found.inputs, functools.partial(run, placement_results, what="sizes"))
     tables = sizing_tables(found, sized)
     return Share(
@@ -36,7 +36,7 @@ def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
     )
 
 
-def sizing_tables(found: FoundSizing, sized: Sized) -> dict[str, pa.Table]:
+def sizing_tables(found: SizingSetup, sized: Sized) -> dict[str, pa.Table]:
     """Return the tables about sizing."""
     advice = sized.advice
     return {
@@ -46,7 +46,7 @@ def sizing_tables(found: FoundSizing, sized: Sized) -> dict[str, pa.Table]:
     }
 
 
-def sized_document(found: FoundSizing, sized: Sized, request: Mapping[str, Any]) -> dict[str, Any]:
+def sized_document(found: SizingSetup, sized: Sized, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the tables do not say, and what the steps to the horizon cost."""
     document = sizing_document(found, sized)
     view = view_sizing(sizing_tables(found, sized), document, request)

@@ -24,14 +24,14 @@ from kafka_capacity.questions.change.evaluate import (
     placement_tables,
 )
 from kafka_capacity.questions.change.tables import PLAN_TABLES
-from kafka_capacity.questions.question import Asked, Basis, Handed, Question, RunPieces, Share
+from kafka_capacity.questions.question import Basis, Handed, PlanContext, Question, RunPieces, Share
 from kafka_capacity.report.inputs import ReportInputs
 
 FACTS_DOCUMENT = "facts.json"
 REQUEST_DOCUMENT = "request.json"
 
 
-def simulation_inputs(asked: Asked) -> SimulationInputs:
+def simulation_inputs(asked: PlanContext) -> SimulationInputs:
     """Return what evaluating placements needs of the inventory."""
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(
@@ -82,7 +82,7 @@ def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dic
     }
 
 
-def _simulate(asked: Asked, _: Handed, run: RunPieces) -> Share:
+def _simulate(asked: PlanContext, _: Handed, run: RunPieces) -> Share:
     pieces = placement_pieces(asked.scenarios)
     bundles = run(placement_tables, simulation_inputs(asked), pieces, what="placements")
     tables = merge_tables(bundles, PLAN_TABLES)

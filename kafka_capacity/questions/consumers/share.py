@@ -12,7 +12,7 @@ from kafka_capacity.questions.consumers.decide import decide_tables
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.grid import has_known_assignor, wanted_groups
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.questions.question import Asked, Question, RunPieces, Share
+from kafka_capacity.questions.question import PlanContext, Question, RunPieces, Share
 
 GROUPS_DOCUMENT = "groups.json"
 
@@ -25,7 +25,7 @@ class FoundGroups:
     skipped: tuple[dict[str, str], ...]
 
 
-def find_groups(asked: Asked) -> FoundGroups:
+def find_groups(asked: PlanContext) -> FoundGroups:
     """Take the groups that are asked for out of an inventory."""
     basis, request = asked.basis, asked.parameters.group_grid(seed=asked.parameters.seed)
     found = group_facts(basis.raw, basis.snapshot, broker_heap_bytes=request.broker_heap_bytes, load=basis.load)

@@ -33,13 +33,13 @@ from kafka_capacity.questions.failures.simulate import (
     piece_tables,
 )
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES
-from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share
+from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share
 from kafka_capacity.report.inputs import ReportInputs
 
 FAILURES_DOCUMENT = "failures.json"
 
 
-def placements_to_lose(asked: Asked, handed: Handed) -> tuple[ProposedPlacement, ...]:
+def placements_to_lose(asked: PlanContext, handed: Handed) -> tuple[ProposedPlacement, ...]:
     """Return the placements, beside today's, that brokers are lost of: the one in focus, or all."""
     wants_all = asked.parameters.failure_placements == "all"
     return tuple(
@@ -49,7 +49,7 @@ def placements_to_lose(asked: Asked, handed: Handed) -> tuple[ProposedPlacement,
     )
 
 
-def find_failures(asked: Asked, handed: Handed) -> FailureInputs:
+def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     """Put together what simulating failures needs, of the placement in focus too, if there is one.
 
     Raises:
@@ -128,7 +128,7 @@ def _controllers(asked: ControllerRequest) -> dict[str, Any] | None:
     }
 
 
-def _simulate(asked: Asked, handed: Handed, run: RunPieces) -> Share:
+def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:
     found = find_failures(asked, handed)
     tables = merged_tables(found, run(piece_tables, found, failure_pieces(found), what="pieces of losses"))
     return Share(

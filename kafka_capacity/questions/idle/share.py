@@ -7,11 +7,11 @@ from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.idle.decide import decide_idle
 from kafka_capacity.questions.idle.evaluate import evaluate_idle
 from kafka_capacity.questions.idle.tables import IDLE_TABLES
-from kafka_capacity.questions.question import Asked, Handed, Question, RunPieces, Share
+from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share
 from kafka_capacity.report.inputs import ReportInputs
 
 
-def _simulate(asked: Asked, _: Handed, __: RunPieces) -> Share:
+def _simulate(asked: PlanContext, _: Handed, __: RunPieces) -> Share:
     return Share(tables=merge_tables([evaluate_idle(asked.basis)], IDLE_TABLES))
 
 

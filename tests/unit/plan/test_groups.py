@@ -22,7 +22,7 @@ from kafka_capacity.questions.consumers.choice import choose
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.share import CONSUMERS, FoundGroups, find_groups, simulate_found
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.questions.question import Asked, run_here
+from kafka_capacity.questions.question import PlanContext, run_here
 from kafka_capacity.questions.registry import QUESTIONS
 from tests.made_up_groups import facts
 from tests.sized_plans import write_failures_share, write_shares, write_sizing_share
@@ -47,7 +47,7 @@ def pinned(tmp_path_factory):
 
 
 def groups_of(store, plan):
-    return find_groups(Asked(basis=read_basis(store, plan), parameters=parse_plan_request(REQUEST)))
+    return find_groups(PlanContext(basis=read_basis(store, plan), parameters=parse_plan_request(REQUEST)))
 
 
 def simulated(inputs):

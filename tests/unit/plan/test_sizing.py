@@ -12,7 +12,7 @@ from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
-from kafka_capacity.questions.capacity.found import find_sizing
+from kafka_capacity.questions.capacity.found import sizing_setup
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from tests.asking import ask, run_sizes
@@ -60,7 +60,7 @@ def test_the_order_in_which_work_is_done_leaves_no_trace(pinned, sized):
 
 def test_options_are_those_that_one_process_finds_and_one_is_recommended(sized):
     _, tables, document = sized
-    found = find_sizing(ask(inventory(), REQUEST))
+    found = sizing_setup(ask(inventory(), REQUEST))
     expected = simulate_sizing(found.inputs, run_sizes).results
     rows = tables["sizing_options"].to_pylist()
     assert [row["option_id"] for row in rows] == [result.option_id for result in expected]
@@ -113,7 +113,7 @@ def test_more_growth_never_makes_what_does_not_fit_fit():
     fitting = []
     for growth in (0.1, 1.0, 4.0):
         asked = ask(inventory(), {**REQUEST, "growth_high_per_year_ratio": growth, "growth_per_year_ratio": 0.0})
-        sized = simulate_sizing(find_sizing(asked).inputs, run_sizes)
+        sized = simulate_sizing(sizing_setup(asked).inputs, run_sizes)
         fitting.append({result.option_id for result in sized.results if result.fits})
     assert fitting[0] >= fitting[1] >= fitting[2]
     assert fitting[0] > fitting[2]
@@ -123,7 +123,7 @@ def test_an_event_about_no_topic_names_the_mend():
     event = {"kind": "launch", "topics": "order", "factor": 2.0, "from_date": "2026-12-24"}
     asked = ask(inventory(), {**REQUEST, "planned_events": [event]})
     with pytest.raises(RequestError, match=r"planned_events\.0\.topics: 'order' is refused.*did you mean 'orders'"):
-        find_sizing(asked)
+        sizing_setup(asked)
 
 
 OWN = {

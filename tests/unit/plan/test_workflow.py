@@ -25,7 +25,7 @@ from kafka_capacity.questions.change.evaluate import PlacementPiece, placement_t
 from kafka_capacity.questions.change.share import inventory_facts, simulation_inputs
 from kafka_capacity.questions.change.stored_waves import stored_target
 from kafka_capacity.questions.change.tables import PLAN_TABLES
-from kafka_capacity.questions.question import Asked
+from kafka_capacity.questions.question import PlanContext
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 from tests.sized_plans import write_shares
 
@@ -106,7 +106,7 @@ def test_the_order_of_the_rows_of_an_inventory_does_not_show(store, planned):
 
 
 def asked_of(store, inputs):
-    return Asked(basis=read_basis(store, inputs.pinned), parameters=parse_plan_request(inputs.request))
+    return PlanContext(basis=read_basis(store, inputs.pinned), parameters=parse_plan_request(inputs.request))
 
 
 def test_the_tables_hold_what_was_evaluated(planned):
