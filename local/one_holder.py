@@ -55,6 +55,9 @@ def held(state: Path) -> Iterator[None]:
             lock.flush()
         end_marked(lambda mark: mark.endswith(f"@{state}"))
         os.environ[MARK] = f"{secrets.token_hex(8)}@{state}"
+        os.environ["SPT_NOENV"] = (
+            "1"  # else programs that rename themselves write over their environment, the mark in it
+        )
         beside = subprocess.Popen(
             [sys.executable, "-m", "local.one_holder", str(os.getpid())],
             cwd=Path(__file__).resolve().parent.parent,

@@ -196,6 +196,10 @@ def test_killed_it_leaves_nothing_behind(airflow):
     state, _ = airflow
     left = processes_of(state)
     assert len(left) > 4
+    # Programs that rename themselves are found too.
+    titles = {" ".join(process.cmdline()) for process in left}
+    for title in ("airflow api_server", "airflow worker"):
+        assert any(one.startswith(title) for one in titles), titles
     os.kill(int((state / LOCK_FILE).read_text()), signal.SIGKILL)
     _, alive = psutil.wait_procs(left, timeout=ANSWER_SECONDS)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
