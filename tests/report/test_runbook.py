@@ -64,3 +64,11 @@ def test_there_is_something_to_compare(told):
     kinds = {does for does, _, _ in told[0]}
     assert {"Check.", "Execute.", "Watch.", "Verify.", "Wait.", "Cancel.", "Roll back."} <= kinds
     assert sum(len(lines) for _, _, lines in told[0]) > 35
+
+
+def test_a_wave_says_when_to_cancel_it(told):
+    # Half as long again as at peak rates, more on the fullest disk than was planned, or partitions under min ISR.
+    stops = [why.replace("\N{NO-BREAK SPACE}", " ") for _, why, _ in told[0] if "Cancel it" in why]
+    assert stops
+    for text in stops:
+        assert re.search(r"UnderMinIsrPartitionCount is above 0.* or it takes more than \d", text), text

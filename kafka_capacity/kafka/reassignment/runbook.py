@@ -58,6 +58,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
             commands=(
                 *(f'echo "{each.sha256}  {WAVES_FOLDER}{each.name}" | sha256sum --check' for each in files.listed()),
                 f"kafka-reassign-partitions.sh {_SERVERS} --list",
+                f"kafka-topics.sh {_SERVERS} --describe --under-replicated-partitions",
             ),
         ),
         RunbookStep(does="execute", commands=(f"{execute} --execute{limit}",)),

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.proposal.constraints.registry import maxima_sentence
 from kafka_capacity.proposal.pins import RACK_PREFIX
-from kafka_capacity.text import format_throttle, plural
+from kafka_capacity.text import format_throttle, listed, plural
 
 _MAX_NAMED = 6
 
@@ -25,20 +25,19 @@ def asked_sentence(request: Mapping[str, Any]) -> str | None:
 def _parts(request: Mapping[str, Any]) -> Iterator[str]:
     """Return a phrase for each parameter, empty for one left to its default."""
 
-    def listed(name: str) -> Sequence[Any]:
+    def given(name: str) -> Sequence[Any]:
         return request.get(name) or ()
 
     def pairs(name: str, *, of: type = str) -> list[tuple[Any, Any]]:
         return sorted((of(key), value) for key, value in (request.get(name) or {}).items())
 
-    if counts := [f"{count:,}" for count in sorted(set(listed("broker_counts")))]:
-        text = " or ".join([", ".join(counts[:-1]), counts[-1]] if len(counts) > 1 else counts)
-        yield f"{text} {'broker' if counts == ['1'] else 'brokers'}"
-    if brokers := listed("brokers"):
+    if counts := [f"{count:,}" for count in sorted(set(given("broker_counts")))]:
+        yield f"{listed(counts, 'or')} {'broker' if counts == ['1'] else 'brokers'}"
+    if brokers := given("brokers"):
         yield f"a list of {plural(len(brokers), 'broker')}"
-    if racks := listed("new_broker_racks"):
+    if racks := given("new_broker_racks"):
         yield f"new brokers in rack {_named(racks)}"
-    if removed := listed("removed_brokers"):
+    if removed := given("removed_brokers"):
         yield f"{'broker' if len(removed) == 1 else 'brokers'} {_named(removed)} removed"
     if replaced := pairs("replaced_brokers", of=int):
         yield f"broker {_named([f'{old} replaced by {new}' for old, new in replaced])}"
@@ -50,7 +49,7 @@ def _parts(request: Mapping[str, Any]) -> Iterator[str]:
     if pins := pairs("pinned_topics"):
         yield f"pinned {_named([f'{topic} on {_named([*map(_place, places)])}' for topic, places in pins])}"
     yield maxima_sentence(request)
-    if throttles := sorted(set(listed("throttles_bytes_per_second"))):
+    if throttles := sorted(set(given("throttles_bytes_per_second"))):
         yield f"throttles of {_named([format_throttle(rate) for rate in throttles])}"
 
 

@@ -17,6 +17,7 @@ from kafka_capacity.text import (
     format_percent,
     format_throttle,
     format_throttle_above,
+    listed,
     plural,
 )
 
@@ -32,13 +33,16 @@ _DOES = {
 }
 
 _ALWAYS = {
-    "check": "The files are those that were planned, and nothing else is being reassigned.",
+    "check": "The files are those that were planned, nothing else is being reassigned, and no partition is "
+    "under-replicated: the last command prints nothing, but for brokers that are gone for good.",
     "throttle": "These brokers have more room than the slowest one, whose throttle all have now.",
     "verify": "Until it says that every partition is completed; it lifts the throttles, which nothing else does.",
     "cancel": "While it runs: what is not done stays where it was, and the throttles are lifted; roll the rest back.",
     "roll back": "Once it is done, and later waves are rolled back: every replica list as it was before this wave.",
 }
 """Why a step is taken, whatever the wave."""
+
+STOP_AFTER = 1.5  # times as long as a wave takes at peak rates: then something is other than it was planned
 
 UNSIZED_TIME = "How long it takes is not known: no size is known of what is copied, or it is empty."
 
@@ -125,8 +129,19 @@ def _watch(wave: Row) -> str:
     return (
         f"{time}{decides}.{disk} Look at UnderReplicatedPartitions, ReassigningPartitions and "
         "ReassignmentBytesInPerSec, and at the disks. If it falls behind, run execute again with --additional and a "
-        "larger --throttle."
+        f"larger --throttle. {_stop(wave)}"
     )
+
+
+def _stop(wave: Row) -> str:
+    """Say when to stop a wave: what it must not do, and what it was planned to do at the most."""
+    when = ["a broker's UnderMinIsrPartitionCount is above 0"]
+    if wave["fullest_ratio"] is not None:
+        held = format_bytes(wave["fullest_peak_bytes"])
+        when.append(f"broker {wave['fullest_broker']} holds more than {held}")
+    if (high := _took(wave, "high")) is not None:
+        when.append(f"it takes more than {format_duration(STOP_AFTER * high)}")
+    return f"Cancel it, and look why, if {listed(when, 'or')}."
 
 
 def bottleneck(wave: Row) -> str | None:

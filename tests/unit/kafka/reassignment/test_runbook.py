@@ -26,6 +26,7 @@ def test_a_wave_is_executed_watched_and_verified():
     assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 1000"]
     assert commands(page.steps, "verify") == [f"{REASSIGN} waves/01-copy.json --verify"]
     assert commands(page.steps, "check")[0] == f'echo "{page.files[0][1]}  waves/01-copy.json" | sha256sum --check'
+    assert commands(page.steps, "check")[-1].endswith("--describe --under-replicated-partitions")
 
 
 def test_it_can_be_cancelled_and_rolled_back():
