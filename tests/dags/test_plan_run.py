@@ -70,7 +70,7 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     content = json.loads((services.state / "s3/kafka-capacity/capacity" / manifest).read_text())
     about_groups = {f"group_{name}" for name in ("facts", "scenarios", "churn", "timeline", "members")}
     about_waves = {"schedules", "waves", "wave_moves", "broker_timeline", "log_dir_timeline"}
-    about_brokers = {"scenarios", "moves", "broker_load", "new_partitions"}
+    about_brokers = {"scenarios", "moves", "broker_load", "broker_peaks", "new_partitions"}
     about_sizing = {"sizing_options", "sizing_exhaustion", "sizing_use"}
     about_failures = {"failures", *(f"failure_{name}" for name in ("kinds", "brokers", "groups")), "diagnoses"}
     about_controllers = {"quorum", "quorum_failovers"}

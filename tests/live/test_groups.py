@@ -108,6 +108,10 @@ def _lived(cluster: KafkaCluster, settings: GroupSettings) -> Life:
         is_expelled = event.event == "crash" or (event.event == "leave" and event.is_static)
         if event.expelled_count > is_expelled:
             raise Mistimed(f"{settings.name} {event.event} {event.seat}: a session ended: {event.coordinator}")
+        # Cooperative members revoke in one round, unless one of them is so slow that the others' round is over by then.
+        rounds = [line for _, line in event.coordinator if "Preparing" in line and "need to revoke" in line]
+        if len(rounds) > 1:
+            raise Mistimed(f"{settings.name} {event.event} {event.seat}: revoked one by one: {event.coordinator}")
     life = [(event, prediction.expect(event), band_of(event, PARTITIONS)) for event in events]
     for event, _, band in life:
         if band is not None and not band.holds(max(event.pauses.values()), noise_seconds=NOISE_SECONDS):
