@@ -103,7 +103,7 @@ with DAG(
         named = {"pinned": pinned, "map_index_template": _CLUSTER_OF_OPERATOR}
         simulate = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pool=spark_pool(), **named)
         render = RenderReportOperator(task_id="render_report", **named)
-        approve = OptionalApprovalOperator(task_id="approve", pinned=pinned, map_index_template=_CLUSTER_OF_OPERATOR)
+        approve = OptionalApprovalOperator(task_id="approve", **named)
         simulate >> seal_plan(pinned=pinned) >> render >> approve >> release_plan_files(pinned=pinned)
         render >> email_report(pinned=pinned)
 

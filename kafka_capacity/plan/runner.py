@@ -163,6 +163,6 @@ def _fail_for(done: Mapping[str, Future[Share]]) -> None:
 def _class_of(failed: Iterable[BaseException]) -> type[KafkaCapacityError]:
     """Return what all of it is: bad input where nothing else failed, so that nobody tries that again."""
     # What stands on a question that failed failed with it.
-    causes = [type(error) for error in failed if not isinstance(error, SimulationError)]
-    is_input = causes and all(issubclass(cause, (RequestError, InventoryError)) for cause in causes)
-    return causes[0] if is_input and issubclass(causes[0], KafkaCapacityError) else SimulationError
+    causes = [error for error in failed if not isinstance(error, SimulationError)]
+    of_input = [type(cause) for cause in causes if isinstance(cause, RequestError | InventoryError)]
+    return of_input[0] if of_input and len(of_input) == len(causes) else SimulationError

@@ -10,7 +10,7 @@ from typing import Any, get_origin
 
 from airflow.sdk import Param
 
-from kafka_capacity.errors import KafkaCapacityError, RequestError
+from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
 from kafka_capacity.text.quantities import parse_quantity, shown_quantity, unit_of
 from kafka_capacity_airflow.settings import clusters
@@ -56,10 +56,13 @@ def plan_params() -> dict[str, Param]:
 
 
 def _cluster_names() -> list[str]:
-    """Return the names to choose from; what is wrong with the setting is told by the task that needs it."""
+    """Return the names to choose from, as far as they can be read while the DAG file is.
+
+    What is wrong with the setting is told by the task that needs it; without names the form takes any.
+    """
     try:
         return [cluster.name for cluster in clusters()]
-    except KafkaCapacityError:
+    except Exception:  # also where variables cannot be read just then: the tasks of the DAG must load all the same
         return []
 
 

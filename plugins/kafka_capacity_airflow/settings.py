@@ -1,4 +1,4 @@
-"""What a deployment sets, as Airflow variables; read when a task runs, never when a DAG file is parsed.
+"""What a deployment sets, as Airflow variables; read when a task runs, but for the names that the trigger form offers.
 
 kafka_capacity_store_uri      where everything is stored: s3://bucket/prefix
 kafka_capacity_clusters       JSON list of clusters to inventory, see :class:`ClusterSetting`

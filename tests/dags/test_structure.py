@@ -176,6 +176,16 @@ def test_a_refusal_names_the_field_and_the_remedy(services, params, words):
         plan_request(params, "shop-eu")
 
 
+def test_a_dag_loads_where_variables_cannot_be_read(services, monkeypatch):
+    from kafka_capacity_airflow import params
+
+    def fail():
+        raise ConnectionError("no answer from the API server")
+
+    monkeypatch.setattr(params, "clusters", fail)
+    assert "examples" not in params.plan_params()["cluster"].schema
+
+
 def test_a_dag_that_is_unpaused_does_not_run_what_is_past(bag):
     for dag in bag.dags.values():
         assert dag.start_date is None

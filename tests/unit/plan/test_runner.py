@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from kafka_capacity.errors import SimulationError
+from kafka_capacity.errors import InventoryError, KafkaCapacityError, RequestError, SimulationError
 from kafka_capacity.objects.dataset import has_manifest, read_table
 from kafka_capacity.plan import runner
 from kafka_capacity.plan.pinned import read_plan_inputs
@@ -87,6 +87,23 @@ def test_what_fails_is_named_and_the_others_are_stored(pinned, monkeypatch):
     done = []
     assert set(simulate_plan(store, inputs, counting(done))) == set(SHARES)
     assert set(done) == {"sizes"}
+
+
+@pytest.mark.parametrize("error", [RequestError("groups: no such"), InventoryError("no rates"), ValueError("a defect")])
+def test_bad_input_stays_bad_input_so_that_nobody_tries_it_again(pinned, monkeypatch, error):
+    store, _, inputs = pinned
+    failing(monkeypatch, "consumers", error)
+    expected = type(error) if isinstance(error, KafkaCapacityError) else SimulationError
+    with pytest.raises(KafkaCapacityError) as failed:
+        simulate_plan(store, inputs)
+    assert type(failed.value) is expected
+    # With anything else beside it, another try may help.
+    failing_too = dataclasses.replace(CAPACITY, simulate=lambda *_: 1 / 0)
+    others = tuple(failing_too if one.name == "capacity" else one for one in runner.QUESTIONS)
+    monkeypatch.setattr(runner, "QUESTIONS", others)
+    store.delete(f"{inputs.pinned.plan_prefix}{CAPACITY.share}.manifest.json")
+    with pytest.raises(SimulationError):
+        simulate_plan(store, inputs)
 
 
 def test_losses_wait_for_the_placements_that_they_stand_on(pinned, monkeypatch):
