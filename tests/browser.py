@@ -18,6 +18,7 @@ FLAGS = (
     "--disable-sync",
     "--disable-dev-shm-usage",  # containers have little shared memory
 )
+FIRST_SCREENS = [(1280, 900), (390, 844)]
 PATIENCE_MS = 300_000
 """For a browser that starts, and for a page that loads, while other tests have the processors."""
 
@@ -31,3 +32,11 @@ def started_browser(*flags: str) -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags], timeout=PATIENCE_MS)
         yield started
         started.close()
+
+
+def violations(page: Any) -> list[tuple[str, list[str]]]:
+    """Return what axe-core says bars people from a page: the rule, and where it is broken first."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]

@@ -1,14 +1,78 @@
-"""The large example is decided alike by the scheduled plan and the command line; tests/unit tries the small one."""
+"""The large example is decided alike by the DAG and the command line; tests/unit tries the small one."""
+
+from __future__ import annotations
+
+import json
 
 import pytest
 
-from tests.unit.plan import test_decision as decided
+from kafka_capacity.plan.plan_dataset import DECISION
+from tests.browser import FIRST_SCREENS, started_browser, violations
+from tests.e2e.conftest import paths
+from tests.unit.plan.test_decision import check_one_recommendation, check_shown, decided_by
 
 pytestmark = pytest.mark.e2e
 
 
-def test_the_large_example_is_decided_once(tmp_path):
-    both = decided.plan_both_ways("shop-eu", tmp_path)
-    decided.test_the_scheduled_plan_and_the_command_line_decide_the_same(both)
-    decided.test_page_and_released_files_show_what_was_decided(both)
-    decided.test_a_page_has_one_recommendation_and_one_date_for_it(both)
+@pytest.fixture(scope="module")
+def scheduled(planned):
+    """The report's folder of the plan that the DAG made."""
+    _, done = planned
+    (page,) = paths(done.stdout, "report")
+    return page.parent
+
+
+def read(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+def test_the_dag_and_the_command_line_decide_the_same(scheduled, typed):
+    ours, theirs = read(scheduled, DECISION), read(typed, DECISION)
+    assert ours["plan_id"] == scheduled.name.removeprefix("plan=")
+    assert json.dumps(decided_by(ours), indent=1) == json.dumps(decided_by(theirs), indent=1)
+
+
+def test_the_page_shows_what_was_decided_with_one_recommendation_and_one_date(scheduled):
+    report = read(scheduled, "report.json")
+    check_shown(report, read(scheduled, DECISION))
+    check_one_recommendation(report)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with started_browser() as started:
+        yield started
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "height"), FIRST_SCREENS)
+def test_what_to_approve_is_on_the_first_screen(browser, typed, width, height):
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto((typed / "index.html").as_uri())
+    box = read(typed, DECISION)["box"]
+    assert box["approve"].startswith("Approve 3 brokers now (+$")
+    seen = page.evaluate(
+        "[...document.querySelectorAll('.box h1, .box dd')]"
+        ".filter(e => e.getBoundingClientRect().bottom <= innerHeight).map(e => e.innerText)"
+    )
+    facts = [box["approve"], *(line["text"] for line in box["lines"])]
+    assert [text.replace("\u00a0", " ") for text in seen] == facts
+    assert {line["name"] for line in box["lines"]} >= {"why", "otherwise", "cost", "confidence", "load", "move"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+@pytest.mark.browser
+def test_the_page_is_short(browser, typed):
+    data = (typed / "index.html").read_bytes()
+    assert len(data) <= 400_000
+    assert len((typed / "email.html").read_bytes()) <= 102_000
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((typed / "index.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollHeight") <= 8_000
+    assert violations(page) == []
+    assert (
+        page.evaluate("[...document.querySelectorAll('.badge')].filter(e => /Recommended/.test(e.textContent)).length")
+        == 1
+    )
+    page.close()

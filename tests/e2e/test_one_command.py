@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import subprocess
 import sys
 import time
@@ -13,32 +11,11 @@ from pathlib import Path
 import pytest
 
 from local.one_holder import marked
+from tests.e2e.conftest import ROOT, clean_environment, paths, run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.airflow, pytest.mark.spark]
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 600
-
-
-def clean_environment():
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SPARK", "PYSPARK"))}
-    return {**kept, "PYTHONWARNINGS": "ignore"}
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=clean_environment(), capture_output=True, text=True, timeout=1800
-    )
-
-
-@pytest.fixture(scope="module")
-def planned(tmp_path_factory):
-    state = tmp_path_factory.mktemp("one-command")
-    return state, run("-m", "local.plan", "--state", str(state))
-
-
-def paths(output, label):
-    return [Path(path) for path in re.findall(rf"^{label}\s+(\S+)$", output, flags=re.MULTILINE)]
 
 
 def test_it_ends_with_the_verdict_and_files_that_are_still_there(planned):

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from typer.testing import CliRunner
 
-from kafka_capacity.cli.app import load_commands
-from kafka_capacity.example import make_example
-from kafka_capacity.inventory.files import write_snapshot_files
-from tests.browser import PATIENCE_MS, started_browser
+from tests.browser import FIRST_SCREENS, PATIENCE_MS, started_browser, violations
 from tests.report.decided import render_all
 from tests.report.plans import large_inputs
 from tests.report.sized import sized_inputs
@@ -22,7 +15,6 @@ pytestmark = [
 ]
 
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
-FIRST_SCREENS = [(1280, 900), (390, 844)]
 
 CONTRASTS = """() => {
   const parse = text => text.match(/[\\d.]+/g).map(Number);
@@ -109,12 +101,6 @@ def test_text_stands_out_on_every_screen(opened, name, scheme):
     page, _ = opened(name, width=1280, scheme=scheme)
     page.evaluate(OPEN_ALL)
     assert page.evaluate(CONTRASTS) == []
-
-
-def violations(page):
-    """Return what axe-core says bars people from a page: the rule, and where it is broken first."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    return [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
 
 
 @pytest.mark.parametrize("name", ["index.html", "email.html"])
@@ -237,46 +223,3 @@ def test_paper_shows_what_is_closed(opened):
     assert page.evaluate(
         "[...document.querySelectorAll('details.part > section')].every(e => e.getBoundingClientRect().height > 20)"
     )
-
-
-@pytest.fixture(scope="module")
-def example(tmp_path_factory):
-    """The report of the example cluster as the command writes it."""
-    place = tmp_path_factory.mktemp("example")
-    write_snapshot_files(make_example("shop-eu"), str(place / "snapshot"), file_format="parquet")
-    arguments = ["report", str(place / "snapshot"), "--broker-price", "1.5", "--out", str(place / "out"), "--quiet"]
-    done = CliRunner().invoke(load_commands(), arguments)
-    assert done.exit_code == 0, done.output
-    return place / "out"
-
-
-@pytest.mark.parametrize(("width", "height"), FIRST_SCREENS)
-def test_the_example_is_decided_on_the_first_screen(browser, example, width, height):
-    page = browser.new_page(viewport={"width": width, "height": height})
-    page.goto((example / "index.html").as_uri())
-    box = json.loads((example / "decision.json").read_bytes())["box"]
-    assert box["approve"].startswith("Approve 3 brokers now (+$")
-    seen = page.evaluate(
-        "[...document.querySelectorAll('.box h1, .box dd')]"
-        ".filter(e => e.getBoundingClientRect().bottom <= innerHeight).map(e => e.innerText)"
-    )
-    facts = [box["approve"], *(line["text"] for line in box["lines"])]
-    assert [text.replace("\u00a0", " ") for text in seen] == facts
-    assert {line["name"] for line in box["lines"]} >= {"why", "otherwise", "cost", "confidence", "load", "move"}
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
-
-
-def test_the_example_is_short(browser, example):
-    data = (example / "index.html").read_bytes()
-    assert len(data) <= 400_000
-    assert len((example / "email.html").read_bytes()) <= 102_000
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto((example / "index.html").as_uri())
-    assert page.evaluate("document.documentElement.scrollHeight") <= 8_000
-    assert violations(page) == []
-    assert (
-        page.evaluate("[...document.querySelectorAll('.badge')].filter(e => /Recommended/.test(e.textContent)).length")
-        == 1
-    )
-    page.close()
