@@ -29,7 +29,7 @@ from kafka_capacity_airflow.links import RenderReportOperator
 from kafka_capacity_airflow.params import plan_params
 from kafka_capacity_airflow.pool import spark_pool
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
-from kafka_capacity_airflow.task_defaults import mail_retries, max_runs, task_defaults
+from kafka_capacity_airflow.task_defaults import mail_retries, max_runs, run_limits, task_defaults
 
 # What the mapped plans are called, in place of their numbers.
 _CLUSTER = "{{ task.op_kwargs['pinned']['cluster'] }}"
@@ -48,6 +48,7 @@ with DAG(
     tags=["kafka-capacity"],
     doc_md=__doc__,
     default_args=task_defaults(),
+    **run_limits(),
 ) as dag:
 
     @task

@@ -17,7 +17,7 @@ from airflow.sdk import DAG, CronTriggerTimetable, Param, task
 if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
     sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
-from kafka_capacity_airflow.task_defaults import task_defaults
+from kafka_capacity_airflow.task_defaults import run_limits, task_defaults
 
 with DAG(
     dag_id="kafka_capacity_scoreboard",
@@ -29,6 +29,7 @@ with DAG(
     tags=["kafka-capacity"],
     doc_md=__doc__,
     default_args=task_defaults(),
+    **run_limits(),
     params={
         "cluster": Param(
             None,

@@ -26,7 +26,7 @@ if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository
 
 from kafka_capacity_airflow.pool import spark_pool
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
-from kafka_capacity_airflow.task_defaults import task_defaults
+from kafka_capacity_airflow.task_defaults import run_limits, task_defaults
 
 _CLUSTER = "{{ task.op_kwargs['staged']['cluster'] }}"
 
@@ -42,6 +42,7 @@ with DAG(
     tags=["kafka-capacity"],
     doc_md=__doc__,
     default_args=task_defaults(),
+    **run_limits(),
     params={
         "cluster": Param(
             None,

@@ -1,13 +1,18 @@
-"""Mail the owner when a task fails, and whoever must approve when a plan waits."""
+"""Mail the owner when a task fails or a run is late, and whoever must approve when a plan waits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 from airflow.providers.smtp.hooks.smtp import SmtpHook
 from airflow.providers.smtp.notifications.smtp import SmtpNotifier
+from airflow.sdk import Variable
+from asgiref.sync import sync_to_async
 
 from kafka_capacity_airflow.mail import SMTP_CONN_ID, PromptSmtpHook
+from kafka_capacity_airflow.settings import DEFAULT_SENDER, OWNER, SENDER
 
 _SUBJECT = (
     "[kafka-capacity] failed: {{ ti.rendered_map_index ~ ', ' if ti.rendered_map_index else '' }}"
@@ -33,10 +38,10 @@ _APPROVAL_BODY = """<p>{{ task.subject | e }}</p><pre>{{ task.body | e }}</pre>
 
 def approval_mail() -> SmtpNotifier:
     """Return what mails whoever must approve: ``kafka_capacity_approvers`` names them, else the owner is asked."""
-    owner = "var.value.get('kafka_capacity_owner', 'root@localhost')"
+    owner = f"var.value.get('{OWNER}', 'root@localhost')"
     return PromptSmtpNotifier(
         to=f"{{{{ var.value.get('kafka_capacity_approvers', '') or {owner} }}}}",
-        from_email="{{ var.value.get('kafka_capacity_sender', 'kafka-capacity@localhost') }}",
+        from_email=f"{{{{ var.value.get('{SENDER}', '{DEFAULT_SENDER}') }}}}",
         subject="[kafka-capacity] to approve: {{ task.subject }}",
         html_content=_APPROVAL_BODY,
         smtp_conn_id=SMTP_CONN_ID,
@@ -45,10 +50,30 @@ def approval_mail() -> SmtpNotifier:
 
 def failure_mail() -> SmtpNotifier:
     """Return the callback that mails the owner, whom the variable ``kafka_capacity_owner`` names."""
+    return _owner_mail(_SUBJECT, _BODY)
+
+
+def _owner_mail(subject: str, html: str) -> SmtpNotifier:
     return PromptSmtpNotifier(
-        to="{{ var.value.get('kafka_capacity_owner', 'root@localhost') }}",
-        from_email="{{ var.value.get('kafka_capacity_sender', 'kafka-capacity@localhost') }}",
-        subject=_SUBJECT,
-        html_content=_BODY,
+        to=f"{{{{ var.value.get('{OWNER}', 'root@localhost') }}}}",
+        from_email=f"{{{{ var.value.get('{SENDER}', '{DEFAULT_SENDER}') }}}}",
+        subject=subject,
+        html_content=html,
         smtp_conn_id=SMTP_CONN_ID,
     )
+
+
+_LATE_BODY = """<p>Run {{ dag_run.dag_run_id | e }} of <b>{{ dag_run.dag_id }}</b> has not ended by its deadline: it is
+{{ dag_run.state }}, since {{ dag_run.start_date }}.</p>"""
+
+
+async def mail_that_a_run_is_late(context: Mapping[str, Any]) -> None:
+    """Mail the owner that a run has not ended by its deadline; Airflow's triggerer calls this, where no task is."""
+    await sync_to_async(_mail_late)(context["dag_run"])
+
+
+def _mail_late(dag_run: Mapping[str, Any]) -> None:
+    found = {name: Variable.get(name, default=None) for name in (OWNER, SENDER)}
+    values = {name: value for name, value in found.items() if value}
+    subject = "[kafka-capacity] late: {{ dag_run.dag_id }} ({{ dag_run.dag_run_id }})"
+    _owner_mail(subject, _LATE_BODY)({"dag_run": dag_run, "var": {"value": values}})

@@ -3,7 +3,7 @@
 kafka_capacity_store_uri      where everything is stored: s3://bucket/prefix
 kafka_capacity_clusters       JSON list of clusters to inventory, see :class:`ClusterSetting`
 kafka_capacity_recipients     who gets reports: addresses with commas between them
-kafka_capacity_owner          who is mailed when a task fails
+kafka_capacity_owner          who is mailed when a task fails or a run is late
 kafka_capacity_approval       "always": no plan files without an approval, whatever a run says
 kafka_capacity_approvers      who is mailed when a plan waits for an approval; else the owner
 kafka_capacity_sender         the From address
@@ -27,6 +27,7 @@ from kafka_capacity.inventory.prometheus_connection import MAX_DAYS, PrometheusS
 STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"
 RECIPIENTS = "kafka_capacity_recipients"
+OWNER = "kafka_capacity_owner"
 SENDER = "kafka_capacity_sender"
 APPROVAL = "kafka_capacity_approval"
 SPARK_CONF = "kafka_capacity_spark_conf"

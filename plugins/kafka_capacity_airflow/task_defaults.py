@@ -1,4 +1,4 @@
-"""What holds for all tasks: what happens when they fail, how many run at once, and how long.
+"""What holds for all runs and tasks: what happens when they fail, how many run at once, and how long.
 
 Bad input fails now, everything else is tried again, and the owner is told. What an Airflow must know before it runs a
 task comes from the environment of its DAG processor:
@@ -6,6 +6,8 @@ task comes from the environment of its DAG processor:
 KAFKA_CAPACITY_SPARK_POOL       pool of all that runs on Spark; made with 4 slots where there is none of that name
 KAFKA_CAPACITY_TASK_HOURS       a task that runs longer is ended: 6
 KAFKA_CAPACITY_APPROVAL_HOURS   an approval that nobody gave by then is refused: 72
+KAFKA_CAPACITY_RUN_HOURS        a run that takes longer is ended: as long as an approval and four tasks may take
+KAFKA_CAPACITY_LATE_MINUTES     the owner is mailed when a run takes longer; nobody where it is not set
 KAFKA_CAPACITY_MAX_RUNS         plans of so many runs are under way at once: 50
 """
 
@@ -15,9 +17,16 @@ import datetime
 import os
 from typing import Any
 
-from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule
+from airflow.sdk import (  # type: ignore[attr-defined]  # Airflow's stubs leave out the first three
+    AsyncCallback,
+    DeadlineAlert,
+    DeadlineReference,
+    ExceptionRetryPolicy,
+    RetryAction,
+    RetryRule,
+)
 
-from kafka_capacity_airflow.notices import failure_mail
+from kafka_capacity_airflow.notices import failure_mail, mail_that_a_run_is_late
 
 _NO_USE_IN_TRYING_AGAIN = ("RequestError", "InventoryError", "PlacementError", "RenderError")
 _WORTH_TRYING_AGAIN = ("SourceError", "StorageError")
@@ -37,9 +46,11 @@ def _number(name: str, usual: int) -> int:
     Raises:
         ValueError: it is none above zero; the DAG file is then not loaded, and Airflow shows why.
     """
-    given = os.environ.get(name, "").strip() or str(usual)
+    given = os.environ.get(name, "").strip()
+    if not given:
+        return usual
     if not given.isdecimal() or not int(given):
-        msg = f"{name}: {given!r} is refused: write a whole number above zero, or leave it out for {usual}"
+        msg = f"{name}: {given!r} is refused: write a whole number above zero, or leave it out for {usual or 'none'}"
         raise ValueError(msg)
     return int(given)
 
@@ -49,16 +60,34 @@ def approval_deadline() -> datetime.timedelta:
     return datetime.timedelta(hours=_number("KAFKA_CAPACITY_APPROVAL_HOURS", 72))
 
 
+def _task_timeout() -> datetime.timedelta:
+    return datetime.timedelta(hours=_number("KAFKA_CAPACITY_TASK_HOURS", 6))
+
+
 def max_runs() -> int:
     """Return how many runs of plans may be under way, those that wait for an approval among them."""
     return _number("KAFKA_CAPACITY_MAX_RUNS", 50)
+
+
+def run_limits() -> dict[str, Any]:
+    """Return how long a run of our DAGs may take, and when its owner is told that it is late."""
+    usual = approval_deadline() + 4 * _task_timeout()
+    hours = _number("KAFKA_CAPACITY_RUN_HOURS", round(usual / datetime.timedelta(hours=1)))
+    limits: dict[str, Any] = {"dagrun_timeout": datetime.timedelta(hours=hours)}
+    if late_minutes := _number("KAFKA_CAPACITY_LATE_MINUTES", 0):
+        limits["deadline"] = DeadlineAlert(
+            reference=DeadlineReference.DAGRUN_QUEUED_AT,
+            interval=datetime.timedelta(minutes=late_minutes),
+            callback=AsyncCallback(mail_that_a_run_is_late),
+        )
+    return limits
 
 
 def task_defaults() -> dict[str, Any]:
     """Return the ``default_args`` of our DAGs."""
     return {
         "owner": "kafka-capacity",
-        "execution_timeout": datetime.timedelta(hours=_number("KAFKA_CAPACITY_TASK_HOURS", 6)),
+        "execution_timeout": _task_timeout(),
         # What is nearest to its end goes first: one cluster's report is there before the next one's is begun.
         "weight_rule": "upstream",
         "retries": 2,

@@ -216,10 +216,22 @@ def test_an_approval_has_a_deadline_and_is_asked_for_by_mail(bag):
     assert asked["notifiers"]
 
 
+def test_a_run_has_a_deadline_where_the_deployment_says_so(services, monkeypatch):
+    from kafka_capacity_airflow.task_defaults import run_limits
+
+    assert "deadline" not in run_limits()
+    monkeypatch.setenv("KAFKA_CAPACITY_LATE_MINUTES", "90")
+    deadline = run_limits()["deadline"]
+    assert deadline.interval.total_seconds() == 5400
+    assert deadline.callback.path == "kafka_capacity_airflow.notices.mail_that_a_run_is_late"
+
+
 def test_there_are_brakes(bag):
     from kafka_capacity_airflow.pool import spark_pool
 
     for dag in bag.dags.values():
+        # Longer than an approval may take, and the tasks before and after it.
+        assert dag.dagrun_timeout.total_seconds() == 96 * 3600
         for task in dag.tasks:
             on_spark = "SparkOperator" in task.task_type
             assert task.pool == (spark_pool() if on_spark else "default_pool"), task.task_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import email
 import json
 import os
 import re
@@ -30,6 +31,7 @@ RUN_SECONDS = 1200
 ANSWER_SECONDS = 120
 BY_HAND = {"AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "False"}
 """No run but those that a test asks for."""
+LATE = {"KAFKA_CAPACITY_LATE_MINUTES": "1"}
 
 
 class Ui:
@@ -100,7 +102,7 @@ def airflow(tmp_path_factory):
     process = subprocess.Popen(
         [sys.executable, "-m", "local.up", "--state", str(state), "--port", str(port), "--s3-port", "0"],
         cwd=ROOT,
-        env={**kept, "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": "1", **BY_HAND},
+        env={**kept, "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": "1", **BY_HAND, **LATE},
         stdout=(state / "up.log").open("wb"),
         stderr=subprocess.STDOUT,
     )
@@ -127,6 +129,12 @@ def released(state):
     return list((state / "s3" / "kafka-capacity" / "capacity" / "reports").rglob("reassignment/reassignment.json"))
 
 
+def subjects(state):
+    """What the mails of all runs are about."""
+    mails = [email.message_from_bytes(path.read_bytes()) for path in (state / "mail").glob("*.eml")]
+    return {"".join(mail["Subject"].splitlines()) for mail in mails}
+
+
 def test_bad_values_are_refused_by_the_api_with_the_field(airflow):
     _, ui = airflow
     answer = ui.trigger({"cluster": "metrics-uneven", "broker_counts": [0]})
@@ -139,6 +147,8 @@ def test_a_refused_plan_releases_nothing_and_an_approved_one_its_files(airflow):
     conf = {"cluster": "metrics-uneven", "broker_counts": [10], "is_approval_required": True, **UNEVEN_GROUPS}
 
     refused = ui.trigger(conf).json()["dag_run_id"]
+    late = f"[kafka-capacity] late: kafka_capacity_plan ({refused})"
+    ui.wait("told that nobody has answered", lambda: late in subjects(state))
     ui.answer_approval(refused, "Reject")
     assert ui.wait_for_end(refused) == "success"
     assert ui.states(refused)["plan.release_plan_files"] == "skipped"
