@@ -13,6 +13,8 @@ import pytest
 from kafka_capacity.errors import InventoryError, PlacementError, RequestError
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
+from tests.one_spark import one_spark
+from tests.small_requests import UNEVEN_GROUPS
 
 pytestmark = pytest.mark.airflow
 
@@ -34,21 +36,38 @@ def snapshots(tmp_path_factory):
     return root
 
 
-@pytest.mark.usefixtures("in_one_spark")
-def test_one_that_cannot_be_read_costs_the_others_nothing_and_is_told_once(services, snapshots, monkeypatch):
-    from airflow.models.asset import AssetEvent
-    from airflow.utils.session import create_session
-
+@pytest.fixture(scope="module")
+def run_of_fleet(services, snapshots):
+    """A function that runs a DAG for three clusters, one of which cannot be read, and returns the run and its mails."""
     from local.airflow_runs import run_dag
 
     settings = [
         {"name": name, "source": "files", "uri": str(snapshots / folder)}
         for name, folder in (("north", "north"), ("nowhere", "missing"), ("south", "south"))
     ]
-    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps(settings))
-    mails = len(services.mail.messages())
-    run = run_dag("kafka_inventory", {"ds": DAY})
 
+    def run(dag_id, params):
+        before = len(services.mail.messages())
+        with pytest.MonkeyPatch.context() as patched, one_spark():
+            patched.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps(settings))
+            done = run_dag(dag_id, params)
+        mails = services.mail.messages()[before:]
+        return done, [email.message_from_bytes(path.read_bytes(), policy=email.policy.default) for path in mails]
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def fleet(run_of_fleet):
+    """The run that staged them, and its mails."""
+    return run_of_fleet("kafka_inventory", {"ds": DAY})
+
+
+def test_one_that_cannot_be_read_costs_the_others_nothing_and_is_told_once(fleet):
+    from airflow.models.asset import AssetEvent
+    from airflow.utils.session import create_session
+
+    run, (mail,) = fleet
     assert run.state == "failed"
     for task in ("stage_inventory", "describe_traffic", "announce"):
         found = states_of(run, task)
@@ -58,9 +77,24 @@ def test_one_that_cannot_be_read_costs_the_others_nothing_and_is_told_once(servi
         events = session.query(AssetEvent).filter(AssetEvent.source_run_id == run.run_id).all()
         landed = sorted((event.extra["cluster"], event.extra["ds"]) for event in events)
     assert landed == [("north", DAY), ("south", DAY)]
-    (mail,) = services.mail.messages()[mails:]
-    text = mail.read_text()
-    assert "failed: nowhere, kafka_inventory.stage_inventory" in text.replace("\n ", " ")
+    assert "failed: nowhere, kafka_inventory.stage_inventory" in mail["Subject"]
+
+
+@pytest.mark.usefixtures("fleet")
+def test_a_run_without_a_cluster_plans_every_one_that_has_an_inventory(run_of_fleet):
+    run, mails = run_of_fleet("kafka_capacity_plan", UNEVEN_GROUPS)
+    assert run.state == "failed"
+    (state,) = states_of(run, "check_that_all_are_planned").values()
+    assert state == "failed"
+    assert states_of(run, "plan.email_report") == {"north": "success", "south": "success"}
+    (failure,) = [mail for mail in mails if "check_that_all_are_planned" in mail["Subject"]]
+    assert "nowhere" in failure.get_body(("html",)).get_content()
+    reports = [mail for mail in mails if mail is not failure]
+    assert sorted(mail["Subject"].split(":")[0] for mail in reports) == [
+        "[kafka-capacity] north",
+        "[kafka-capacity] south",
+    ]
+    assert {mail["To"] for mail in reports} == {"platform-team@example.net"}
 
 
 def test_a_live_cluster_is_read_for_no_other_day(services):
