@@ -9,6 +9,7 @@
     scores/cluster={c}/ds={ds}/…
     untold/cluster={c}/plan={id}/run={id}.json
     told/cluster={c}/plan={id}.json
+    lifecycle/cluster={c}.json
     refusals/{id}.json
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
@@ -142,6 +143,11 @@ def untold_key(cluster: str, plan_id: str, run_id: str) -> str:
 def told_key(cluster: str, plan_id: str) -> str:
     """Return the key of the note of who was told of a plan's report, and by which run."""
     return f"told/cluster={encode_value(cluster)}/plan={encode_value(plan_id)}.json"
+
+
+def lifecycle_key(cluster: str) -> str:
+    """Return the key of what became of a cluster's problems and recommendations."""
+    return f"lifecycle/cluster={encode_value(cluster)}.json"
 
 
 def refusal_key(run: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_capacity.health.problem import Severity
+from kafka_capacity.plan.lifecycle import followed
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural
 
@@ -29,18 +29,23 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
 
     Returns:
         ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new`` and ``resolved``, the
-        problems; ``method``, a sentence on who changed: the cluster, or the way it is looked at.
+        problems, and their ``new_ids`` and ``resolved_ids``; ``is_alike``, whether both were asked the same;
+        ``method``, a sentence on who changed: the cluster, or the way it is looked at.
     """
     if earlier is None or not is_comparable(earlier):
         return None
     before, after = earlier["verdict"], now["verdict"]
     old, new = _problems(before), _problems(after)
     lines = [{"label": label, "text": text} for label, text in _lines(before, after)]
+    come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     return {
         "since": earlier["ds"],
         "lines": lines,
-        "new": [text for code, text in new.items() if code not in old],
-        "resolved": [text for code, text in old.items() if code not in new],
+        "new": [new[key] for key in come],
+        "new_ids": come,
+        "resolved": [old[key] for key in gone],
+        "resolved_ids": gone,
+        "is_alike": _request(earlier) == _request(now),
         "method": _method(earlier, now),
     }
 
@@ -99,12 +104,9 @@ def _later(verdict: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _problems(verdict: Mapping[str, Any]) -> dict[str, str]:
-    """Return the problems that matter by their code, which stays when the figures in their sentences change."""
-    return {
-        str(one["code"]): f"{str(one['message']).rstrip('.')}."
-        for one in verdict["problems"]
-        if one["severity"] != Severity.INFO
-    }
+    """Return the problems that matter by their id, which stays when the figures in their sentences change."""
+    problems = followed({"problems": verdict["problems"]})
+    return {key: f"{str(one['message']).rstrip('.')}." for key, one in problems.items()}
 
 
 def _method(earlier: Report, now: Report) -> str:

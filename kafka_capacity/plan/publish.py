@@ -36,6 +36,7 @@ from kafka_capacity.objects.manifest import read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
+from kafka_capacity.plan.lifecycle import keep_observed, read_entries
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.plan_dataset import (
     DECISION,
@@ -60,7 +61,8 @@ REPORT_JSON = "report.json"
 def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """Render the report of a simulated plan and store it; the same plan gives the same bytes.
 
-    What names the cluster's reports that could not be mailed so far is all that comes from elsewhere.
+    What names the cluster's reports that could not be mailed so far, and what became of its problems, is all that comes
+    from elsewhere.
 
     Returns:
         The verdict, as in the report.
@@ -74,10 +76,12 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     inputs = report_inputs(store, pinned, read_plan(store, pinned))
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
-    rendered = render_all(inputs, decision, last=last_report(store, pinned))
+    entries = read_entries(store, pinned.cluster)
+    rendered = render_all(inputs, decision, last=last_report(store, pinned), entries=entries)
     documents = {DECISION: canonical_json(decision), **rendered.files()}
     facts = {**pinned.as_dict(), "subject": rendered.subject}
     _write(store, pinned.report_prefix, REPORT_KIND, documents, facts, kept_folders=(PLAN_FILES_FOLDER,))
+    keep_observed(store, decision, json.loads(rendered.report_json)["changes"])
     return dict(rendered.verdict)
 
 

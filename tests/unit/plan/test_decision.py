@@ -67,6 +67,8 @@ def test_page_and_released_files_show_what_was_decided(both):
     report = json.loads(read_published(store, pinned, "report.json"))
     assert json.loads(read_published(store, pinned, DECISION)) == decision
     shown = report["verdict"]
+    for action in shown["actions"]:
+        assert action.pop("state") == "new"
     assert {name: shown[name] for name in ("status", "headline", "reasons", "actions", "recommendation")} == {
         name: decision[name] for name in ("status", "headline", "reasons", "actions", "recommendation")
     }
