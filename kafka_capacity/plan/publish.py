@@ -120,9 +120,9 @@ def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None
     """
 
     def is_other(one: tuple[str, str]) -> bool:
-        return bool(_request(store, request_key(pinned.cluster, *one)) != request)
+        return bool(read_request(store, request_key(pinned.cluster, *one)) != request)
 
-    request = _request(store, pinned.request_key)
+    request = read_request(store, pinned.request_key)
     earlier = [one for one in list_reports(store, pinned.cluster) if one[0] < pinned.ds]
     for day in sorted({ds for ds, _ in earlier}, reverse=True):
         for one in sorted((one for one in earlier if one[0] == day), key=is_other):
@@ -141,7 +141,7 @@ def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
         return None
 
 
-def _request(store: ObjectStore, key: str) -> Any:
+def read_request(store: ObjectStore, key: str) -> Any:
     """Return what a plan was asked; ``None`` where that is not kept."""
     try:
         return read_with_own_hash(store, key, json.loads)["request"]
@@ -174,8 +174,13 @@ def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     Raises:
         StorageError: nothing has been decided yet, or by a version that this program does not read.
     """
-    prefix = pinned.plan_prefix + DECISION_FOLDER
-    manifest = read_manifest(store, prefix, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    return decision_below(store, pinned.plan_prefix)
+
+
+def decision_below(store: ObjectStore, prefix: str) -> dict[str, Any]:
+    """Read what was decided about the plan below a prefix, as :func:`read_decision` does."""
+    folder = prefix + DECISION_FOLDER
+    manifest = read_manifest(store, folder, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
     return dict(json.loads(read_document(store, manifest, DECISION)))
 
 
