@@ -12,6 +12,7 @@ from kafka_capacity.text import format_usd, plural
 
 Report = Mapping[str, Any]
 
+METHOD_IS_SAME = "Asked alike and by the same method: what differs is the cluster."
 _METHOD = {"code_version": "version", "model_version": "model"}
 
 
@@ -29,8 +30,9 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
 
     Returns:
         ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new`` and ``resolved``, the
-        problems, and their ``new_ids`` and ``resolved_ids``; ``is_alike``, whether both were asked the same;
-        ``method``, a sentence on who changed: the cluster, or the way it is looked at.
+        problems, and their ``new_ids`` and ``resolved_ids``; ``passed``, which steps were due since; ``is_alike``,
+        whether both were asked the same; ``method``, a sentence on who changed: the cluster, or the way it is looked
+        at.
     """
     if earlier is None or not is_comparable(earlier):
         return None
@@ -45,6 +47,7 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
         "new_ids": come,
         "resolved": [old[key] for key in gone],
         "resolved_ids": gone,
+        "passed": _passed(earlier, now),
         "is_alike": _request(earlier) == _request(now),
         "method": _method(earlier, now),
     }
@@ -105,6 +108,16 @@ def _later(verdict: Mapping[str, Any]) -> dict[int, str]:
     return {int(one["broker_count"]): str(one["from_day"]) for one in steps[1:]}
 
 
+def _passed(earlier: Report, now: Report) -> list[str]:
+    """Return the steps of the earlier report whose day has come since, and that were not taken."""
+    count = now["verdict"].get("today", {}).get("broker_count", 0)
+    return [
+        f"{wanted:,} brokers were needed by {day}; there are {count:,}."
+        for wanted, day in _later(earlier["verdict"]).items()
+        if earlier["ds"] < day <= now["ds"] and count < wanted
+    ]
+
+
 def _problems(verdict: Mapping[str, Any]) -> dict[str, str]:
     """Return the problems that matter by their id, which stays when the figures in their sentences change."""
     problems = followed({"problems": verdict["problems"]})
@@ -123,7 +136,7 @@ def _method(earlier: Report, now: Report) -> str:
         changed.append(f"asked with other {', '.join(asked)}")
     if changed:
         return f"The method changed ({'; '.join(changed)}): differences may come from that, not from the cluster."
-    return "Asked alike and by the same method: what differs is the cluster."
+    return METHOD_IS_SAME
 
 
 def _request(report: Report) -> set[tuple[str, str]]:

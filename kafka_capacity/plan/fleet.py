@@ -22,6 +22,7 @@ from kafka_capacity.objects.object_store import content_type_of
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.changes import sizing_figure, verdict_words
 from kafka_capacity.plan.lifecycle import followed, read_entries, with_states
+from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
 from kafka_capacity.plan.publish import decision_below, read_request
 from kafka_capacity.plan.section.request import is_default
 from kafka_capacity.report.render import render_page
@@ -45,11 +46,11 @@ class Standing:
 def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     """Return what the newest plan of a cluster that was decided about says.
 
-    Of several of one day the one counts that was asked with the fewest parameters of its own. One that cannot be read
+    Of several of one day the one counts that was asked with the fewest parameters of its own, of these the last. One that cannot be read
     is not passed over for an older one: that would look as if nothing was new.
     """
     for ds, plans in newest_plans(store, cluster):
-        for plan_id in sorted(plans, key=lambda one: _own_parameters(store, request_key(cluster, ds, one))):
+        for plan_id in sorted(plans, key=lambda one: _usual_first(store, cluster, ds, one)):
             try:
                 decision = decision_below(store, plan_prefix(cluster, ds, plan_id))
                 told = with_states(decision, read_entries(store, cluster))
@@ -62,9 +63,11 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     return Standing(cluster=cluster, ds=next(reversed(list_inventory_days(store, cluster)), ""))
 
 
-def _own_parameters(store: ObjectStore, key: str) -> int:
-    request = read_request(store, key) or {}
-    return sum(not is_default(name, value) for name, value in request.items())
+def _usual_first(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> tuple[int, float]:
+    request = read_request(store, request_key(cluster, ds, plan_id)) or {}
+    written = store.list_objects(plan_prefix(cluster, ds, plan_id) + DECISION_FOLDER)
+    own = sum(not is_default(name, value) for name, value in request.items())
+    return own, -max((one.written for one in written.values()), default=0.0)
 
 
 def fleet(store: ObjectStore) -> dict[str, Any]:

@@ -207,6 +207,25 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
     )
 
 
+def published_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Return the data of a published report.
+
+    Raises:
+        StorageError: it has not been published.
+    """
+    return _read_report(store, _report_manifest(store, pinned))
+
+
+def _report_manifest(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
+    return read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+
+
+def _read_report(store: ObjectStore, manifest: Manifest) -> dict[str, Any]:
+    from kafka_capacity.report.render import read_report
+
+    return read_report(read_document(store, manifest, REPORT_JSON))
+
+
 def mail_report(
     store: ObjectStore,
     pinned: PinnedPlan,
@@ -222,10 +241,9 @@ def mail_report(
     The run that sends it is part of its id: mail programs take two messages with one id for one.
     """
     from kafka_capacity.report.email import build_email
-    from kafka_capacity.report.render import read_report
 
-    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-    report = read_report(read_document(store, manifest, REPORT_JSON))
+    manifest = _report_manifest(store, pinned)
+    report = _read_report(store, manifest)
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
     folder = "images/"
     images = {

@@ -133,22 +133,39 @@ def test_the_message_reached_a_real_server_with_the_verdict_first(planned):
     assert "image/png" in kinds
 
 
+def test_all_clusters_are_on_one_page_and_what_is_open_is_kept(planned):
+    services, run, _ = planned
+    root = services.state / "s3" / "kafka-capacity" / "capacity"
+    page = (root / "reports" / "index.html").read_text()
+    link = re.search(r'<a href="(cluster=shop-eu/ds=[^"]+)"', page)
+    assert link is not None
+    assert (root / "reports" / link[1]).is_file()
+    assert "Never planned" in page  # metrics-uneven
+    kept = json.loads((root / "lifecycle" / "cluster=shop-eu.json").read_text())
+    assert kept["entries"]["disk-over-limit"]["first"] == kept["day"]
+    assert {task: states(run)[task] for task in ("write_fleet_page", "plan.tell")} == {
+        "write_fleet_page": "success",
+        "plan.tell": "success",
+    }
+
+
 @pytest.mark.usefixtures("in_one_spark")
 def test_the_same_request_again_gives_the_same_keys_and_bytes(planned):
     from local.airflow_runs import run_dag
 
     services, _, _ = planned
-    before = {kind: objects_below(services, kind) for kind in ("requests", "plans", "reports")}
+    kinds = ("requests", "plans", "reports/cluster=shop-eu")
+    before = {kind: objects_below(services, kind) for kind in kinds}
     # Who reads it is not part of what it is.
     run = run_dag(
         "kafka_capacity_plan",
         {"cluster": "shop-eu", "broker_counts": [15, 12], "recipients": ["other@example.net"], **CHANGES, **FEW_GROUPS},
     )
     assert run.state == "success", states(run)
-    after = {kind: objects_below(services, kind) for kind in ("requests", "plans", "reports")}
+    after = {kind: objects_below(services, kind) for kind in kinds}
     added = {kind: set(after[kind]) - set(before[kind]) for kind in after}
     changed = {kind: [k for k in before[kind] if after[kind].get(k) != before[kind][k]] for kind in after}
-    assert changed == {"requests": [], "plans": [], "reports": []}
+    assert changed == dict.fromkeys(kinds, [])
     # The order of the counts was another one: another request, so a plan of its own is added beside.
     assert all(len(keys) >= 1 for keys in added.values())
 
