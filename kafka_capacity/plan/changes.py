@@ -68,7 +68,7 @@ def gist(changes: Mapping[str, Any] | None) -> str:
 def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     pairs = (
         ("Brokers now", *(_count_now(one) for one in (before, after))),
-        ("Verdict", *(verdict_words(one) for one in (before, after))),
+        ("Verdict", *(_verdict(one) for one in (before, after))),
         ("Today’s run out", *(sizing_figure(one, "runs_out") for one in (before, after))),
         ("A month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
     )
@@ -87,8 +87,7 @@ def _count_now(verdict: Mapping[str, Any]) -> str:
     return "none fits" if count is None else f"{count:,}"
 
 
-def verdict_words(verdict: Mapping[str, Any]) -> str:
-    """Return the verdicts on the months to come and on the move, in few words."""
+def _verdict(verdict: Mapping[str, Any]) -> str:
     badges = [verdict["badge"], *([verdict["sizing"]["badge"]] if verdict.get("sizing") else [])]
     words = (str(one["text"]).split(" ", 1)[-1] for one in reversed(badges))
     return ", ".join(f"{one[:1].lower()}{one[1:]}" for one in words)

@@ -20,16 +20,18 @@ from kafka_capacity.objects.keys import (
 )
 from kafka_capacity.objects.object_store import content_type_of
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.changes import sizing_figure, verdict_words
+from kafka_capacity.plan.changes import sizing_figure
 from kafka_capacity.plan.lifecycle import followed, read_entries, with_states
 from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
 from kafka_capacity.plan.publish import decision_below, read_request
 from kafka_capacity.plan.section.request import is_default
 from kafka_capacity.report.render import render_page
 from kafka_capacity.text import format_usd, plural
+from kafka_capacity.text.names import clipped
 
 log = logging.getLogger(__name__)
 
+PROBLEM_LENGTH = 160  # a longer one is cut: the report has it whole
 _RANK = {"bad": 0, "warn": 1, "note": 2, "good": 3}
 
 
@@ -46,8 +48,8 @@ class Standing:
 def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     """Return what the newest plan of a cluster that was decided about says.
 
-    Of several of one day the one counts that was asked with the fewest parameters of its own, of these the last. One that cannot be read
-    is not passed over for an older one: that would look as if nothing was new.
+    Of several of one day the one counts that was asked with the fewest parameters of its own, of these the last. One
+    that cannot be read is not passed over for an older one: that would look as if nothing was new.
     """
     for ds, plans in newest_plans(store, cluster):
         for plan_id in sorted(plans, key=lambda one: _usual_first(store, cluster, ds, one)):
@@ -95,11 +97,11 @@ def _row(standing: Standing) -> dict[str, str]:
     return {
         **row,
         "kind": shown["kind"],
-        "verdict": verdict_words(decision),
+        "verdict": shown["text"],
         "approve": decision["box"]["approve"],
         "runs_out": sizing_figure(decision, "runs_out"),
         "usd": _usd(decision),
-        "problem": worst.get("message", ""),
+        "problem": clipped(worst.get("message", ""), PROBLEM_LENGTH),
         "state": worst.get("state", ""),
     }
 

@@ -153,14 +153,23 @@ def done_words(
     return found
 
 
-def done_lines(
+def followed_lines(
     entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> list[dict[str, str]]:
-    """Return what :func:`done_words` found as lines of ``label`` and ``text``; nothing that only is not found again."""
-    return [
+    """Return what was done, and how what is due or claimed stands, as lines of ``label`` and ``text``.
+
+    Problems that only are not found again are not among them, nor is what is new.
+    """
+    done = [
         {"label": "Done", "text": f"{entries[key]['text'].rstrip('.')}: {effect}."}
         for key, effect in done_words(entries, decision, changes).items()
         if effect != GONE
+    ]
+    return done + [
+        {"label": f"{row['about'][:1].upper()}{row['about'][1:]}", "text": state}
+        for row in decision["actions"]
+        if (state := state_words(entries.get(row["id"]), row, decision["ds"])) != "new"
+        and (row["by"] is None or not state.startswith("open") or "claimed" in state)
     ]
 
 

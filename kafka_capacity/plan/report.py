@@ -11,7 +11,7 @@ from typing import Any
 from kafka_capacity import questions
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.plan.changes import changes_since, gist
-from kafka_capacity.plan.lifecycle import CLUSTER, Entry, done_lines, with_states
+from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, with_states
 from kafka_capacity.plan.section.findings import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS, anchor_of
 from kafka_capacity.report.inputs import ReportInputs
@@ -64,7 +64,7 @@ def build_report(
     changes = changes_since(last, report)
     if changes is not None:
         report["verdict"]["subject"] += f": {gist(changes)}"
-        changes["done"] = done_lines(entries or {}, decision, changes)
+        changes["followed"] = followed_lines(entries or {}, decision, changes)
     return {**report, "changes": changes}
 
 

@@ -165,7 +165,7 @@ def test_the_same_request_again_gives_the_same_keys_and_bytes(planned):
     after = {kind: objects_below(services, kind) for kind in kinds}
     added = {kind: set(after[kind]) - set(before[kind]) for kind in after}
     changed = {kind: [k for k in before[kind] if after[kind].get(k) != before[kind][k]] for kind in after}
-    assert changed == dict.fromkeys(kinds, [])
+    assert changed == {kind: [] for kind in kinds}
     # The order of the counts was another one: another request, so a plan of its own is added beside.
     assert all(len(keys) >= 1 for keys in added.values())
 

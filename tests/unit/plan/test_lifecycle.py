@@ -14,8 +14,8 @@ from kafka_capacity.plan.lifecycle import (
     Said,
     Verb,
     after_saying,
-    done_lines,
     entries_of,
+    followed_lines,
     keep_observed,
     keep_said,
     observed,
@@ -34,7 +34,14 @@ FULL = {
 BEHIND = {**FULL, "code": "groups-behind", "severity": "warning", "where": "group etl", "text": "etl is behind."}
 RISK = {**BEHIND, "code": "groups-at-risk", "question": "consumers", "text": "2 groups are at risk."}
 NOTE = {**FULL, "code": "sizes-of-one-day", "severity": "info", "where": "the plan"}
-HAVE = {"id": "have-15-brokers", "code": "brokers", "text": "Have 15 brokers.", "broker_count": 15}
+HAVE = {
+    "id": "have-15-brokers",
+    "code": "brokers",
+    "text": "Have 15 brokers.",
+    "broker_count": 15,
+    "about": "have 15 brokers",
+    "by": None,
+}
 
 
 def decided(ds, problems, actions=(), *, brokers=12, disk=0.95, usd=13_140.0):
@@ -123,7 +130,7 @@ def test_what_there_is_not_cannot_be_claimed(document, first):
 
 def test_what_was_done_has_the_effect_that_was_measured(document):
     after = decided("2026-11-15", [BEHIND], brokers=15, disk=0.71, usd=16_425.0)
-    lines = done_lines(entries_of(document), after, changed("disk-over-limit"))
+    lines = followed_lines(entries_of(document), after, changed("disk-over-limit"))
     effect = "12 brokers → 15 brokers, the fullest disk 95.0 % → 71.0 %, $13,140 a month → $16,425 a month."
     assert lines == [
         {"label": "Done", "text": f"2 brokers are over the limit: {effect}"},
@@ -132,10 +139,10 @@ def test_what_was_done_has_the_effect_that_was_measured(document):
     kept = observed(document, after, changed("disk-over-limit"))
     assert entries_of(kept)["disk-over-limit"]["done"]["on"] == "2026-11-15"
     # The same report once more says and keeps the same.
-    assert done_lines(entries_of(kept), after, changed("disk-over-limit")) == lines
+    assert followed_lines(entries_of(kept), after, changed("disk-over-limit")) == lines
     assert observed(kept, after, changed("disk-over-limit")) == kept
     week = decided("2026-11-22", [BEHIND], brokers=15)
-    assert done_lines(entries_of(kept), week, changed()) == []
+    assert followed_lines(entries_of(kept), week, changed()) == []
     # What comes back is new, and nobody's.
     assert states(kept, decided("2026-11-22", [FULL])) == {"disk-over-limit": "new"}
     back = observed(kept, decided("2026-11-22", [FULL]), changed())
@@ -143,7 +150,7 @@ def test_what_was_done_has_the_effect_that_was_measured(document):
 
 
 def test_what_is_asked_for_no_more_is_not_called_reached(document):
-    lines = done_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
+    lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
     assert lines == [{"label": "Done", "text": "Have 15 brokers: asked for no more; there are 12 brokers."}]
 
 
@@ -201,3 +208,16 @@ def test_ids_stay_when_figures_change_and_tell_several_of_a_kind_apart():
 def test_what_a_newer_release_keeps_is_refused(document):
     with pytest.raises(StorageError, match=r"version 9; this release reads 'kafka-capacity-lifecycle' version 1"):
         entries_of({**document, "version": 9})
+
+
+def test_what_is_due_or_claimed_stands_with_what_changed(document):
+    later = {**HAVE, "id": "have-18-brokers", "about": "have 18 brokers", "by": "2027-05-01"}
+    first = decided("2026-11-01", [], [HAVE, later])
+    document = observed(None, first, None)
+    assert followed_lines(entries_of(document), first, changed()) == []
+    week = decided("2026-11-08", [], [HAVE, later])
+    due = {"label": "Have 15 brokers", "text": "open for 1 week"}
+    assert followed_lines(entries_of(document), week, changed()) == [due]
+    claimed = say(document, first, Verb.CLAIM, "have-18-brokers")
+    bought = {"label": "Have 18 brokers", "text": "open for 1 week, claimed by ana on 2026-11-02"}
+    assert followed_lines(entries_of(claimed), week, changed()) == [due, bought]
