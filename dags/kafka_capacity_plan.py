@@ -4,12 +4,11 @@ The same for its consumer groups: what happens to them with other member counts,
 months to come: how many brokers of which kind the expected traffic needs, by when, and what they cost. And what breaks
 when brokers, racks or controllers die, today and after the change.
 
-Pins an inventory, simulates placements, rebalances, sizes and losses side by side in one Spark application, renders the
-report, mails it, and releases the reassignment files, after an approval where one is asked for; no file waits for a
-mail. The same request on the same inventory is the same plan: the same keys, the same bytes.
+Pins an inventory, simulates all of it side by side in one Spark application, renders the report, mails it, tells chats
+and pagers what is new, and releases the reassignment files, after an approval where one is asked for; no file waits for
+a mail. In the end one page has all clusters. The same request on the same inventory is the same plan.
 
-Runs weekly with the defaults for every cluster of the deployment; start it by hand to plan one cluster with parameters
-of your own.
+Runs weekly with the defaults for every cluster of the deployment; start it by hand to plan one with parameters.
 """
 
 from __future__ import annotations
@@ -77,39 +76,45 @@ with DAG(
     @task(map_index_template=_CLUSTER + "{{ untold | default('') }}", **mail_retries())
     def email_report(pinned: dict, params: dict, dag_run: object, ti: object) -> dict[str, str]:
         """Mail the report; nothing waits for that. Who could not be told stands in the task's name and its result."""
-        from airflow.sdk import get_current_context
-
         from kafka_capacity_airflow import steps
 
         run = {"run_id": dag_run.run_id, "run_after": dag_run.run_after}
-        untold = steps.email_report(pinned, params, **run, is_last_try=ti.try_number > ti.max_tries)
-        get_current_context()["untold"] = f", not told: {', '.join(untold)}" if untold else ""
-        return untold
+        return steps.email_report_named(pinned, params, **run, is_last_try=ti.try_number > ti.max_tries)
+
+    @task(map_index_template=_CLUSTER, **mail_retries())
+    def tell(pinned: dict, dag_run: object) -> list[str]:
+        """Tell chats and pagers what is new, if anything is; nothing waits for that."""
+        from kafka_capacity_airflow import steps
+
+        return steps.tell(pinned, run_id=dag_run.run_id)
+
+    @task(trigger_rule="all_done")
+    def write_fleet_page() -> str:
+        """Write the page over all clusters, whichever reports were rendered; no approval is waited for."""
+        from kafka_capacity_airflow import steps
+
+        return steps.write_fleet()
 
     @task(map_index_template=_CLUSTER)
     def release_plan_files(pinned: dict, params: dict, ti: object) -> list[str]:
         """Put the reassignment files beside the report, unless an approval was asked for and refused."""
-        from airflow.sdk.exceptions import AirflowSkipException
-
         from kafka_capacity_airflow import steps
-        from kafka_capacity_airflow.approval import is_released
 
-        if not is_released(ti, params):
-            raise AirflowSkipException("the plan was not approved")
-        return steps.release(pinned)
+        return steps.release_if_approved(pinned, params, ti)
 
     @task_group
-    def plan(pinned: dict) -> None:
-        """One cluster's plan."""
+    def plan(pinned: dict) -> object:
+        """One cluster's plan; returns what has its report."""
         named = {"pinned": pinned, "map_index_template": _CLUSTER_OF_OPERATOR}
         simulate = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pool=spark_pool(), **named)
         render = RenderReportOperator(task_id="render_report", **named)
         approve = OptionalApprovalOperator(task_id="approve", **named)
         simulate >> seal_plan(pinned=pinned) >> render >> approve >> release_plan_files(pinned=pinned)
-        render >> email_report(pinned=pinned)
+        render >> [email_report(pinned=pinned), tell(pinned=pinned)]
+        return render
 
     pinned_plans = pin()
-    plan.expand(pinned=pinned_plans)
+    plan.expand(pinned=pinned_plans) >> write_fleet_page()
     pinned_plans >> check_that_all_are_planned()
     # After the tasks: each would else keep a copy of them all, and the stored DAG would be ten times as large.
     dag.params.update(plan_params())

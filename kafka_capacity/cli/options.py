@@ -16,6 +16,9 @@ SnapshotFormat = Annotated[Literal["parquet", "json"], typer.Option("--format", 
 _OUT = typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")
 NeededFolder = Annotated[str, _OUT]
 OutFolder = Annotated[str | None, _OUT]
+StorePlace = Annotated[
+    str, typer.Argument(metavar="STORE", help="Where the scheduled plans are: s3://bucket/prefix, or a folder.")
+]
 MaxRows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")]
 HasToFit = Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, the answer, and errors.")]

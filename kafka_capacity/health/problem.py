@@ -48,6 +48,7 @@ class Problem:
     # inventory is wrong in
     where: str
     message: str  # a sentence with the figure that makes it matter, without a period
+    about: str = ""  # which of its kind, where there may be several at once: in words that stay, for machines
     remedy: str = ""  # what to do, `""` where the message says it
     figure: Figure | None = None  # the worst of it in numbers, `None` where there are none
     partitions: int = 0  # how many partitions it is about, 0 where it is about none
@@ -74,6 +75,7 @@ class Problem:
         """Return plain data: severity, code, where and message, and whatever else there is to say."""
         figure = self.figure
         more = {
+            "about": self.about,
             "remedy": self.remedy,
             "figure": figure and {"needed": figure.needed, "available": figure.available, "unit": figure.unit},
             "partitions": self.partitions,
@@ -103,6 +105,7 @@ class Problem:
             code=row["code"],
             where=row["where"],
             message=row["message"],
+            about=row.get("about") or "",
             remedy=row.get("remedy") or row.get("mend") or "",  # ``mend`` until schema version 1 of ``doctor.json``
             figure=figure and Figure(figure["needed"], figure["available"], figure["unit"]),
             partitions=row.get("partitions") or 0,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,7 +244,10 @@ def proposed_problems(
         factor = replication_factor
         if one.replication_factor is not None:
             factor = np.full_like(replication_factor, one.replication_factor)
-        found += new_rack_problems(observed, one.target, what=what)
-        found += changed_rack_problems(observed, one.target, what=what)
-        found += rack_problems(one.target, factor, what=what, rack_rule=one.rack_rule)
+        of_it = (
+            *new_rack_problems(observed, one.target, what=what),
+            *changed_rack_problems(observed, one.target, what=what),
+            *rack_problems(one.target, factor, what=what, rack_rule=one.rack_rule),
+        )
+        found += [replace(problem, about=what) for problem in of_it]
     return found

@@ -3,12 +3,14 @@
     inventory/cluster={c}/ds={YYYY-MM-DD}/…
     plans/cluster={c}/ds={ds}/plan={id}/…
     reports/cluster={c}/ds={ds}/plan={id}/…
+    reports/index.html
     requests/cluster={c}/ds={ds}/plan={id}/request.json
     history/cluster={c}/day={YYYY-MM-DD}/…
     profiles/cluster={c}/ds={ds}/…
     scores/cluster={c}/ds={ds}/…
     untold/cluster={c}/plan={id}/run={id}.json
     told/cluster={c}/plan={id}.json
+    lifecycle/cluster={c}.json
     refusals/{id}.json
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
@@ -17,6 +19,7 @@ Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
 from kafka_capacity.errors import RequestError
@@ -79,6 +82,18 @@ def report_prefix(cluster: str, ds: str, plan_id: str) -> str:
     return f"{_below('reports', cluster, ds)}plan={encode_value(plan_id)}/"
 
 
+def cluster_of_report(place: str) -> tuple[str, str | None]:
+    """Return the store that an address of a report is in, and whose it is; of a store itself the store alone.
+
+    >>> cluster_of_report("s3://b/p/reports/cluster=shop%2Feu/ds=2026-11-15/plan=1/index.html")
+    ('s3://b/p', 'shop/eu')
+    >>> cluster_of_report("s3://b/p")
+    ('s3://b/p', None)
+    """
+    root, mark, rest = place.rpartition("/reports/cluster=")
+    return (root, decode_value(rest.split("/", 1)[0])) if mark else (place, None)
+
+
 def _named(store: ObjectStore, folder: str, name: str) -> list[str]:
     """List the values of ``name=…`` directly below a folder, sorted."""
     found = store.list_folders(folder)
@@ -115,6 +130,18 @@ def list_plans(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     return _days_and_plans(store, f"plans/cluster={encode_value(cluster)}/")
 
 
+def list_clusters(store: ObjectStore) -> list[str]:
+    """List the clusters that have any inventory or plan."""
+    return sorted({*_named(store, "inventory/", "cluster"), *_named(store, "plans/", "cluster")})
+
+
+def newest_plans(store: ObjectStore, cluster: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each day with plans of a cluster and their ids, complete or not, the newest day first."""
+    root = f"plans/cluster={encode_value(cluster)}/"
+    for ds in reversed(_named(store, root, "ds")):
+        yield ds, _named(store, f"{root}ds={ds}/", "plan")
+
+
 def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     """List ``(ds, plan id)`` of the reports of a cluster, complete or not, oldest day first."""
     return _days_and_plans(store, f"reports/cluster={encode_value(cluster)}/")
@@ -142,6 +169,14 @@ def untold_key(cluster: str, plan_id: str, run_id: str) -> str:
 def told_key(cluster: str, plan_id: str) -> str:
     """Return the key of the note of who was told of a plan's report, and by which run."""
     return f"told/cluster={encode_value(cluster)}/plan={encode_value(plan_id)}.json"
+
+
+def lifecycle_key(cluster: str) -> str:
+    """Return the key of what became of a cluster's problems and recommendations."""
+    return f"lifecycle/cluster={encode_value(cluster)}.json"
+
+
+FLEET_PAGE = "reports/index.html"  # the page over all clusters
 
 
 def refusal_key(run: str) -> str:

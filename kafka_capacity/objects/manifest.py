@@ -31,6 +31,8 @@ _EARLIER_FIELDS = {"kind", "schema_version", "code_version", "tables", "document
 
 T = TypeVar("T")
 
+_WRITERS = 40  # attempts to change a document that others change as well; of those who try at once one gets through
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -124,6 +126,36 @@ def read_with_own_hash(store: ObjectStore, key: str, parse: Callable[[bytes], T]
         raise DamagedObjectError(msg)
 
     return _read_checked(store, key, check)
+
+
+def change_with_own_hash(
+    store: ObjectStore, key: str, change: Callable[[dict[str, Any] | None], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Change a document of :func:`with_own_hash`, once more where somebody else wrote it meanwhile.
+
+    Args:
+        store: where it is.
+        key: under which.
+        change: returns what it shall be of what it is, which is ``None`` where there is none.
+
+    Raises:
+        DamagedObjectError: it is not what was written, however often it is read.
+        ConflictError: somebody else was faster every time.
+    """
+    for _ in attempts(_WRITERS):
+        try:
+            body = read_with_own_hash(store, key, lambda found: found)
+        except MissingObjectError:
+            body = None
+        before = None if body is None else {k: v for k, v in json.loads(body).items() if k != OWN_HASH}
+        after = dict(change(before))
+        if after == before:
+            return after
+        expected = None if body is None else hashlib.sha256(body).hexdigest()
+        new = with_own_hash(after)
+        if store.replace_bytes(key, new, expected_sha256=expected, content_type="application/json"):
+            return after
+    raise ConflictError(f"{store.uri(key)} is written by others all the time; try again later")
 
 
 def _read_checked(store: ObjectStore, key: str, check: Callable[[bytes], T]) -> T:

@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_capacity.health.problem import Severity
+from kafka_capacity.plan.lifecycle import followed
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural
 
 Report = Mapping[str, Any]
 
+METHOD_IS_SAME = "Asked alike and by the same method: what differs is the cluster."
 _METHOD = {"code_version": "version", "model_version": "model"}
 
 
@@ -29,18 +30,25 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
 
     Returns:
         ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new`` and ``resolved``, the
-        problems; ``method``, a sentence on who changed: the cluster, or the way it is looked at.
+        problems, and their ``new_ids`` and ``resolved_ids``; ``passed``, which steps were due since; ``is_alike``,
+        whether both were asked the same; ``method``, a sentence on who changed: the cluster, or the way it is looked
+        at.
     """
     if earlier is None or not is_comparable(earlier):
         return None
     before, after = earlier["verdict"], now["verdict"]
     old, new = _problems(before), _problems(after)
     lines = [{"label": label, "text": text} for label, text in _lines(before, after)]
+    come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     return {
         "since": earlier["ds"],
         "lines": lines,
-        "new": [text for code, text in new.items() if code not in old],
-        "resolved": [text for code, text in old.items() if code not in new],
+        "new": [new[key] for key in come],
+        "new_ids": come,
+        "resolved": [old[key] for key in gone],
+        "resolved_ids": gone,
+        "passed": _passed(earlier, now),
+        "is_alike": _request(earlier) == _request(now),
         "method": _method(earlier, now),
     }
 
@@ -61,8 +69,8 @@ def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
     pairs = (
         ("Brokers now", *(_count_now(one) for one in (before, after))),
         ("Verdict", *(_verdict(one) for one in (before, after))),
-        ("Today’s run out", *(_sizing_figure(one, "runs_out") for one in (before, after))),
-        ("A month", *(_sizing_figure(one, "usd_per_month") for one in (before, after))),
+        ("Today’s run out", *(sizing_figure(one, "runs_out") for one in (before, after))),
+        ("A month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
     )
     for label, old, new in pairs:
         if old != new:
@@ -85,7 +93,8 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
     return ", ".join(f"{one[:1].lower()}{one[1:]}" for one in words)
 
 
-def _sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
+def sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
+    """Return one of the key figures of sizing in words."""
     figures = (verdict.get("sizing") or {}).get("figures", ())
     found = next((one for one in figures if one["name"] == name), None)
     if found is None:
@@ -98,13 +107,20 @@ def _later(verdict: Mapping[str, Any]) -> dict[int, str]:
     return {int(one["broker_count"]): str(one["from_day"]) for one in steps[1:]}
 
 
+def _passed(earlier: Report, now: Report) -> list[str]:
+    """Return the steps of the earlier report whose day has come since, and that were not taken."""
+    count = now["verdict"].get("today", {}).get("broker_count", 0)
+    return [
+        f"{wanted:,} brokers were needed by {day}; there are {count:,}."
+        for wanted, day in _later(earlier["verdict"]).items()
+        if earlier["ds"] < day <= now["ds"] and count < wanted
+    ]
+
+
 def _problems(verdict: Mapping[str, Any]) -> dict[str, str]:
-    """Return the problems that matter by their code, which stays when the figures in their sentences change."""
-    return {
-        str(one["code"]): f"{str(one['message']).rstrip('.')}."
-        for one in verdict["problems"]
-        if one["severity"] != Severity.INFO
-    }
+    """Return the problems that matter by their id, which stays when the figures in their sentences change."""
+    problems = followed({"problems": verdict["problems"]})
+    return {key: f"{str(one['message']).rstrip('.')}." for key, one in problems.items()}
 
 
 def _method(earlier: Report, now: Report) -> str:
@@ -119,7 +135,7 @@ def _method(earlier: Report, now: Report) -> str:
         changed.append(f"asked with other {', '.join(asked)}")
     if changed:
         return f"The method changed ({'; '.join(changed)}): differences may come from that, not from the cluster."
-    return "Asked alike and by the same method: what differs is the cluster."
+    return METHOD_IS_SAME
 
 
 def _request(report: Report) -> set[tuple[str, str]]:

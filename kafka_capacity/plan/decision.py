@@ -22,6 +22,7 @@ from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import ListedProblem, list_problems
 from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.plan.decision_box import decision_box
+from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
@@ -31,6 +32,7 @@ from kafka_capacity.questions.capacity.sizing_words import subject_words as sizi
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import counts_by_fit
 from kafka_capacity.questions.change.decide import subject_words as change_subject
+from kafka_capacity.questions.change.section.change_figures import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
 from kafka_capacity.questions.consumers.share import CONSUMERS
 from kafka_capacity.questions.failures.section.view import FailuresView
@@ -60,6 +62,7 @@ class Decision:
     relation: str  # how the two answers stand to each other, in sentences; empty without sizing
     problems: tuple[tuple[str, ListedProblem], ...]  # all of them by question, the worst first
     actions: tuple[Action, ...]  # what to do, in order
+    today: Mapping[str, Any]  # what carrying it out changes, as it is now: see :func:`_today`
     subject: str  # of the e-mail
 
     @property
@@ -93,10 +96,11 @@ class Decision:
             "recommendation": _recommendation(self.view, self.sizing),
             "options": _options(self.view, self.sizing),
             "reasons": list(self.change.reasons),
-            "problems": [
+            "problems": with_ids(
                 {"question": question, **one.problem.as_dict(), "text": one.problem.text, "then": one.then}
                 for question, one in self.problems
-            ],
+            ),
+            "today": self.today,
             "figures": [figure.as_dict() for figure in self.change.figures],
             "actions": [action.as_dict() for action in self.actions],
             "unknown": list(dict.fromkeys(what for answer in every for what in answer.unknown)),
@@ -147,20 +151,31 @@ def decide(results: ReportInputs) -> Decision:
             *_steps_to_take(view, capacity, other),
             *(one for name, answer in answers.items() if name not in _TOLD_APART for one in answer.actions),
         ),
+        today=_today(results, view, sizing),
         subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
     )
 
 
+def _today(results: ReportInputs, view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
+    """Return how many brokers there are, how full the fullest is and what a month costs; what is not known is none."""
+    fills = [row["fill_before"] for row in broker_rows(results.tables, view.nearest) if not row["is_new"]]
+    return {
+        "broker_count": view.observed_broker_count,
+        "fullest_disk_ratio": max((one for one in fills if one is not None), default=None),
+        "usd_per_month": None if sizing is None else sizing.today["total_usd_per_month"],
+    }
+
+
 def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | None) -> list[Action]:
     """Return the steps of sizing; the one that is due now only where the move does not go there."""
-    found = [] if other is None else [Action(code="plan-again", text=f"{other.remedy[:1].upper()}{other.remedy[1:]}.")]
+    found = []
+    if other is not None:
+        text = f"{other.remedy[:1].upper()}{other.remedy[1:]}."
+        found.append(Action(code="plan-again", about=other.remedy.split(" with ")[0], text=text))
     for action in capacity.actions if capacity is not None else ():
         if action.by is not None or other is not None or view.recommended is None:
             found.append(action)
     return found
-
-
-CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
 
 
 _TOLD_APART = frozenset({CHANGE.name, CAPACITY.name, CONSUMERS.name, FAILURES.name})

@@ -36,6 +36,7 @@ from kafka_capacity.objects.manifest import read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
+from kafka_capacity.plan.lifecycle import keep_observed, read_entries
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.plan_dataset import (
     DECISION,
@@ -60,7 +61,8 @@ REPORT_JSON = "report.json"
 def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """Render the report of a simulated plan and store it; the same plan gives the same bytes.
 
-    What names the cluster's reports that could not be mailed so far is all that comes from elsewhere.
+    What names the cluster's reports that could not be mailed so far, and what became of its problems, is all that comes
+    from elsewhere.
 
     Returns:
         The verdict, as in the report.
@@ -74,10 +76,12 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     inputs = report_inputs(store, pinned, read_plan(store, pinned))
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
-    rendered = render_all(inputs, decision, last=last_report(store, pinned))
+    entries = read_entries(store, pinned.cluster)
+    rendered = render_all(inputs, decision, last=last_report(store, pinned), entries=entries)
     documents = {DECISION: canonical_json(decision), **rendered.files()}
     facts = {**pinned.as_dict(), "subject": rendered.subject}
     _write(store, pinned.report_prefix, REPORT_KIND, documents, facts, kept_folders=(PLAN_FILES_FOLDER,))
+    keep_observed(store, decision, json.loads(rendered.report_json)["changes"])
     return dict(rendered.verdict)
 
 
@@ -116,9 +120,9 @@ def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None
     """
 
     def is_other(one: tuple[str, str]) -> bool:
-        return bool(_request(store, request_key(pinned.cluster, *one)) != request)
+        return bool(read_request(store, request_key(pinned.cluster, *one)) != request)
 
-    request = _request(store, pinned.request_key)
+    request = read_request(store, pinned.request_key)
     earlier = [one for one in list_reports(store, pinned.cluster) if one[0] < pinned.ds]
     for day in sorted({ds for ds, _ in earlier}, reverse=True):
         for one in sorted((one for one in earlier if one[0] == day), key=is_other):
@@ -137,7 +141,7 @@ def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
         return None
 
 
-def _request(store: ObjectStore, key: str) -> Any:
+def read_request(store: ObjectStore, key: str) -> Any:
     """Return what a plan was asked; ``None`` where that is not kept."""
     try:
         return read_with_own_hash(store, key, json.loads)["request"]
@@ -170,8 +174,13 @@ def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     Raises:
         StorageError: nothing has been decided yet, or by a version that this program does not read.
     """
-    prefix = pinned.plan_prefix + DECISION_FOLDER
-    manifest = read_manifest(store, prefix, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    return decision_below(store, pinned.plan_prefix)
+
+
+def decision_below(store: ObjectStore, prefix: str) -> dict[str, Any]:
+    """Read what was decided about the plan below a prefix, as :func:`read_decision` does."""
+    folder = prefix + DECISION_FOLDER
+    manifest = read_manifest(store, folder, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
     return dict(json.loads(read_document(store, manifest, DECISION)))
 
 
@@ -198,6 +207,25 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
     )
 
 
+def published_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+    """Return the data of a published report.
+
+    Raises:
+        StorageError: it has not been published.
+    """
+    return _read_report(store, _report_manifest(store, pinned))
+
+
+def _report_manifest(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
+    return read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+
+
+def _read_report(store: ObjectStore, manifest: Manifest) -> dict[str, Any]:
+    from kafka_capacity.report.render import read_report
+
+    return read_report(read_document(store, manifest, REPORT_JSON))
+
+
 def mail_report(
     store: ObjectStore,
     pinned: PinnedPlan,
@@ -213,10 +241,9 @@ def mail_report(
     The run that sends it is part of its id: mail programs take two messages with one id for one.
     """
     from kafka_capacity.report.email import build_email
-    from kafka_capacity.report.render import read_report
 
-    manifest = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-    report = read_report(read_document(store, manifest, REPORT_JSON))
+    manifest = _report_manifest(store, pinned)
+    report = _read_report(store, manifest)
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
     folder = "images/"
     images = {

@@ -11,6 +11,7 @@ from typing import Any
 from kafka_capacity import questions
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.plan.changes import changes_since, gist
+from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, with_states
 from kafka_capacity.plan.section.findings import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS, anchor_of
 from kafka_capacity.report.inputs import ReportInputs
@@ -24,9 +25,22 @@ _ELSEWHERE = frozenset({"kind", "version", "cluster", "ds", "plan_id", "figures"
 
 
 def build_report(
-    inputs: ReportInputs, decision: Mapping[str, Any], *, last: Mapping[str, Any] | None = None
+    inputs: ReportInputs,
+    decision: Mapping[str, Any],
+    *,
+    last: Mapping[str, Any] | None = None,
+    entries: Mapping[str, Entry] | None = None,
 ) -> dict[str, Any]:
-    """Return the data of a report, and what changed since the last one's; the same inputs give the same data."""
+    """Return the data of a report, and what changed since the last one's; the same inputs give the same data.
+
+    Args:
+        inputs: what the report is made of.
+        decision: what was decided from it.
+        last: the data of the last report; ``None`` where there is none.
+        entries: what became of problems so far; ``None`` where nobody keeps that.
+    """
+    if entries is not None:
+        decision = with_states(decision, entries)
     view = ReportView(inputs=inputs, decision=decision)
     built = [(section, section.build(view)) for section in sections()]
     report: dict[str, Any] = {
@@ -50,6 +64,7 @@ def build_report(
     changes = changes_since(last, report)
     if changes is not None:
         report["verdict"]["subject"] += f": {gist(changes)}"
+        changes["followed"] = followed_lines(entries or {}, decision, changes)
     return {**report, "changes": changes}
 
 
@@ -64,25 +79,30 @@ def sections() -> tuple[Section, ...]:
     return registered_sections()
 
 
-def render_all(
-    inputs: ReportInputs, decision: Mapping[str, Any], *, last: Mapping[str, Any] | None = None
-) -> RenderedReport:
+def render_all(inputs: ReportInputs, decision: Mapping[str, Any], **known: Mapping[str, Any] | None) -> RenderedReport:
     """Return every file of a report; the same inputs give the same bytes.
+
+    Args:
+        inputs: what the report is made of.
+        decision: what was decided from it.
+        **known: of earlier reports, see :func:`build_report`.
 
     Raises:
         RenderError: a template or chart is wrong.
     """
-    return rerender(canonical_json(build_report(inputs, decision, last=last)))
+    return rerender(canonical_json(build_report(inputs, decision, **known)))
 
 
 def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:
     """Return a decision with what the page needs to show it: where each problem is described, and which come first."""
     problems = [{**problem, **_anchor(problem, decision["answers"])} for problem in decision["problems"]]
-    alarms = [one for one in cluster_problems({"problems": problems}) if one["severity"] in _ALARMING]
-    shown = [one for one in problems if one["question"] != "cluster"]
+    standing = [one for one in problems if "is_dismissed" not in one]
+    alarms = [one for one in cluster_problems({"problems": standing}) if one["severity"] in _ALARMING]
+    shown = [one for one in standing if one["question"] != CLUSTER]
     sizing = decision["sizing"]
     return {
         **{name: decision[name] for name in decision if name not in _ELSEWHERE},
+        "problems": problems,
         "sizing": sizing and {**sizing, "figures": _figures(sizing["figures"])},
         "caveats": shown,
         "serious": {"problems": alarms[:SERIOUS_NAMED], "more": len(alarms[SERIOUS_NAMED:]), "anchor": FINDINGS}

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_capacity.health.problem import Problem
+from kafka_capacity.text.names import slug
 
 
 class Status(StrEnum):
@@ -52,13 +53,15 @@ class Action:
     """One thing to do."""
 
     code: str  # its kind; stable, for machines
+    about: str  # the same in few words that stay from report to report, such as `have 15 brokers`
     text: str  # what to do, as a sentence
     by: str | None = None  # the day by which it must be done, `YYYY-MM-DD`; `None` for now
     cost: str | None = None  # what it costs, as a sentence; `None` where that is not known
+    broker_count: int | None = None  # how many brokers there are once it is done; `None` where it is not about that
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
+        """Return plain data, with an ``id`` that stays from report to report."""
+        return {"id": slug(self.about), **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

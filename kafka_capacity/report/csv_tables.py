@@ -83,10 +83,6 @@ def _rows(table: Mapping[str, Any]) -> Iterator[list[Any]]:
         yield [table["corner"], *map("".join, zip_longest(table["heads"], groups, fillvalue=""))]
         for row in table["cells"]:
             yield [row["name"], *map(_unmarked, row["cells"])]
-    elif "resources" in table:
-        yield ["Broker", "Rack", *(f"{name} (ratio)" for name in table["resources"])]
-        for row in table["rows"]:
-            yield [row["broker"], row["rack"], *(cell["value"] for cell in row["cells"])]
     else:
         yield ["Lost", *(f"{figure}, {side}" for figure in table["figures"] for side in table["sides"])]
         for row in table["rows"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_capacity.health.problem import RETIRED_CODES, Problem, Problems
+from kafka_capacity.report.heat import heat, share_cell
 
 _BADGES = {
     "fits": {"kind": "good", "text": "✓ Fits"},
@@ -18,7 +19,21 @@ def completed(report: dict[str, Any]) -> dict[str, Any]:
     verdict = report["verdict"]
     headline = (verdict.get("sizing") or verdict)["headline"]
     box = {"approve": headline, "lines": [{"name": "move", "label": "The move", "text": verdict["headline"]}]}
+    for one in report["sections"]:
+        if one["name"] == "broker_use":
+            one["data"]["tables"] = [_as_heat(table) for table in one["data"]["tables"]]
     return {"changes": None, **report, "verdict": {"box": box, **verdict}}
+
+
+def _as_heat(table: dict[str, Any]) -> dict[str, Any]:
+    """Return a table of brokers as a heat map, which it was not always."""
+    if "resources" not in table:
+        return table
+    rows = [
+        (f"{row['broker']} {row['rack'] or ''}".strip(), [share_cell(cell["value"], "") for cell in row["cells"]])
+        for row in table["rows"]
+    ]
+    return heat(table["caption"], "Broker", table["resources"], rows)
 
 
 def from_version_1(report: dict[str, Any]) -> dict[str, Any]:

@@ -136,9 +136,8 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     # Serious first. What is said of consumer groups has a line of its own.
     caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != anchors.GROUPS]
     shown = max(MAX_CAVEATS, sum(1 for caveat in caveats if caveat["severity"] == "serious"))
-    problems: list[dict[str, Any]] = next(
-        (s["data"]["problems"] for s in report["sections"] if s["name"] == anchors.FINDINGS), []
-    )
+    findings: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == anchors.FINDINGS), {})
+    problems: list[dict[str, Any]] = findings.get("problems", [])
     serious = [problem for problem in problems if problem["severity"] in {Severity.FATAL, Severity.SERIOUS}]
     return {
         "report": report,
@@ -153,6 +152,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "failures_uri": f"{uri}#{anchors.FAILURES}",
         "problems": serious[:MAX_PROBLEMS],
         "more_problems": len(problems) - len(serious[:MAX_PROBLEMS]),
+        "dismissed_count": len(findings.get("dismissed", ())),
         "problems_uri": f"{uri}#{anchors.FINDINGS}",
         "caveats": caveats[:shown],
         "more_caveats": len(caveats[shown:]),

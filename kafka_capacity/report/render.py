@@ -75,18 +75,16 @@ def rerender(report_json: bytes) -> RenderedReport:
 
 def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart]) -> str:
     """Make the page, with the drawn charts by their ids."""
+    drawings = {name: {"wide": _markup(one.wide), "narrow": _markup(one.narrow)} for name, one in charts.items()}
+    return render_page("report.html", report=report, drawings=drawings)
+
+
+def render_page(template: str, **values: Any) -> str:
+    """Make a page of its own file: with the one style, the one script and a policy that lets nothing else run."""
     folder = template_folder()
     script = (folder / SCRIPT).read_text(encoding="utf-8")
-    return render_template(
-        environment(folder),
-        "report.html",
-        report=report,
-        script=_markup(script),
-        script_hash=csp_hash(script),
-        drawings={name: {"wide": _markup(one.wide), "narrow": _markup(one.narrow)} for name, one in charts.items()},
-        light=LIGHT,
-        dark=DARK,
-    )
+    shell = {"script": _markup(script), "script_hash": csp_hash(script), "light": LIGHT, "dark": DARK}
+    return render_template(environment(folder), template, **shell, **values)
 
 
 def _markup(trusted: str | None) -> Markup | None:

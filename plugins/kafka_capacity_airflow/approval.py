@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import Param
 
 from kafka_capacity_airflow.links import REPORT_URL_KEY
 from kafka_capacity_airflow.notices import approval_mail
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 APPROVAL_TASK_ID = "plan.approve"
+REASON = "reason"  # the field of the answer
 RENDER_TASK_ID = "plan.render_report"
 
 
@@ -35,6 +37,7 @@ class OptionalApprovalOperator(ApprovalOperator):
             "response_timeout": approval_deadline(),
             "notifiers": approval_mail(),
             "execution_timeout": None,  # that of tasks is not for people
+            "params": {REASON: Param("", type="string", title="Reason", description="Stands in the next report.")},
         }
         super().__init__(**{**kwargs, **asking})
         self.pinned = pinned
@@ -54,6 +57,21 @@ class OptionalApprovalOperator(ApprovalOperator):
         self.subject = f"{about}. {self.subject}"
         self.body = "\n".join([*_told(verdict), "", f"Report: {address}"])
         return super().execute(context)
+
+    def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
+        """Take the answer, and keep who gave it with what was asked, for the next report."""
+        answer = super().execute_complete(context, event)
+        from kafka_capacity_airflow import steps
+
+        is_approved = answer["chosen_options"] == [self.APPROVE]
+        steps.keep_answer(
+            self.pinned,
+            is_approved=is_approved,
+            by=str((answer["responded_by_user"] or {}).get("name") or "an approver"),
+            on=answer["responded_at"].date(),
+            reason=str(answer["params_input"].get(REASON) or "").strip() or ("" if is_approved else "rejected"),
+        )
+        return answer
 
 
 def _told(verdict: Mapping[str, Any]) -> list[str]:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import datetime
 import json
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.errors import DamagedObjectError, MissingManifestError, StorageError
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import told_key, untold_key
-from kafka_capacity.objects.manifest import read_with_own_hash, with_own_hash
+from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.publish import mail_report, read_untold, untold_text
@@ -93,20 +94,11 @@ class ReportMail:
         )
         untold = send_message(message, recipients)
         log.info("mailed %r to %d of %d recipients", message["Subject"], len(recipients) - len(untold), len(recipients))
-        told = self._told(store) | {address: self.run_id for address in recipients if address not in untold}
-        store.write_bytes(self._told_key, with_own_hash({"told": told}), content_type="application/json")
+        keep_told(store, self.plan, [address for address in recipients if address not in untold], self.run_id)
         return untold
 
-    @property
-    def _told_key(self) -> str:
-        return told_key(self.plan.cluster, self.plan.plan_id)
-
     def _told(self, store: ObjectStore) -> dict[str, str]:
-        """Return who has the report of this plan, each with the run that mailed it."""
-        try:
-            return dict(read_with_own_hash(store, self._told_key, json.loads)["told"])
-        except (StorageError, LookupError):
-            return {}
+        return told_of(store, self.plan)
 
     def _keep(self, store: ObjectStore, untold: dict[str, str]) -> None:
         if not untold:
@@ -120,6 +112,23 @@ class ReportMail:
             "untold": untold,
         }
         store.write_bytes(self.note, canonical_json(note), content_type="application/json")
+
+
+def told_of(store: ObjectStore, plan: PinnedPlan) -> dict[str, str]:
+    """Return who was told of a plan, each with the run that did so: addresses, and connections by their ids."""
+    try:
+        return dict(read_with_own_hash(store, told_key(plan.cluster, plan.plan_id), json.loads)["told"])
+    except (StorageError, LookupError):
+        return {}
+
+
+def keep_told(store: ObjectStore, plan: PinnedPlan, names: Sequence[str], run_id: str) -> None:
+    """Keep who was told of a plan, beside those whom others tell at the same time."""
+    key, new = told_key(plan.cluster, plan.plan_id), dict.fromkeys(names, run_id)
+    try:
+        change_with_own_hash(store, key, lambda found: {"told": {**(found or {}).get("told", {}), **new}})
+    except DamagedObjectError:  # whoever it named may be told once more
+        store.write_bytes(key, with_own_hash({"told": new}), content_type="application/json")
 
 
 def tell_earlier(store: ObjectStore, notes: list[str]) -> None:

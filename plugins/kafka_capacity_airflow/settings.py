@@ -3,6 +3,7 @@
 kafka_capacity_store_uri      where everything is stored: s3://bucket/prefix
 kafka_capacity_clusters       JSON list of clusters to inventory, see :class:`ClusterSetting`
 kafka_capacity_recipients     who gets reports: addresses with commas between them
+kafka_capacity_tell           who is told of news: connections to Slack, Teams, PagerDuty or webhooks, with commas
 kafka_capacity_owner          who is mailed when a task fails or a run is late
 kafka_capacity_approval       "always": no plan files without an approval, whatever a run says
 kafka_capacity_approvers      who is mailed when a plan waits for an approval; else the owner
@@ -28,6 +29,7 @@ STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"
 RECIPIENTS = "kafka_capacity_recipients"
 OWNER = "kafka_capacity_owner"
+TELL = "kafka_capacity_tell"
 SENDER = "kafka_capacity_sender"
 APPROVAL = "kafka_capacity_approval"
 SPARK_CONF = "kafka_capacity_spark_conf"
@@ -136,8 +138,17 @@ def clusters() -> tuple[ClusterSetting, ...]:
 
 def recipients() -> tuple[str, ...]:
     """Return the default recipients; none when the variable is not set."""
-    value = Variable.get(RECIPIENTS, default="") or ""
-    return tuple(address.strip() for address in str(value).split(",") if address.strip())
+    return _listed(RECIPIENTS)
+
+
+def connections_to_tell() -> tuple[str, ...]:
+    """Return the ids of the connections that are told of news; none when the variable is not set."""
+    return _listed(TELL)
+
+
+def _listed(name: str) -> tuple[str, ...]:
+    value = Variable.get(name, default="") or ""
+    return tuple(one.strip() for one in str(value).split(",") if one.strip())
 
 
 def sender() -> str:

@@ -7,22 +7,36 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from airflow.sdk import get_current_context
+from airflow.sdk.exceptions import AirflowSkipException
+
 from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
 from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters, untold_prefix
+from kafka_capacity.plan.fleet import write_fleet_page
+from kafka_capacity.plan.lifecycle import Said, Verb, keep_said
 from kafka_capacity.plan.load_profile import profile_inputs, profile_without_spark
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import seal_plan
-from kafka_capacity.plan.publish import release_plan_files, withdraw_plan_files
+from kafka_capacity.plan.publish import read_decision, release_plan_files, withdraw_plan_files
 from kafka_capacity.plan.scoreboard import score_cluster
 from kafka_capacity.questions.accuracy.decide import score_sentences
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
+from kafka_capacity_airflow.approval import is_released
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.params import asked, plan_request
 from kafka_capacity_airflow.report_mail import ReportMail, tell_earlier
-from kafka_capacity_airflow.settings import ClusterSetting, clusters, own_shapes, recipients
+from kafka_capacity_airflow.settings import (
+    ClusterSetting,
+    browser_url,
+    clusters,
+    connections_to_tell,
+    own_shapes,
+    recipients,
+)
 from kafka_capacity_airflow.store import airflow_store
+from kafka_capacity_airflow.tell import tell_news
 
 log = logging.getLogger("kafka_capacity")
 
@@ -191,6 +205,39 @@ def email_report(
     return untold
 
 
+def email_report_named(pinned: Mapping[str, str], params: Mapping[str, Any], **run: Any) -> dict[str, str]:
+    """Do as :func:`email_report`, and put who was not told into the name of the task."""
+    untold = email_report(pinned, params, **run)
+    get_current_context()["untold"] = f", not told: {', '.join(untold)}" if untold else ""  # type: ignore[typeddict-unknown-key]  # read by the task's own template
+    return untold
+
+
+def tell(pinned: Mapping[str, str], *, run_id: str) -> list[str]:
+    """Tell the connections of the deployment what is new in a report; returns whom."""
+    names = connections_to_tell()
+    if not names:
+        log.info("nobody is told of news: kafka_capacity_tell is not set")
+        return []
+    return tell_news(airflow_store(), PinnedPlan(**pinned), run_id, names)
+
+
+def write_fleet() -> str:
+    """Write the page over all clusters; returns its address."""
+    store = airflow_store()
+    key = write_fleet_page(store)
+    return browser_url(key, store.uri(key))
+
+
+def keep_answer(pinned: Mapping[str, str], *, is_approved: bool, by: str, on: datetime.date, reason: str) -> None:
+    """Keep what somebody answered: who approves has what is due now, who rejects does without the move."""
+    store, plan = airflow_store(), PinnedPlan(**pinned)
+    decision = read_decision(store, plan)
+    asked = [one["id"] for one in decision["actions"] if (one["by"] is None if is_approved else one["code"] == "move")]
+    if asked:
+        verb = Verb.CLAIM if is_approved else Verb.DISMISS
+        keep_said(store, decision, Said(ids=tuple(asked), verb=verb, by=by, on=on.isoformat(), reason=reason))
+
+
 def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
     """Write the manifest of a plan that both simulations have written to; returns how many scenarios it has of each."""
     manifest = seal_plan(airflow_store(), PinnedPlan(**pinned))
@@ -199,10 +246,15 @@ def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
     return dict(manifest.facts["scenarios"])
 
 
-def release(pinned: Mapping[str, str]) -> list[str]:
-    """Release the reassignment files of a plan; returns their addresses."""
-    store = airflow_store()
-    released = release_plan_files(store, PinnedPlan(**pinned))
+def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti: Any) -> list[str]:
+    """Release the reassignment files of a plan, unless an approval was asked for and refused; returns their addresses.
+
+    Raises:
+        AirflowSkipException: the plan was not approved.
+    """
+    if not is_released(ti, params):
+        raise AirflowSkipException("the plan was not approved")
+    released = release_plan_files(airflow_store(), PinnedPlan(**pinned))
     for address in released:
         log.info("released %s", address)
     return released

@@ -252,3 +252,60 @@ def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_APPROVAL", "sometimes")
     with pytest.raises(RequestError, match="kafka_capacity_approval is 'sometimes'; write 'always' or 'as asked'"):
         are_approvals_demanded()
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        (("Approve", ""), {"move-to-9-brokers": ("claimed", ""), "have-15-brokers": ("claimed", "")}),
+        (("Reject", " not before May "), {"move-to-9-brokers": ("dismissed", "not before May")}),
+        (("Reject", ""), {"move-to-9-brokers": ("dismissed", "rejected")}),
+    ],
+)
+def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
+    services, monkeypatch, tmp_path, answer, kept
+):
+    from types import SimpleNamespace
+
+    from kafka_capacity.objects.store import open_store
+    from kafka_capacity.plan.lifecycle import read_entries
+    from kafka_capacity_airflow import steps
+    from kafka_capacity_airflow.approval import OptionalApprovalOperator
+
+    def action(code, about, by=None):
+        name = about.replace(" ", "-")
+        return {"id": name, "code": code, "about": about, "text": about, "by": by, "broker_count": 9}
+
+    actions = [action("move", "move to 9 brokers"), action("brokers", "have 15 brokers")]
+    actions.append(action("brokers", "have 18 brokers", "2027-05-01"))
+    today = {"broker_count": 6, "fullest_disk_ratio": None, "usd_per_month": None}
+    decision = {"cluster": "north", "ds": DAY, "problems": [], "actions": actions, "today": today}
+    store = open_store(str(tmp_path))
+    monkeypatch.setattr(steps, "airflow_store", lambda: store)
+    monkeypatch.setattr(steps, "read_decision", lambda store, plan: decision)
+    pinned = {"cluster": "north", "ds": DAY, "inventory_sha256": "a", "plan_id": "p"}
+    operator = OptionalApprovalOperator(task_id="approve", pinned=pinned)
+    monkeypatch.setattr(operator, "skip", lambda **given: None)
+    chosen, reason = answer
+    event = {
+        "chosen_options": [chosen],
+        "params_input": {"reason": reason},
+        "responded_at": NOON,
+        "responded_by_user": {"id": "7", "name": "ana"},
+    }
+    given = operator.execute_complete({"ti": SimpleNamespace(), "task": operator}, event)
+    assert given["chosen_options"] == [chosen]
+    entries = read_entries(store, "north")
+    found = {
+        key: (verb, entry[verb]["reason"])
+        for key, entry in entries.items()
+        for verb in ("claimed", "dismissed")
+        if entry[verb]
+    }
+    assert found == kept
+    assert {entry[verb]["by"] for entry in entries.values() for verb in ("claimed", "dismissed") if entry[verb]} == {
+        "ana"
+    }
+    assert {one["on"] for entry in entries.values() if (one := entry["claimed"] or entry["dismissed"])} == {
+        "2026-11-20"
+    }

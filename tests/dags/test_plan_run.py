@@ -133,11 +133,27 @@ def test_the_message_reached_a_real_server_with_the_verdict_first(planned):
     assert "image/png" in kinds
 
 
+def test_all_clusters_are_on_one_page_and_what_is_open_is_kept(planned):
+    services, run, _ = planned
+    root = services.state / "s3" / "kafka-capacity" / "capacity"
+    page = (root / "reports" / "index.html").read_text()
+    link = re.search(r'<a href="(cluster=shop-eu/ds=[^"]+)"', page)
+    assert link is not None
+    assert (root / "reports" / link[1]).is_file()
+    assert "Never planned" in page  # metrics-uneven
+    kept = json.loads((root / "lifecycle" / "cluster=shop-eu.json").read_text())
+    assert kept["entries"]["disk-over-limit"]["first"] == kept["day"]
+    assert {task: states(run)[task] for task in ("write_fleet_page", "plan.tell")} == {
+        "write_fleet_page": "success",
+        "plan.tell": "success",
+    }
+
+
 def test_the_same_request_for_other_readers_changes_nothing_that_is_stored(planned):
     from local.airflow_runs import run_dag
 
     services, first, _ = planned
-    kinds = ("requests", "plans", "reports")
+    kinds = ("requests", "plans", "reports/cluster=shop-eu")
     before = {kind: objects_below(services, kind) for kind in kinds}
     run = run_dag("kafka_capacity_plan", {**first.conf, "recipients": ["other@example.net"]})
     assert run.state == "success", states(run)

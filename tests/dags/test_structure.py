@@ -68,14 +68,23 @@ def test_the_plan_is_one_mapped_group_in_the_order_of_the_flow(bag):
         "plan.approve",
         "plan.release_plan_files",
     ]
-    assert {task.task_id for task in dag.tasks} == {*order, "plan.email_report", "check_that_all_are_planned"}
+    others = {"plan.email_report", "plan.tell", "write_fleet_page", "check_that_all_are_planned"}
+    assert {task.task_id for task in dag.tasks} == {*order, *others}
     for before, after in pairwise(order):
         assert after in dag.get_task(before).downstream_task_ids
 
 
-def test_nothing_waits_for_a_mail_which_is_tried_again_later_and_later(bag):
+def test_the_page_of_all_clusters_waits_for_reports_and_for_no_approval(bag):
+    task = bag.dags["kafka_capacity_plan"].get_task("write_fleet_page")
+    assert task.upstream_task_ids == {"plan.render_report"}
+    assert task.trigger_rule == "all_done"
+    assert not task.is_mapped
+
+
+@pytest.mark.parametrize("name", ["plan.email_report", "plan.tell"])
+def test_nothing_waits_for_a_message_which_is_tried_again_later_and_later(bag, name):
     dag = bag.dags["kafka_capacity_plan"]
-    mail = dag.get_task("plan.email_report")
+    mail = dag.get_task(name)
     assert mail.upstream_task_ids == {"pin", "plan.render_report"}
     assert mail.downstream_task_ids == set()
     assert mail.retries >= 3

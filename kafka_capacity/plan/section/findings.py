@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.health.problem import Problem
+from kafka_capacity.plan.lifecycle import CLUSTER
 from kafka_capacity.report.anchors import FINDINGS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
@@ -13,7 +14,7 @@ from kafka_capacity.report.view import ReportView
 
 def cluster_problems(decision: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the rows of ``problems`` of a decision that are about the cluster, the worst first."""
-    return [problem for problem in decision["problems"] if problem["question"] == "cluster"]
+    return [problem for problem in decision["problems"] if problem["question"] == CLUSTER]
 
 
 @section(FINDINGS, title="What is wrong today", order=3)
@@ -23,6 +24,10 @@ def build(view: ReportView) -> dict[str, Any]:
         "problems": [
             {**one, "message": Problem.from_dict(one).sentence, "remedy": one.get("remedy", "")}
             for one in cluster_problems(view.decision)
+            if "is_dismissed" not in one
+        ],
+        "dismissed": [
+            {"text": one["text"], "state": one["state"]} for one in view.decision["problems"] if "is_dismissed" in one
         ],
         "lacks_room": bool(view.decision["sizing"]) and not view.decision["sizing"]["has_room_today"],
     }

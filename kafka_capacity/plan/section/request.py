@@ -30,7 +30,7 @@ _FACTS = (
 def build(view: ReportView) -> dict[str, Any]:
     """Return the parameters of the plan, those that were given apart, and the size of the cluster."""
     facts, request = view.inputs.snapshot_facts, view.inputs.request
-    given = [name for name in sorted(request) if not _is_default(name, request[name])]
+    given = [name for name in sorted(request) if not is_default(name, request[name])]
     return {
         "parameters": [_parameter(name, request[name]) for name in given],
         "defaults": [_parameter(name, request[name]) for name in sorted(request) if name not in given],
@@ -42,7 +42,8 @@ def build(view: ReportView) -> dict[str, Any]:
     }
 
 
-def _is_default(name: str, value: Any) -> bool:
+def is_default(name: str, value: Any) -> bool:
+    """Return whether a parameter of a plan has its default."""
     field = PlanRequest.model_fields.get(name)
     if field is None or field.is_required():
         return False

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.health.problem import Figure, Problem, Severity
-from kafka_capacity.questions.accuracy.scores import CPU, MOVES
+from kafka_capacity.questions.accuracy.scores import CPU, MOVES, NAMES
 from kafka_capacity.text import format_bytes, format_duration, format_percent, format_rate
 
 PREDICTION_DRIFT = "prediction-drift"
@@ -54,8 +54,9 @@ def _problem(drift: Mapping[str, Any]) -> Problem:
     return Problem(
         severity=Severity.SERIOUS if drift.get("is_beyond") else Severity.WARNING,
         code=PREDICTION_DRIFT,
-        where=f"{drift['count']} {'moves' if figure == MOVES else 'weeks'}",
+        where=NAMES[figure],
         message=message,
+        about=figure,
         remedy=f"order by a plan of {drift['last']} or later, which rests on what came, and look for what has changed",
         figure=Figure(float(drift["observed"]), float(drift["expected"]), _UNITS[figure]),
     )

@@ -97,7 +97,8 @@ def _actions(view: SizingView) -> list[Action]:
         if step.option is view.today:
             continue
         usd = step.usd_per_month
-        text = f"Have {option_name(step.option)}"
+        name = option_name(step.option)
+        text = f"Have {name}"
         if place:
             before = view.steps[place - 1]
             why = f"run out of {resource_name(before.resource)}" if before.resource else "are not enough"
@@ -105,9 +106,11 @@ def _actions(view: SizingView) -> list[Action]:
         found.append(
             Action(
                 code="brokers",
+                about=f"have {name}",
                 text=f"{text}.",
                 by=step.from_day if place else None,
                 cost=None if usd is None else month_words(step.option, usd),
+                broker_count=step.option["broker_count"],
             )
         )
     return found

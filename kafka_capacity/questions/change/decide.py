@@ -65,11 +65,12 @@ def _actions(view: ChangeView) -> tuple[Action, ...]:
     option = view.recommended
     if option is None or not option.figures["changed_partitions"]:
         return ()
-    text = f"Move to {plural(option.broker_count, 'broker')} by the plan of {option.placer}: "
+    about = plural(option.broker_count, "broker")
+    text = f"Move to {about} by the plan of {option.placer}: "
     moved = option.figures["moved_bytes"]
     size = f"{format_bytes(moved)} to copy" if moved else "no bytes to copy"
     text += "how many bytes is not known" if view.has_no_sizes else size
-    return (Action(code="move", text=f"{text}."),)
+    return (Action(code="move", about=f"move to {about}", text=f"{text}.", broker_count=option.broker_count),)
 
 
 def _headline(view: ChangeView) -> str:

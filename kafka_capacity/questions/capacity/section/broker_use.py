@@ -24,7 +24,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     return {
         "tables": tables,
         "horizon": sizing.horizon,
-        "legend": f"Share of what the limit allows on {sizing.horizon}, at the {sizing.estimate} estimate and under "
-        f"the worst failure that it must tolerate: 100 % is the limit. Marked ▲ where it is passed, ● above "
-        f"{format_limit(WARN_RATIO)} of it.",
+        "legend": f"In % of what the limit allows on {sizing.horizon}, at the {sizing.estimate} estimate and under "
+        f"the worst failure that it must tolerate: 100 is the limit. Marked ▲ where it is passed, ● above "
+        f"{format_limit(WARN_RATIO)} of it; the stronger the colour, the closer to that.",
     }

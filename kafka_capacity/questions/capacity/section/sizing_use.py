@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
-from kafka_capacity.report.heat import WARN_RATIO
+from kafka_capacity.report.heat import Cell, heat, share_cell
 from kafka_capacity.report.tables import chart, column, table
-from kafka_capacity.text import format_percent
+from kafka_capacity.text import format_percent, plural
 from kafka_capacity.text.partition_ranges import number_ranges
 
 MAX_RESOURCES_DRAWN = 3  # those that are used most; the others are in a table
@@ -112,35 +112,20 @@ def _broker_table(view: SizingView, name: str, option: Row) -> dict[str, Any] | 
         one["used"][row["resource"]] = row["used_ratio_max"]
     ranked = sorted(brokers, key=lambda broker: (-max(brokers[broker]["used"].values()), broker))
     shown = ranked[: max(1, MAX_CELLS // len(resources))]
-    return {
-        "caption": f"{name.capitalize()}: {len(brokers):,} {'broker' if len(brokers) == 1 else 'brokers'}",
-        "resources": [resource_name(resource) for resource in resources],
-        "rows": _rows({broker: brokers[broker] for broker in sorted(shown)}, resources),
-        "left_out": len(ranked) - len(shown),
-    }
+    left_out = len(ranked) - len(shown)
+    return heat(
+        f"{name.capitalize()}: {plural(len(brokers), 'broker')}",
+        "Broker",
+        [resource_name(resource) for resource in resources],
+        _rows({broker: brokers[broker] for broker in sorted(shown)}, resources),
+        note=f"{left_out:,} less used brokers are not listed." if left_out else "",
+    )
 
 
-def _rows(brokers: Mapping[int, Mapping[str, Any]], resources: Sequence[str]) -> list[dict[str, Any]]:
+def _rows(brokers: Mapping[int, Mapping[str, Any]], resources: Sequence[str]) -> list[tuple[str, list[Cell]]]:
     """Return a row a broker; those of a rack that look the same share one."""
-    alike: dict[str, list[int]] = {}
+    alike: dict[str, tuple[list[int], str, list[Cell]]] = {}
     for broker, one in brokers.items():
-        looks = [format_percent(one["used"].get(resource)) for resource in resources]
-        alike.setdefault(repr((one["rack"], looks)), []).append(broker)
-    return [
-        {
-            "broker": number_ranges(same),
-            "rack": brokers[same[0]]["rack"],
-            "cells": _cells(brokers[same[0]]["used"], resources),
-        }
-        for same in alike.values()
-    ]
-
-
-def _cells(used: Mapping[str, float], resources: Sequence[str]) -> list[dict[str, Any]]:
-    return [{"value": used.get(resource), "kind": _kind(used.get(resource))} for resource in resources]
-
-
-def _kind(ratio: float | None) -> str:
-    if ratio is None:
-        return "unknown"
-    return "bad" if ratio > 1.0 else "warn" if ratio > WARN_RATIO else "good"
+        rack, cells = one["rack"] or "", [share_cell(one["used"].get(resource), "") for resource in resources]
+        alike.setdefault(repr((rack, cells)), ([], rack, cells))[0].append(broker)
+    return [(f"{number_ranges(same)} {rack}".strip(), cells) for same, rack, cells in alike.values()]

@@ -16,6 +16,7 @@ from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import read_sizing
 from kafka_capacity.questions.capacity.sizing_words import badge, cost_sentence, headline, option_name, subject_words
 from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
+from kafka_capacity.report.render import read_report
 from tests.report.decided import build_report, view_plan
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs
@@ -278,8 +279,20 @@ def test_the_worst_of_brokers_and_conditions_is_drawn(report):
 
 def test_a_limit_is_passed_in_the_table_of_brokers_where_the_option_does_not_fit(report):
     nothing, recommended = section(report, "broker_use")["tables"]
-    assert {"bad"} <= {cell["kind"] for row in nothing["rows"] for cell in row["cells"]}
-    assert "bad" not in {cell["kind"] for row in recommended["rows"] for cell in row["cells"]}
+    assert {"bad"} <= {cell["kind"] for row in nothing["cells"] for cell in row["cells"]}
+    assert "bad" not in {cell["kind"] for row in recommended["cells"] for cell in row["cells"]}
+
+
+def test_a_report_whose_brokers_stood_in_a_table_of_their_own_is_drawn_as_it_was(report):
+    kept = json.loads(json.dumps(report))
+    cells = [{"value": 1.2, "kind": "bad"}, {"value": None, "kind": "unknown"}]
+    rows = [{"broker": "1–3", "rack": "a", "cells": cells}]
+    section(kept, "broker_use")["tables"] = [
+        {"caption": "x", "resources": ["CPU", "disk"], "rows": rows, "left_out": 0}
+    ]
+    (drawn,) = section(read_report(json.dumps(kept).encode()), "broker_use")["tables"]
+    assert drawn["heads"] == ["CPU", "disk"]
+    assert (drawn["cells"][0]["name"], [one["text"] for one in drawn["cells"][0]["cells"]]) == ("1–3 a", ["▲ 120", "—"])
 
 
 def test_bars_of_a_waterfall_join(report):

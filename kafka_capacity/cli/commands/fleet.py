@@ -1,0 +1,49 @@
+"""``kafka-capacity fleet``: all clusters of a store at a glance, each by its newest plan."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kafka_capacity.cli.app import app
+from kafka_capacity.cli.console import print_answer, print_lines, print_rows
+from kafka_capacity.cli.options import Quiet, StorePlace
+
+_HELP = """List all clusters of a store, the worst first: verdict, dates, dollars and the worst problem.
+
+Each by its newest plan. STORE is where the scheduled plans are: s3://bucket/prefix, or a folder. With --write the same
+is written as a page with a link to each report, beside the reports, as the scheduled plan does after each run.
+"""
+
+
+@app.command("fleet", help=_HELP)
+def fleet(
+    store: StorePlace,
+    is_written: Annotated[bool, typer.Option("--write", help="Write reports/index.html into the store.")] = False,
+    is_quiet: Quiet = False,
+) -> None:
+    """List; the text that users read is the help above."""
+    from kafka_capacity.objects.store import open_store
+    from kafka_capacity.plan.fleet import fleet as all_of
+    from kafka_capacity.plan.fleet import write_fleet_page
+    from kafka_capacity.report.tables import column
+
+    opened = open_store(store)
+    found = all_of(opened)
+    columns = [
+        column("cluster", "Cluster", "name"),
+        column("verdict", "Verdict"),
+        column("runs_out", "Today’s run out"),
+        column("usd", "A month"),
+        column("problem", "Worst problem"),
+        column("state", "State"),
+        column("ds", "Inventory"),
+    ]
+
+    def show() -> None:
+        print_rows("Clusters", columns, found["rows"])
+        if is_written:
+            print_lines([opened.uri(write_fleet_page(opened))])
+
+    print_answer(found["summary"], show, hint="", is_quiet=is_quiet)

@@ -1,0 +1,137 @@
+"""``kafka-capacity problems``: what is open on a cluster, who has it, and what was dismissed or done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kafka_capacity.cli.app import app
+from kafka_capacity.cli.console import print_answer, print_rows
+from kafka_capacity.cli.options import Quiet, StorePlace, day_or_today
+from kafka_capacity.errors import RequestError
+
+if TYPE_CHECKING:
+    from kafka_capacity.objects.store import ObjectStore
+    from kafka_capacity.plan.fleet import Standing
+    from kafka_capacity.plan.lifecycle import Entry
+
+_HELP = """List the problems and recommendations of a cluster with their ids and what became of each, and set that.
+
+STORE is where the scheduled plans are (s3://bucket/prefix, or a folder), with --cluster where it has several; or the
+address of a report in it, as the mail links it. Each problem is new, open for so long, claimed by somebody, dismissed
+with a reason, or done with the effect that was measured. What is set here stands in the next report; what was dismissed
+counts again once it is worse or somewhere else.
+
+kafka-capacity problems s3://b/prod --cluster shop-eu --claim disk-over-limit
+
+kafka-capacity problems s3://b/prod --cluster shop-eu --dismiss rack-loss --reason "moves in May" --until 2027-05-31
+"""
+
+_ID = {"metavar": "ID"}
+
+
+@app.command("problems", help=_HELP)
+def problems(
+    place: StorePlace,
+    cluster: Annotated[str | None, typer.Option("--cluster", help="Which; not needed where there is one.")] = None,
+    claim: Annotated[list[str] | None, typer.Option("--claim", **_ID, help="I see to it. May be repeated.")] = None,
+    release: Annotated[list[str] | None, typer.Option("--release", **_ID, help="Nobody sees to it any more.")] = None,
+    dismiss: Annotated[list[str] | None, typer.Option("--dismiss", **_ID, help="It may stay; needs --reason.")] = None,
+    reopen: Annotated[list[str] | None, typer.Option("--reopen", **_ID, help="It may not stay after all.")] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why it may stay, or what is done.")] = "",
+    until: Annotated[str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="The last day of it.")] = None,
+    by: Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who says so. Default: the user.")] = None,
+    is_json: Annotated[bool, typer.Option("--json", help="Print all that is kept instead of a table.")] = False,
+    is_quiet: Quiet = False,
+) -> None:
+    """List and set; the text that users read is the help above."""
+    from kafka_capacity.objects.dataset import canonical_json
+    from kafka_capacity.objects.keys import check_ds
+    from kafka_capacity.plan.lifecycle import Said, Verb, followed, keep_said, read_entries
+
+    if until and not dismiss:
+        raise RequestError("--until: is how long a dismissal holds; give --dismiss as well, or leave it out")
+    ending = check_ds(until) if until else ""
+    store, standing = _found(place, cluster)
+    decision = standing.decision
+    if decision is None:
+        what = f"its decision of {standing.ds} cannot be read" if standing.plan_id else "it was never planned"
+        raise RequestError(f"{standing.cluster}: {what}; run its plan first")
+    asked = {Verb.CLAIM: claim, Verb.RELEASE: release, Verb.DISMISS: dismiss, Verb.REOPEN: reopen}
+    for verb, ids in asked.items():
+        if ids:
+            said = Said(ids=tuple(ids), verb=verb, by=by or _user(), on=day_or_today(None), reason=reason, until=ending)
+            keep_said(store, decision, said)
+    entries = read_entries(store, standing.cluster)
+    if is_json:
+        typer.echo(canonical_json({"cluster": standing.cluster, "ds": standing.ds, "entries": entries}), nl=False)
+        return
+    rows = _rows(decision, entries)
+    count = len(followed(decision))
+    print_answer(
+        f"{standing.cluster} on {standing.ds}: {count} open or dismissed, {len(rows) - count} done",
+        lambda: _print(rows),
+        hint="--claim ID, --dismiss ID --reason TEXT",
+        is_quiet=is_quiet,
+    )
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        raise RequestError("--by: is missing, and the system does not know your name; say who you are") from None
+
+
+def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
+    """Return the store of an address and the newest plan of the cluster that is asked for.
+
+    Raises:
+        RequestError: there is no such cluster, or several.
+    """
+    from kafka_capacity.objects.keys import cluster_of_report, list_clusters
+    from kafka_capacity.objects.store import open_store
+    from kafka_capacity.plan.fleet import newest_standing
+
+    root, linked = cluster_of_report(place)
+    store, name = open_store(root), cluster or linked
+    known = list_clusters(store)
+    if name is None and len(known) == 1:
+        name = known[0]
+    if name not in known:
+        remedy = f"choose from {', '.join(known)}" if known else f"{root} is no store of plans"
+        raise RequestError(f"--cluster: {f'{name} is not there' if name else 'is missing'}; {remedy}")
+    return store, newest_standing(store, name)
+
+
+def _rows(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[dict[str, str]]:
+    """Return a row each of what stands, the worst first, then of what was done or is not asked any more."""
+    from kafka_capacity.plan.lifecycle import followed, state_words
+
+    standing = followed(decision)
+    rows = [
+        {
+            "id": key,
+            "severity": str(row.get("severity", "to do")),
+            "state": state_words(entries.get(key), row, decision["ds"]),
+            "text": str(row["text"]),
+        }
+        for key, row in standing.items()
+    ]
+    for key, entry in entries.items():
+        if key not in standing:
+            done, last = entry["done"], entry["last"]
+            state = f"done on {done['on']}: {done['effect']}" if done else f"last seen on {last}"
+            rows.append({"id": key, "severity": "", "state": state, "text": entry["text"]})
+    return rows
+
+
+def _print(rows: list[dict[str, str]]) -> None:
+    from kafka_capacity.report.tables import column
+
+    names = {"id": "Id", "severity": "Severity", "state": "State", "text": "What"}
+    print_rows("Problems and recommendations", [column(name, label) for name, label in names.items()], rows)

@@ -1,0 +1,127 @@
+"""All clusters on one page: of each what its newest plan decided, its worst problem and the way to its report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.objects.keys import (
+    FLEET_PAGE,
+    list_clusters,
+    list_inventory_days,
+    newest_plans,
+    plan_prefix,
+    report_prefix,
+    request_key,
+)
+from kafka_capacity.objects.object_store import content_type_of
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.changes import sizing_figure
+from kafka_capacity.plan.lifecycle import followed, read_entries, with_states
+from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
+from kafka_capacity.plan.publish import decision_below, read_request
+from kafka_capacity.plan.section.request import is_default
+from kafka_capacity.report.render import render_page
+from kafka_capacity.text import format_usd, plural
+from kafka_capacity.text.names import clipped
+
+log = logging.getLogger(__name__)
+
+PROBLEM_LENGTH = 160  # a longer one is cut: the report has it whole
+_RANK = {"bad": 0, "warn": 1, "note": 2, "good": 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a cluster stands."""
+
+    cluster: str  # its name
+    ds: str = ""  # the day of the plan's inventory; of the newest inventory where there is no plan, empty without one
+    plan_id: str = ""  # the plan's name; empty for none
+    decision: Mapping[str, Any] | None = None  # what it decided, each problem with its state; `None` where none is read
+
+
+def newest_standing(store: ObjectStore, cluster: str) -> Standing:
+    """Return what the newest plan of a cluster that was decided about says.
+
+    Of several of one day the one counts that was asked with the fewest parameters of its own, of these the last. One
+    that cannot be read is not passed over for an older one: that would look as if nothing was new.
+    """
+    for ds, plans in newest_plans(store, cluster):
+        for plan_id in sorted(plans, key=lambda one: _usual_first(store, cluster, ds, one)):
+            try:
+                decision = decision_below(store, plan_prefix(cluster, ds, plan_id))
+                told = with_states(decision, read_entries(store, cluster))
+                return Standing(cluster=cluster, ds=ds, plan_id=plan_id, decision=told)
+            except MissingManifestError:
+                continue  # it is under way
+            except (StorageError, ValueError, LookupError, TypeError) as error:
+                log.warning("what was decided about %s on %s cannot be read: %s", cluster, ds, error)
+                return Standing(cluster=cluster, ds=ds, plan_id=plan_id)
+    return Standing(cluster=cluster, ds=next(reversed(list_inventory_days(store, cluster)), ""))
+
+
+def _usual_first(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> tuple[int, float]:
+    request = read_request(store, request_key(cluster, ds, plan_id)) or {}
+    written = store.list_objects(plan_prefix(cluster, ds, plan_id) + DECISION_FOLDER)
+    own = sum(not is_default(name, value) for name, value in request.items())
+    return own, -max((one.written for one in written.values()), default=0.0)
+
+
+def fleet(store: ObjectStore) -> dict[str, Any]:
+    """Return all clusters as rows, the worst verdict first, and how many there are of each in a sentence."""
+    rows = sorted((_row(newest_standing(store, name)) for name in list_clusters(store)), key=_rank)
+    bad, unplanned = sum(row["kind"] == "bad" for row in rows), sum(not row["report"] for row in rows)
+    said = [plural(len(rows), "cluster"), f"{bad:,} with too little room or unreadable" if bad else "all have room"]
+    return {"rows": rows, "summary": ", ".join([*said, f"{unplanned:,} never planned"] if unplanned else said) + "."}
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[int, str]:
+    return _RANK[row["kind"]], row["cluster"]
+
+
+def _row(standing: Standing) -> dict[str, str]:
+    cells = dict.fromkeys(("approve", "runs_out", "usd", "problem", "state"), "")
+    row = {"cluster": standing.cluster, "ds": standing.ds, "report": _link(standing), **cells}
+    decision = standing.decision
+    if decision is None and standing.plan_id:
+        return {**row, "kind": "bad", "verdict": "Cannot be read", "approve": "Its newest plan must be run again."}
+    if decision is None:
+        return {**row, "kind": "note", "verdict": "Never planned"}
+    worst = next((one for one in followed(decision).values() if "severity" in one and "is_dismissed" not in one), {})
+    shown = (decision.get("sizing") or decision)["badge"]
+    return {
+        **row,
+        "kind": shown["kind"],
+        "verdict": shown["text"],
+        "approve": decision["box"]["approve"],
+        "runs_out": sizing_figure(decision, "runs_out"),
+        "usd": _usd(decision),
+        "problem": clipped(worst.get("message", ""), PROBLEM_LENGTH),
+        "state": worst.get("state", ""),
+    }
+
+
+def _usd(decision: Mapping[str, Any]) -> str:
+    """Return what a month costs as it is, and with what is needed now."""
+    now, today = sizing_figure(decision, "usd_per_month"), decision.get("today", {}).get("usd_per_month")
+    return now if today is None or format_usd(today) == now else f"{format_usd(today)} → {now}"
+
+
+def _link(standing: Standing) -> str:
+    """Return the address of a report beside the page; what is encoded in a key is encoded once more, as in any URL."""
+    if not standing.plan_id:
+        return ""
+    key = report_prefix(standing.cluster, standing.ds, standing.plan_id) + "index.html"
+    return quote(key.removeprefix(FLEET_PAGE.rpartition("/")[0] + "/"), safe="/=")
+
+
+def write_fleet_page(store: ObjectStore) -> str:
+    """Write the page over all clusters beside their reports; returns its key."""
+    page = render_page("fleet.html", fleet=fleet(store))
+    store.write_bytes(FLEET_PAGE, page.encode(), content_type=content_type_of(FLEET_PAGE))
+    return FLEET_PAGE

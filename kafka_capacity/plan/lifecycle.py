@@ -1,0 +1,302 @@
+"""What became of problems and recommendations, from report to report: new, open, claimed, dismissed, done.
+
+Each has an id that stays while its figures change. One document a cluster keeps, by id, since when it has been seen,
+who claimed it or dismissed it, and what came of it; reports write the first, people and approvals the second. Nothing
+here changes what is decided: a problem that was dismissed still stands in ``decision.json``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kafka_capacity.errors import MissingObjectError, RequestError, StorageError
+from kafka_capacity.health.problem import Code, Severity
+from kafka_capacity.objects.keys import lifecycle_key
+from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.text import format_percent, format_usd, plural
+from kafka_capacity.text.names import slug
+
+log = logging.getLogger(__name__)
+
+LIFECYCLE_KIND = "kafka-capacity-lifecycle"
+LIFECYCLE_VERSION = 1
+CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
+GONE = "found no more"
+PROBLEM, ACTION = "problem", "action"
+
+Row = Mapping[str, Any]  # a problem or an action of `decision.json`
+Entry = Mapping[str, Any]  # what is kept of one
+
+
+class Verb(StrEnum):
+    """What somebody does with a problem or an action."""
+
+    CLAIM = "claim"
+    RELEASE = "release"  # the claim
+    DISMISS = "dismiss"
+    REOPEN = "reopen"  # what was dismissed
+
+
+def with_ids(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return problems each with its ``id``: its code, and what tells it from others of its code.
+
+    >>> of = [("disk", ""), ("rack", ""), ("rack", "12 brokers"), ("rack", "")]
+    >>> [one["id"] for one in with_ids({"code": code, "about": about} for code, about in of)]
+    ['disk', 'rack', 'rack.12-brokers', 'rack.2']
+    """
+    taken = Counter[str]()
+    rows = []
+    for one in problems:
+        found = f"{one['code']}.{slug(one['about'])}" if one.get("about") else str(one["code"])
+        taken[found] += 1
+        rows.append({**one, "id": found if taken[found] == 1 else f"{found}.{taken[found]}"})
+    return rows
+
+
+def id_of(problem: Row) -> str:
+    """Return the id of a problem; in a report of before there were any, its code."""
+    return str(problem.get("id", problem["code"]))
+
+
+def is_followed(problem: Row) -> bool:
+    """Return whether a problem has a state: a note that asks for nothing has none."""
+    return problem["severity"] != Severity.INFO or bool(problem.get("remedy"))
+
+
+def followed(decision: Mapping[str, Any]) -> dict[str, Row]:
+    """Return the problems and actions of a decision that have a state, by id, the worst problem first."""
+    rows = [*(one for one in decision["problems"] if is_followed(one)), *decision.get("actions", ())]
+    return {id_of(one): one for one in rows}
+
+
+def entries_of(document: Mapping[str, Any] | None) -> Mapping[str, Entry]:
+    """Return what a document keeps, by id.
+
+    Raises:
+        StorageError: it is of another kind, or of a newer version.
+    """
+    if document is None:
+        return {}
+    if document.get("kind") != LIFECYCLE_KIND or document.get("version") != LIFECYCLE_VERSION:
+        msg = f"what became of problems is kept as {document.get('kind')!r} version {document.get('version')!r}"
+        raise StorageError(f"{msg}; this release reads {LIFECYCLE_KIND!r} version {LIFECYCLE_VERSION}")
+    entries: Mapping[str, Entry] = document["entries"]
+    return entries
+
+
+def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, str] | None:
+    """Return the dismissal of a problem that holds on a day.
+
+    It is of what was dismissed: it ends on its day, and where the problem is more severe or somewhere else by now.
+    """
+    found: Mapping[str, str] | None = (entry or {}).get("dismissed")
+    if found is None or (found["until"] and ds > found["until"]) or found["where"] != row.get("where", ""):
+        return None
+    now, then = (Severity(one.get("severity", Severity.INFO)).rank for one in (row, found))
+    return None if now < then else found
+
+
+def state_words(entry: Entry | None, row: Row, ds: str) -> str:
+    """Return the state of a problem or an action on the day of a report, in a few words."""
+    since = None if entry is None or (entry["done"] and entry["done"]["on"] <= ds) else str(entry["first"])
+    if entry is None or since is None or since >= ds:
+        age = "new"
+    else:
+        days = (datetime.date.fromisoformat(ds) - datetime.date.fromisoformat(since)).days
+        age = f"open for {plural(days // 7, 'week') if days >= 7 else plural(days, 'day')}"
+    found = dismissal(entry, row, ds)
+    if found is not None:
+        until = f" until {found['until']}" if found["until"] else ""
+        return f"dismissed by {found['by']} on {found['on']}{until}: {found['reason']}"
+    if entry is not None and entry["claimed"] is not None and since is not None:
+        age += f", claimed by {entry['claimed']['by']} on {entry['claimed']['on']}"
+    return age
+
+
+def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
+    """Return a decision whose problems and actions have a ``state``, and ``is_dismissed`` where they are."""
+
+    def told(row: Row) -> dict[str, Any]:
+        entry, ds = entries.get(id_of(row)), decision["ds"]
+        is_dismissed = {"is_dismissed": True} if dismissal(entry, row, ds) is not None else {}
+        return {**row, "state": state_words(entry, row, ds), **is_dismissed}
+
+    problems = [told(one) if is_followed(one) else dict(one) for one in decision["problems"]]
+    return {**decision, "problems": problems, "actions": [told(one) for one in decision.get("actions", ())]}
+
+
+def done_words(
+    entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any] | None
+) -> dict[str, str]:
+    """Return what was done since the last report, by id, and the effect that was measured.
+
+    Problems are done that the comparison with the last report resolves, actions that are asked for no more; but for
+    problems of the cluster only where that report was asked alike.
+    """
+    found: dict[str, str] = {}
+    if changes is None:
+        return found
+    for key, entry in entries.items():
+        is_over = key in changes["resolved_ids"] if entry["kind"] == PROBLEM else entry["last"] < decision["ds"]
+        is_told = is_over and (changes["is_alike"] or entry["question"] == CLUSTER) and key not in followed(decision)
+        if is_told and (entry["done"] is None or entry["done"]["on"] == decision["ds"]):
+            found[key] = _effect(entry, decision["today"])
+    return found
+
+
+def followed_lines(
+    entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]
+) -> list[dict[str, str]]:
+    """Return what was done, and how what is due or claimed stands, as lines of ``label`` and ``text``.
+
+    Problems that only are not found again are not among them, nor is what is new.
+    """
+    done = [
+        {"label": "Done", "text": f"{entries[key]['text'].rstrip('.')}: {effect}."}
+        for key, effect in done_words(entries, decision, changes).items()
+        if effect != GONE
+    ]
+    return done + [
+        {"label": f"{row['about'][:1].upper()}{row['about'][1:]}", "text": state}
+        for row in decision["actions"]
+        if (state := state_words(entries.get(row["id"]), row, decision["ds"])) != "new"
+        and (row["by"] is None or not state.startswith("open") or "claimed" in state)
+    ]
+
+
+def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
+    """Return what an action or full disks changed, as far as that is known."""
+    before, wanted = entry["today"], entry["broker_count"]
+    if wanted is not None and not _is_reached(wanted, before["broker_count"], today["broker_count"]):
+        return f"asked for no more; there are {plural(today['broker_count'], 'broker')}"
+    told = [
+        f"{label}{write(before[name])} → {write(today[name])}"
+        for name, (label, write) in _MEASURED.items()
+        if None not in (before.get(name), today.get(name)) and write(before[name]) != write(today[name])
+    ]
+    is_measured = entry["kind"] == ACTION or entry["code"] == Code.DISK_OVER_LIMIT
+    return ", ".join(told) if told and is_measured else GONE
+
+
+_MEASURED: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "broker_count": ("", lambda count: plural(count, "broker")),
+    "fullest_disk_ratio": ("the fullest disk ", format_percent),
+    "usd_per_month": ("", lambda usd: f"{format_usd(usd)} a month"),
+}
+
+
+def _is_reached(wanted: int, before: int, now: int) -> bool:
+    return now >= wanted if wanted >= before else now <= wanted
+
+
+def observed(
+    document: Mapping[str, Any] | None, decision: Mapping[str, Any], changes: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the document after a report: what is seen for the first time or again, and what is done.
+
+    A report of an earlier day than the newest changes nothing.
+    """
+    ds, entries = decision["ds"], dict(entries_of(document))
+    if document is not None and document["day"] > ds:
+        return dict(document)
+    for key, effect in done_words(entries, decision, changes).items():
+        entries[key] = {**entries[key], "done": {"on": ds, "effect": effect}}
+    for key, row in followed(decision).items():
+        old = entries.get(key)
+        is_new = old is None or (old["done"] is not None and old["done"]["on"] < ds)
+        kept = {"first": ds, "claimed": None, "dismissed": None} if old is None or is_new else old
+        entries[key] = {
+            "kind": PROBLEM if "severity" in row else ACTION,
+            "code": row["code"],
+            "question": row.get("question", ""),
+            "text": row["text"],
+            "broker_count": row.get("broker_count"),
+            "first": kept["first"],
+            "last": ds,
+            "today": decision["today"],
+            "claimed": kept["claimed"],
+            "dismissed": old["dismissed"] if old is not None else None,
+            "done": None,
+        }
+    head = {"kind": LIFECYCLE_KIND, "version": LIFECYCLE_VERSION, "cluster": decision["cluster"]}
+    return {**head, "day": ds, "entries": entries}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What somebody says of problems or actions."""
+
+    ids: tuple[str, ...]  # of which
+    verb: Verb  # what becomes of them
+    by: str  # who says so
+    on: str  # the day
+    reason: str = ""  # why; needed to dismiss
+    until: str = ""  # the last day of a dismissal; empty for ever
+
+
+def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any], said: Said) -> dict[str, Any]:
+    """Return the document after somebody claimed, released, dismissed or reopened something of a decision.
+
+    Raises:
+        RequestError: the decision has no such problem or action, or a dismissal has no reason.
+    """
+    if said.verb is Verb.DISMISS and not said.reason.strip():
+        raise RequestError("reason: is missing; say why it is dismissed, for who reads the next report")
+    changed = observed(document, decision, None)
+    rows, entries = followed(decision), dict(changed["entries"])
+    for key in said.ids:
+        if key not in rows:
+            near = difflib.get_close_matches(key, rows, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"choose from {', '.join(rows) or 'nothing: all is well'}"
+            raise RequestError(f"{key}: there is no such problem or recommendation; {remedy}")
+        told = {"by": said.by, "on": said.on, "reason": said.reason}
+        what = {name: rows[key].get(name, default) for name, default in (("severity", Severity.INFO), ("where", ""))}
+        becomes: dict[Verb, dict[str, Any]] = {
+            Verb.CLAIM: {"claimed": told, "dismissed": None},
+            Verb.RELEASE: {"claimed": None},
+            Verb.DISMISS: {"dismissed": {**told, **what, "until": said.until}},
+            Verb.REOPEN: {"dismissed": None},
+        }
+        entries[key] = {**entries[key], **becomes[said.verb]}
+    return {**changed, "entries": entries}
+
+
+def read_entries(store: ObjectStore, cluster: str) -> Mapping[str, Entry]:
+    """Read what is kept of a cluster; nothing, and a warning, where it cannot be read: no report waits for it."""
+    try:
+        return entries_of(read_with_own_hash(store, lifecycle_key(cluster), json.loads))
+    except MissingObjectError:
+        return {}
+    except StorageError as error:
+        log.warning("problems are shown without what became of them: %s", error)
+        return {}
+
+
+def keep_observed(store: ObjectStore, decision: Mapping[str, Any], changes: Mapping[str, Any] | None) -> None:
+    """Keep what a report has seen; where what is kept cannot be read, it stays as it is, and a warning says so."""
+    try:
+        change_with_own_hash(
+            store, lifecycle_key(decision["cluster"]), lambda found: observed(found, decision, changes)
+        )
+    except StorageError as error:
+        log.warning("what became of problems is not kept: %s", error)
+
+
+def keep_said(store: ObjectStore, decision: Mapping[str, Any], said: Said) -> Mapping[str, Entry]:
+    """Keep what somebody says, whoever else does so at once; returns what is kept then.
+
+    Raises:
+        RequestError: it cannot be said.
+        StorageError: what is kept cannot be read or written.
+    """
+    key = lifecycle_key(decision["cluster"])
+    return entries_of(change_with_own_hash(store, key, lambda found: after_saying(found, decision, said)))

@@ -1,0 +1,200 @@
+"""Tell Slack, Teams, PagerDuty or any other webhook what is new about a cluster, once a plan.
+
+Each is an Airflow connection; ``kafka_capacity_tell`` names those to tell. What is secret is the connection's password:
+of Slack and Teams the end of the webhook's address, of PagerDuty the routing key, of a webhook a bearer token, if any.
+No message of ours and no exception holds an address: it may be the secret.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from airflow.sdk import BaseHook
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.news import message, reasons
+from kafka_capacity.plan.pinned import PinnedPlan
+from kafka_capacity.plan.publish import published_report
+from kafka_capacity_airflow.report_mail import UntoldError, keep_told, told_of
+from kafka_capacity_airflow.settings import browser_url
+
+log = logging.getLogger("kafka_capacity")
+
+SILENT_SECONDS = 20  # how long a server may be silent
+_PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
+_SEVERITIES = {"bad": "error", "warn": "warning"}  # of PagerDuty, by the kind of a badge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What is told."""
+
+    cluster: str  # its name
+    ds: str  # the day of the inventory
+    plan_id: str  # the plan's name
+    kind: str  # of the verdict: `good`, `note`, `warn` or `bad`
+    lines: Sequence[str]  # five of text
+    reasons: Sequence[str]  # why it is told
+    url: str  # of the report
+
+    @property
+    def link(self) -> str | None:
+        """The report's address where a browser takes it."""
+        return self.url if self.url.startswith(("https://", "http://")) else None
+
+
+def _slack(news: News, secret: str) -> dict[str, Any]:
+    del secret
+    first, *others = (_escaped(line) for line in news.lines)
+    link = f"<{_escaped(news.link)}|Open the report>" if news.link else _escaped(news.url)
+    # What is escaped makes no link and calls nobody, whatever names a cluster has.
+    return {"text": "\n".join([f"*{first}*", *others, link]), "unfurl_links": False}
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _teams(news: News, secret: str) -> dict[str, Any]:
+    del secret
+    # Runs of rich text, which take no marks, each a paragraph.
+    texts = [
+        {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, "weight": weight}]}
+        for place, text in enumerate([*news.lines, *([] if news.link else [news.url])])
+        for weight in ["bolder" if not place else "default"]
+    ]
+    link = [{"type": "Action.OpenUrl", "title": "Open the report", "url": news.link}] if news.link else []
+    card = {"type": "AdaptiveCard", "version": "1.4", "body": texts, "actions": link}
+    kind = "application/vnd.microsoft.card.adaptive"
+    return {"type": "message", "attachments": [{"contentType": kind, "content": card}]}
+
+
+def _pagerduty(news: News, secret: str) -> dict[str, Any]:
+    return {
+        "routing_key": secret,
+        # A cluster is one incident, which is over when its verdict is good again.
+        "event_action": "resolve" if news.kind == "good" else "trigger",
+        "dedup_key": f"kafka-capacity/{news.cluster}",
+        "payload": {
+            "summary": news.lines[0],
+            "source": news.cluster,
+            "severity": _SEVERITIES.get(news.kind, "info"),
+            "custom_details": {"text": "\n".join(news.lines[1:]), "report": news.url},
+        },
+        "links": [{"href": news.link, "text": "Open the report"}] if news.link else [],
+    }
+
+
+def _webhook(news: News, secret: str) -> dict[str, Any]:
+    del secret
+    return {
+        "kind": "kafka-capacity-news",
+        "version": 1,
+        "cluster": news.cluster,
+        "ds": news.ds,
+        "plan_id": news.plan_id,
+        "verdict": news.kind,
+        "reasons": list(news.reasons),
+        "lines": list(news.lines),
+        "report": news.url,
+    }
+
+
+_FORMS: Mapping[str, Callable[[News, str], dict[str, Any]]] = {
+    "slack": _slack,
+    "teams": _teams,
+    "pagerduty": _pagerduty,
+    "webhook": _webhook,
+}
+_OF_TYPE = {"slackwebhook": "slack", "pagerduty": "pagerduty", "pagerduty_events": "pagerduty"}
+"""What connections of these types are, where their extra has no ``form``."""
+
+
+def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Sequence[str]) -> list[str]:
+    """Tell each connection what is new in a report, if anything is; returns whom.
+
+    Raises:
+        UntoldError: some could not be told; the others were, and are not told again.
+    """
+    report = published_report(store, plan)
+    lines = message(report)
+    if not lines:
+        log.info("nothing is new that anybody must be told of")
+        return []
+    key = plan.report_prefix + "index.html"
+    verdict = report["verdict"]
+    news = News(
+        cluster=plan.cluster,
+        ds=plan.ds,
+        plan_id=plan.plan_id,
+        kind=(verdict.get("sizing") or verdict)["badge"]["kind"],
+        lines=lines,
+        reasons=reasons(report),
+        url=browser_url(key, store.uri(key)),
+    )
+    told, untold = [], {}
+    for name in connections:
+        if name in told_of(store, plan):
+            log.info("%s was told of this plan already", name)
+            continue
+        why = _tell(name, news)
+        if why:
+            untold[name] = why
+            continue
+        keep_told(store, plan, [name], run_id)
+        told.append(name)
+        log.info("told %s: %s", name, lines[0])
+    if untold:
+        raise UntoldError(", ".join(f"{name} is not told: {why}" for name, why in untold.items()))
+    return told
+
+
+def _tell(name: str, news: News) -> str:
+    """Send the news through a connection; returns why it was not taken, empty where it was."""
+    try:
+        connection = BaseHook.get_connection(name)
+    except Exception as error:  # of many classes, by where connections are kept; their messages may hold secrets
+        return f"the connection cannot be read ({type(error).__name__})"
+    form = str(connection.extra_dejson.get("form") or _OF_TYPE.get(connection.conn_type or "", "webhook"))
+    if form not in _FORMS:
+        raise RequestError(f"connection {name}: form is {form!r}; write one of {', '.join(_FORMS)} into its extra")
+    secret = connection.password or ""
+    headers = {"Content-Type": "application/json"}
+    if form == "webhook" and secret:
+        headers["Authorization"] = f"Bearer {secret}"
+    try:
+        address = _address(connection, secret if form in {"slack", "teams"} else "", usual=_PAGERDUTY)
+        body = json.dumps(_FORMS[form](news, secret)).encode()
+        request = urllib.request.Request(address, data=body, headers=headers, method="POST")  # noqa: S310  # http(s) only, see _address
+        with urllib.request.urlopen(request, timeout=SILENT_SECONDS):  # noqa: S310  # likewise
+            return ""
+    except urllib.error.HTTPError as error:
+        return f"HTTP {error.code}"
+    except urllib.error.URLError as error:
+        return f"no answer ({type(error.reason).__name__})"
+    except (OSError, ValueError) as error:
+        return f"no answer ({type(error).__name__})"
+
+
+def _address(connection: Any, path: str, *, usual: str) -> str:
+    """Return where to send to.
+
+    Raises:
+        ValueError: it is no address of HTTP.
+    """
+    host = str(connection.host or usual)
+    base = host if "://" in host else f"{connection.schema or 'https'}://{host}"
+    parts = urlsplit(base)
+    if parts.scheme not in {"https", "http"} or not parts.hostname:
+        raise ValueError("no address")
+    if connection.port and parts.port is None:
+        base = parts._replace(netloc=f"{parts.netloc}:{connection.port}").geturl()
+    return f"{base.rstrip('/')}/{path.lstrip('/')}" if path else base

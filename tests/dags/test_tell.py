@@ -1,0 +1,227 @@
+"""Chats and pagers are told what is new: over real HTTP, once, and no secret shows anywhere."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import logging
+import threading
+
+import pytest
+
+from kafka_capacity.objects.store import open_store
+from tests.ports import free_port
+
+pytestmark = pytest.mark.airflow
+
+PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 32, "plan_id": "1234"}
+SECRET = "T0000-hunter2-XXXX"
+HOSTILE = "<!channel> [a](http://evil) & *b*"
+LINES = ["payments: 15 brokers now", f"New: {HOSTILE}", "Approve 3 brokers now.", "Otherwise: full", "Resolved: none"]
+
+
+class Sink(http.server.ThreadingHTTPServer):
+    """A server that keeps what it is sent and answers what it is told to."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.taken = []
+        self.status = {}
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status = self.server.status.get(self.path.split("/")[1], 200)
+        if status == 200:
+            self.server.taken.append((self.path, self.headers.get("Authorization"), body))
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *given):
+        del given
+
+
+@pytest.fixture
+def sink():
+    with Sink() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def connect(services, monkeypatch, sink):
+    """Set a connection, and that it is told."""
+    names = []
+
+    def connect(name, form=None, *, host=None, **more):
+        extra = {"form": form} if form else {}
+        found = {"conn_type": "http", "host": host or f"{sink.url}/{name}", "password": SECRET, "extra": extra, **more}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}", json.dumps(found))
+        names.append(name)
+        monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_TELL", ", ".join(names))
+
+    return connect
+
+
+@pytest.fixture
+def tell(services, monkeypatch, tmp_path):
+    """Tell what is new in a report of some plan; the store has notes and nothing else."""
+    from kafka_capacity_airflow import steps
+    from kafka_capacity_airflow import tell as telling
+
+    report = {"verdict": {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}}}
+    monkeypatch.setattr(telling, "published_report", lambda store, plan: report)
+    monkeypatch.setattr(telling, "message", lambda report: report.get("lines", LINES))
+    monkeypatch.setattr(telling, "reasons", lambda report: [LINES[1]])
+    monkeypatch.setattr(steps, "airflow_store", lambda: open_store(str(tmp_path)))
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_REPORT_URL", "https://reports.example.net/{key}")
+
+    def tell(run_id="one", plan_id="1234", **changed):
+        report.update(changed)
+        return steps.tell({**PINNED, "plan_id": plan_id}, run_id=run_id)
+
+    return tell
+
+
+REPORT = "https://reports.example.net/reports/cluster=payments/ds=2026-11-20/plan=1234/index.html"
+
+
+def test_slack_gets_lines_and_a_link_and_nothing_in_them_calls_anybody(tell, connect, sink):
+    connect("chat", "slack")
+    assert tell() == ["chat"]
+    ((path, authorization, body),) = sink.taken
+    assert (path, authorization) == (f"/chat/{SECRET}", None)
+    lines = body["text"].split("\n")
+    assert (lines[0], lines[-1]) == ("*payments: 15 brokers now*", f"<{REPORT}|Open the report>")
+    assert len(lines) == 6
+    assert "&lt;!channel&gt;" in lines[1]
+    assert "<!channel>" not in body["text"]
+
+
+def test_teams_gets_a_card_of_plain_runs(tell, connect, sink):
+    connect("teams", "teams")
+    tell()
+    ((path, _, body),) = sink.taken
+    assert path == f"/teams/{SECRET}"
+    card = body["attachments"][0]["content"]
+    assert [block["inlines"][0]["text"] for block in card["body"]] == LINES
+    assert {block["type"] for block in card["body"]} == {"RichTextBlock"}
+    assert card["actions"] == [{"type": "Action.OpenUrl", "title": "Open the report", "url": REPORT}]
+
+
+def test_a_pager_has_one_incident_a_cluster_which_ends_when_the_verdict_is_good(tell, connect, sink):
+    connect("pager", "pagerduty")
+    tell()
+    tell(plan_id="next", verdict={"sizing": None, "badge": {"kind": "good"}})
+    (path, authorization, first), (_, _, second) = sink.taken
+    assert (path, authorization) == ("/pager", None)
+    assert first["routing_key"] == SECRET
+    assert (first["event_action"], second["event_action"]) == ("trigger", "resolve")
+    assert first["dedup_key"] == second["dedup_key"] == "kafka-capacity/payments"
+    assert (first["payload"]["severity"], first["payload"]["summary"]) == ("error", LINES[0])
+    assert first["links"] == [{"href": REPORT, "text": "Open the report"}]
+
+
+def test_a_webhook_gets_data_and_its_token(tell, connect, sink):
+    connect("hook")
+    tell()
+    ((path, authorization, body),) = sink.taken
+    assert (path, authorization) == ("/hook", f"Bearer {SECRET}")
+    assert (body["cluster"], body["ds"], body["plan_id"]) == ("payments", "2026-11-20", "1234")
+    assert (body["verdict"], body["lines"], body["report"]) == ("bad", LINES, REPORT)
+    assert body["reasons"] == [LINES[1]]
+
+
+def test_a_report_that_no_browser_reaches_is_named_and_not_linked(tell, connect, sink, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_REPORT_URL", "")
+    for form in ("slack", "teams", "pagerduty"):
+        connect(form, form)
+    tell()
+    slack, teams, pager = (body for _, _, body in sink.taken)
+    assert slack["text"].endswith("/plan=1234/index.html")
+    assert teams["attachments"][0]["content"]["actions"] == []
+    assert pager["links"] == []
+
+
+def test_what_is_no_news_is_not_told(tell, connect, sink):
+    connect("hook")
+    assert tell(lines=[]) == []
+    assert sink.taken == []
+
+
+def test_nobody_is_told_twice_of_a_plan_and_each_who_was_not_is_tried_again(tell, connect, sink):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    connect("hook")
+    connect("chat", "slack")
+    sink.status = {"chat": 500}
+    with pytest.raises(UntoldError, match=r"^chat is not told: HTTP 500$"):
+        tell()
+    assert len(sink.taken) == 1
+    sink.status = {}
+    assert tell() == ["chat"]
+    assert tell("two") == []
+    assert len(sink.taken) == 2
+
+
+def test_who_has_the_report_by_mail_is_kept_beside(tell, connect, sink, tmp_path):
+    from kafka_capacity.plan.pinned import PinnedPlan
+    from kafka_capacity_airflow.report_mail import keep_told, told_of
+
+    connect("hook")
+    store, plan = open_store(str(tmp_path)), PinnedPlan(**PINNED)
+    keep_told(store, plan, ["sre@example.net"], "one")
+    tell()
+    assert told_of(store, plan) == {"sre@example.net": "one", "hook": "one"}
+
+
+@pytest.mark.parametrize("form", ["slack", "teams", "pagerduty", "webhook"])
+@pytest.mark.parametrize("how", ["refuses", "is down", "is silent", "no address"])
+def test_no_secret_is_in_a_log_an_error_or_a_result(tell, connect, sink, form, how, caplog, monkeypatch):
+    from kafka_capacity_airflow import tell as telling
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    monkeypatch.setattr(telling, "SILENT_SECONDS", 0.3)
+    hosts = {"is down": f"http://127.0.0.1:{free_port()}", "no address": f"ftp://{SECRET}.example.net"}
+    connect("hook", form, host=hosts.get(how))
+    sink.status = {"hook": 403}
+    with caplog.at_level(logging.DEBUG):
+        if how == "is silent":
+            import socket
+
+            with socket.create_server(("127.0.0.1", 0)) as silent:
+                connect("hook", form, host=f"http://127.0.0.1:{silent.getsockname()[1]}")
+                with pytest.raises(UntoldError, match="hook is not told: no answer") as error:
+                    tell()
+        else:
+            with pytest.raises(UntoldError, match="hook is not told: ") as error:
+                tell()
+    assert SECRET not in caplog.text
+    chained = error.value
+    while chained is not None:
+        assert SECRET not in repr(chained)
+        chained = None if chained.__suppress_context__ else chained.__cause__ or chained.__context__
+
+
+def test_a_form_that_there_is_not_is_refused_by_name(tell, connect):
+    from kafka_capacity.errors import RequestError
+
+    connect("hook", "pigeon")
+    with pytest.raises(RequestError, match=r"hook: form is 'pigeon'; write one of slack, teams, pagerduty, webhook"):
+        tell()
+
+
+def test_a_connection_that_there_is_not_is_named(services, tell, monkeypatch):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_TELL", "nowhere")
+    with pytest.raises(UntoldError, match=r"nowhere is not told: the connection cannot be read"):
+        tell()

@@ -1,0 +1,87 @@
+"""``kafka-capacity problems`` and ``kafka-capacity fleet``: what a store says of its clusters."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_capacity.objects.store import LocalStore
+from tests.report.decided import decision_of
+from tests.report.sized import sized_inputs
+from tests.unit.plan.test_fleet import decide
+
+
+@pytest.fixture(scope="module")
+def decision():
+    return decision_of(sized_inputs(disk_limit_ratio=0.7))
+
+
+@pytest.fixture
+def store(tmp_path, decision, monkeypatch):
+    monkeypatch.setenv("LOGNAME", "ana")
+    decide(LocalStore(tmp_path), decision, "shop", "2026-11-15", "p")
+    return tmp_path
+
+
+def test_what_is_open_is_listed_with_ids_and_states(run, store, decision):
+    done = run("problems", store)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("shop on 2026-11-15: ")
+    assert "disk-over-limit" in done.stdout
+    assert "have-9-brokers" in done.stdout
+    assert "next: --claim ID" in done.stderr
+    assert run("problems", store, "--quiet").stdout.count("\n") == 1
+
+
+def test_a_report_names_its_store_and_cluster(run, store, decision):
+    decide(LocalStore(store), decision, "other", "2026-11-15", "p")
+    missing = run("problems", store)
+    assert (missing.exit_code, missing.stderr) == (2, "error: --cluster: is missing; choose from other, shop\n")
+    place = f"{store}/reports/cluster=shop/ds=2026-11-15/plan=p/index.html"
+    assert run("problems", place, "--claim", "disk-over-limit").exit_code == 0
+    kept = json.loads((store / "lifecycle" / "cluster=shop.json").read_text())
+    assert kept["entries"]["disk-over-limit"]["claimed"]["by"] == "ana"
+
+
+def test_what_is_claimed_and_dismissed_is_listed_so(run, store):
+    said = ("--claim", "have-9-brokers", "--dismiss", "disk-over-limit", "--reason", "it goes", "--until", "2027-01-31")
+    done = run("problems", store, *said, "--by", "bo")
+    assert done.exit_code == 0, done.output
+    assert "new, claimed by bo on 20" in done.stdout
+    assert "until 2027-01-31: it goes" in done.stdout
+    assert "dismissed" not in run("problems", store, "--reopen", "disk-over-limit").stdout.partition("\n")[2]
+    entries = json.loads(run("problems", store, "--json").stdout)["entries"]
+    assert entries["have-9-brokers"]["claimed"]["by"] == "bo"
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (("--claim", "disk-over-limt"), "disk-over-limt: there is no such problem or recommendation; did you mean"),
+        (("--dismiss", "disk-over-limit"), "reason: is missing; say why it is dismissed"),
+        (("--until", "2027-01-31"), "--until: is how long a dismissal holds"),
+        (("--dismiss", "disk-over-limit", "--reason", "x", "--until", "soon"), "ds 'soon' is not a day"),
+        (("--cluster", "elsewhere"), "--cluster: elsewhere is not there; choose from shop"),
+    ],
+)
+def test_what_cannot_be_said_is_refused_and_nothing_is_kept(run, store, typed, words):
+    done = run("problems", store, *typed)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert not (store / "lifecycle").exists()
+
+
+def test_a_folder_that_is_no_store_is_said_so(run, tmp_path):
+    done = run("problems", tmp_path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "is no store of plans" in done.stderr
+
+
+def test_all_clusters_are_listed_and_written_on_demand(run, store):
+    done = run("fleet", store)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("1 cluster, 1 with too little room or unreadable.\n")
+    assert not (store / "reports" / "index.html").exists()
+    assert run("fleet", store, "--write").stdout.endswith("reports/index.html\n")
+    assert "shop" in (store / "reports" / "index.html").read_text()

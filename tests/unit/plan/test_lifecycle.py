@@ -1,0 +1,223 @@
+"""What becomes of problems and recommendations from report to report."""
+
+from __future__ import annotations
+
+import copy
+import threading
+
+import pytest
+
+from kafka_capacity.errors import DamagedObjectError, RequestError, StorageError
+from kafka_capacity.objects.keys import lifecycle_key
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.lifecycle import (
+    Said,
+    Verb,
+    after_saying,
+    entries_of,
+    followed_lines,
+    keep_observed,
+    keep_said,
+    observed,
+    read_entries,
+    with_ids,
+    with_states,
+)
+
+FULL = {
+    "code": "disk-over-limit",
+    "question": "cluster",
+    "severity": "serious",
+    "where": "brokers 1, 2",
+    "text": "2 brokers are over the limit.",
+}
+BEHIND = {**FULL, "code": "groups-behind", "severity": "warning", "where": "group etl", "text": "etl is behind."}
+RISK = {**BEHIND, "code": "groups-at-risk", "question": "consumers", "text": "2 groups are at risk."}
+NOTE = {**FULL, "code": "sizes-of-one-day", "severity": "info", "where": "the plan"}
+HAVE = {
+    "id": "have-15-brokers",
+    "code": "brokers",
+    "text": "Have 15 brokers.",
+    "broker_count": 15,
+    "about": "have 15 brokers",
+    "by": None,
+}
+
+
+def decided(ds, problems, actions=(), *, brokers=12, disk=0.95, usd=13_140.0):
+    today = {"broker_count": brokers, "fullest_disk_ratio": disk, "usd_per_month": usd}
+    return {
+        "cluster": "shop",
+        "ds": ds,
+        "problems": with_ids(problems),
+        "actions": [*actions],
+        "today": today,
+    }
+
+
+def changed(*resolved, is_alike=True):
+    return {"resolved_ids": [*resolved], "is_alike": is_alike}
+
+
+def states(document, decision):
+    told = with_states(decision, entries_of(document))
+    return {one["id"]: one.get("state") for one in (*told["problems"], *told["actions"])}
+
+
+@pytest.fixture
+def first():
+    return decided("2026-11-01", [FULL, BEHIND, NOTE], [HAVE])
+
+
+@pytest.fixture
+def document(first):
+    return observed(None, first, None)
+
+
+def say(document, decision, verb, *ids, on="2026-11-02", **more):
+    return after_saying(document, decision, Said(ids=ids, verb=verb, by="ana", on=on, **more))
+
+
+def test_what_is_seen_first_is_new_whenever_its_report_is_drawn(first, document):
+    new = {"disk-over-limit": "new", "groups-behind": "new", "sizes-of-one-day": None, "have-15-brokers": "new"}
+    assert states(None, first) == new
+    assert states(document, first) == new
+    later = observed(document, decided("2026-11-22", [FULL]), None)
+    assert states(later, first) == new
+    assert observed(later, first, None) == later
+
+
+@pytest.mark.parametrize(
+    ("ds", "words"), [("2026-11-04", "3 days"), ("2026-11-08", "1 week"), ("2026-11-23", "3 weeks")]
+)
+def test_what_is_seen_again_is_open_for_so_long(document, ds, words):
+    moved = {**FULL, "text": "7 brokers are over the limit.", "where": "brokers 1, 2, 3, 4, 5 and 2 more"}
+    assert states(document, decided(ds, [moved]))["disk-over-limit"] == f"open for {words}"
+
+
+def test_what_is_claimed_is_shown_until_it_is_released(document):
+    week = decided("2026-11-08", [FULL])
+    claimed = say(document, week, Verb.CLAIM, "disk-over-limit")
+    assert states(claimed, week) == {"disk-over-limit": "open for 1 week, claimed by ana on 2026-11-02"}
+    assert states(say(claimed, week, Verb.RELEASE, "disk-over-limit"), week) == {"disk-over-limit": "open for 1 week"}
+
+
+def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first):
+    with pytest.raises(RequestError, match="reason: is missing; say why"):
+        say(document, first, Verb.DISMISS, "groups-behind")
+    dismissed = say(document, first, Verb.DISMISS, "groups-behind", reason="replays")
+    told = with_states(first, entries_of(dismissed))["problems"]
+    assert told[1]["state"] == "dismissed by ana on 2026-11-02: replays"
+    assert [one.get("is_dismissed") for one in told] == [None, True, None]
+    for other in ({"severity": "serious"}, {"where": "groups etl, ads"}):
+        week = decided("2026-11-08", [{**BEHIND, **other}])
+        assert states(dismissed, week) == {"groups-behind": "open for 1 week"}
+    assert states(say(dismissed, first, Verb.REOPEN, "groups-behind"), first)["groups-behind"] == "new"
+
+
+def test_a_dismissal_ends_on_its_day(document, first):
+    dismissed = say(document, first, Verb.DISMISS, "groups-behind", reason="replays", until="2026-11-08")
+    assert "until 2026-11-08: replays" in states(dismissed, decided("2026-11-08", [BEHIND]))["groups-behind"]
+    assert states(dismissed, decided("2026-11-09", [BEHIND]))["groups-behind"] == "open for 1 week"
+
+
+def test_what_there_is_not_cannot_be_claimed(document, first):
+    with pytest.raises(RequestError, match=r"groups-behnd: there is no such .* did you mean groups-behind"):
+        say(document, first, Verb.CLAIM, "groups-behnd")
+    with pytest.raises(RequestError, match=r"x: .* choose from nothing: all is well"):
+        say(None, decided("2026-11-01", [NOTE]), Verb.CLAIM, "x")
+
+
+def test_what_was_done_has_the_effect_that_was_measured(document):
+    after = decided("2026-11-15", [BEHIND], brokers=15, disk=0.71, usd=16_425.0)
+    lines = followed_lines(entries_of(document), after, changed("disk-over-limit"))
+    effect = "12 brokers → 15 brokers, the fullest disk 95.0 % → 71.0 %, $13,140 a month → $16,425 a month."
+    assert lines == [
+        {"label": "Done", "text": f"2 brokers are over the limit: {effect}"},
+        {"label": "Done", "text": f"Have 15 brokers: {effect}"},
+    ]
+    kept = observed(document, after, changed("disk-over-limit"))
+    assert entries_of(kept)["disk-over-limit"]["done"]["on"] == "2026-11-15"
+    # The same report once more says and keeps the same.
+    assert followed_lines(entries_of(kept), after, changed("disk-over-limit")) == lines
+    assert observed(kept, after, changed("disk-over-limit")) == kept
+    week = decided("2026-11-22", [BEHIND], brokers=15)
+    assert followed_lines(entries_of(kept), week, changed()) == []
+    # What comes back is new, and nobody's.
+    assert states(kept, decided("2026-11-22", [FULL])) == {"disk-over-limit": "new"}
+    back = observed(kept, decided("2026-11-22", [FULL]), changed())
+    assert states(back, decided("2026-11-29", [FULL])) == {"disk-over-limit": "open for 1 week"}
+
+
+def test_what_is_asked_for_no_more_is_not_called_reached(document):
+    lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
+    assert lines == [{"label": "Done", "text": "Have 15 brokers: asked for no more; there are 12 brokers."}]
+
+
+def test_a_plan_that_was_asked_otherwise_says_nothing_of_what_others_asked(first):
+    document = observed(None, decided("2026-11-01", [FULL, RISK], [HAVE]), None)
+    what_if = decided("2026-11-03", [])
+    kept = observed(document, what_if, changed("disk-over-limit", "groups-at-risk", is_alike=False))
+    assert [key for key, entry in entries_of(kept).items() if entry["done"]] == ["disk-over-limit"]
+
+
+def test_of_several_that_say_something_at_once_all_are_kept(tmp_path, first):
+    store = LocalStore(tmp_path)
+    problems = [{**BEHIND, "code": f"code-{number}"} for number in range(12)]
+    decision = decided("2026-11-01", problems)
+    keep_observed(store, decision, None)
+    saying = [
+        threading.Thread(
+            target=keep_said,
+            args=(store, decision, Said(ids=(f"code-{number}",), verb=Verb.CLAIM, by=f"{number}", on="2026-11-02")),
+        )
+        for number in range(12)
+    ]
+    for thread in saying:
+        thread.start()
+    for thread in saying:
+        thread.join()
+    claims = {entry["claimed"]["by"] for entry in read_entries(store, "shop").values()}
+    assert claims == {str(number) for number in range(12)}
+
+
+def test_what_cannot_be_read_costs_no_report_and_is_not_written_over(tmp_path, first, caplog, monkeypatch):
+    monkeypatch.setattr("kafka_capacity.objects.object_store.FIRST_PAUSE_SECONDS", 0.0)
+    store, key = LocalStore(tmp_path), lifecycle_key("shop")
+    keep_observed(store, first, None)
+    broken = store.read_bytes(key)[:-40]
+    store.write_bytes(key, broken)
+    assert read_entries(store, "shop") == {}
+    keep_observed(store, first, None)
+    assert "what became of problems is not kept" in caplog.text
+    assert store.read_bytes(key) == broken
+    with pytest.raises(DamagedObjectError):
+        keep_said(store, first, Said(ids=("groups-behind",), verb=Verb.CLAIM, by="ana", on="2026-11-02"))
+
+
+def test_ids_stay_when_figures_change_and_tell_several_of_a_kind_apart():
+    rows = with_ids([FULL, {**FULL, "about": "12 brokers"}, {**FULL, "where": "elsewhere"}, copy.deepcopy(NOTE)])
+    assert [one["id"] for one in rows] == [
+        "disk-over-limit",
+        "disk-over-limit.12-brokers",
+        "disk-over-limit.2",
+        "sizes-of-one-day",
+    ]
+
+
+def test_what_a_newer_release_keeps_is_refused(document):
+    with pytest.raises(StorageError, match=r"version 9; this release reads 'kafka-capacity-lifecycle' version 1"):
+        entries_of({**document, "version": 9})
+
+
+def test_what_is_due_or_claimed_stands_with_what_changed(document):
+    later = {**HAVE, "id": "have-18-brokers", "about": "have 18 brokers", "by": "2027-05-01"}
+    first = decided("2026-11-01", [], [HAVE, later])
+    document = observed(None, first, None)
+    assert followed_lines(entries_of(document), first, changed()) == []
+    week = decided("2026-11-08", [], [HAVE, later])
+    due = {"label": "Have 15 brokers", "text": "open for 1 week"}
+    assert followed_lines(entries_of(document), week, changed()) == [due]
+    claimed = say(document, first, Verb.CLAIM, "have-18-brokers")
+    bought = {"label": "Have 18 brokers", "text": "open for 1 week, claimed by ana on 2026-11-02"}
+    assert followed_lines(entries_of(claimed), week, changed()) == [due, bought]
