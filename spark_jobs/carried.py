@@ -1,8 +1,8 @@
 """What travels to executors: large arrays once a node, in files, however many questions of a plan need them.
 
-A question's inputs are dataclasses around arrays of the pinned inventory. Pickled with :meth:`Cargo.pack`, a large
-array is only named: it is in a file that Spark hands to every executor, and the Python workers there map it into
-memory, so that all of them share the pages of one copy.
+A question's inputs are dataclasses around arrays of the pinned inventory, or Arrow tables. Pickled with
+:meth:`Cargo.pack`, a large array is only named: it is in a file that Spark hands to every executor, and the Python
+workers there map it into memory, so that all of them share the pages of one copy.
 """
 
 from __future__ import annotations
@@ -53,18 +53,27 @@ class Cargo:
             path = Path(self._folder.name, f"{Path(self._folder.name).name}-{self._files}.arrays")
             body = io.BytesIO()
             with path.open("wb") as file:
-                _Packer(body, self._known, file).dump(content)
+                packer = _Packer(body, self._known, file)
+                packer.dump(content)
                 is_new = file.tell() > 0
             if is_new:
                 self._context.addFile(str(path))
                 self._files += 1
-            return Packed(self._context.broadcast(_Body(body.getvalue())))
+            return Packed(self._context.broadcast(_Body(body.getvalue(), packer.buffers)))
 
 
 class _Packer(pickle.Pickler):
     def __init__(self, body: io.BytesIO, known: dict[int, tuple[Array, Place]], file: io.BufferedWriter) -> None:
-        super().__init__(body, protocol=pickle.HIGHEST_PROTOCOL)
+        super().__init__(body, protocol=pickle.HIGHEST_PROTOCOL, buffer_callback=self._keep)
         self._known, self._file = known, file
+        self.buffers: list[Place] = []  # what Arrow tables are made of, in the order of the pickle
+
+    def _keep(self, buffer: pickle.PickleBuffer) -> bool:
+        """Write a large buffer; returns whether it stays in the pickle."""
+        raw = np.frombuffer(buffer.raw(), dtype=np.uint8)
+        if raw.nbytes >= LARGE_BYTES:
+            self.buffers.append(self._written(raw))
+        return raw.nbytes < LARGE_BYTES
 
     def persistent_id(self, item: Any) -> Place | None:
         if type(item) is not np.ndarray or item.nbytes < LARGE_BYTES or item.dtype.hasobject:
@@ -84,8 +93,8 @@ class _Packer(pickle.Pickler):
 class _Body:
     """A pickle that a process opens once: Spark keeps the broadcast one as long as it keeps the broadcast."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    def __init__(self, data: bytes, buffers: list[Place]) -> None:
+        self.data, self.buffers = data, buffers
         self.content: Any = None
 
 
@@ -99,7 +108,7 @@ class Packed:
         """Unpickle it, once a process."""
         body = self._body.value
         if body.content is None:
-            body.content = _Unpacker(io.BytesIO(body.data)).load()
+            body.content = _Unpacker(io.BytesIO(body.data), buffers=map(_mapped, body.buffers)).load()
             body.data = b""
         return body.content
 
@@ -110,11 +119,15 @@ class Packed:
 
 class _Unpacker(pickle.Unpickler):
     def persistent_load(self, pid: Place) -> Array:
-        from pyspark import SparkFiles
+        return _mapped(pid)
 
-        order: Any = "F" if pid.is_by_column else "C"
-        # What writes to it has a copy of that page for itself.
-        mapped = np.memmap(
-            SparkFiles.get(pid.file), dtype=pid.dtype, mode="c", offset=pid.offset, shape=pid.shape, order=order
-        )
-        return mapped.view(np.ndarray)
+
+def _mapped(place: Place) -> Array:
+    from pyspark import SparkFiles
+
+    order: Any = "F" if place.is_by_column else "C"
+    # What writes to it has a copy of that page for itself.
+    mapped = np.memmap(
+        SparkFiles.get(place.file), dtype=place.dtype, mode="c", offset=place.offset, shape=place.shape, order=order
+    )
+    return mapped.view(np.ndarray)

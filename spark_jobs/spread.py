@@ -23,7 +23,7 @@ from spark_jobs.carried import Cargo, Packed
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger("kafka_capacity.spark")
 
@@ -33,6 +33,7 @@ MOST_TASKS = 200
 """Pieces are done by so many tasks at most, whatever cores there are, or come with the work where an application grows.
 A task costs some 10 ms; of many the last ones end together, and the log moves, as Spark tells of tasks that ended only.
 """
+TOGETHER_BYTES = 64 << 20
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
@@ -73,10 +74,27 @@ class Spread:
         log.info("0 of %d %s are done (%d tasks)", len(pieces), what, count)
         with _progress(lambda: done.value, len(pieces), what):
             frame = self._spark.range(0, count, 1, count).mapInArrow(evaluate, OUTPUT_SCHEMA)
-            rows: list[Any] = frame.collect()
+            found = [(row.position, row.table_name, unpack_table(bytes(row.data))) for row in fetched(frame)]
         log.info("%d of %d %s are done", len(pieces), len(pieces), what)
         packed.destroy()
-        return [{row.table_name: unpack_table(bytes(row.data))} for row in sorted(rows, key=lambda row: row.position)]
+        return [{name: table} for _, name, table in sorted(found, key=lambda one: one[0])]
+
+
+def fetched(frame: DataFrame) -> Iterator[Any]:
+    """Compute the rows of a frame on executors, which keep them on their disks, and yield them.
+
+    They come together where their column ``data`` is small, else those of a task after those of another: Spark's driver
+    never holds all, and refuses more than a gigabyte (``spark.driver.maxResultSize``).
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
+
+    kept = frame.persist(StorageLevel.DISK_ONLY)
+    try:
+        size = kept.agg(F.sum(F.octet_length("data"))).collect()[0][0] or 0
+        yield from kept.collect() if size <= TOGETHER_BYTES else kept.toLocalIterator()
+    finally:
+        kept.unpersist()
 
 
 def _evaluation(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from spark_jobs.carried import Cargo
@@ -61,6 +62,14 @@ def test_an_array_travels_once_and_as_it_lies_in_memory(context):
     assert found["rates"].ctypes.data % 64 == 0
     np.testing.assert_array_equal(second.open()[1], rates)
     assert first._body.size < 5_000
+
+
+def test_an_arrow_table_travels_in_a_file_too(context):
+    table = pa.table({"topic": [f"topic-{row // 7}" for row in range(20_000)], "partition": range(20_000)})
+    packed = Cargo(context).pack({"replicas": table, "few": table.slice(0, 3).combine_chunks()})
+    assert packed._body.size < 5_000
+    assert packed.open()["replicas"].equals(table)
+    assert packed.open()["few"].to_pylist() == table.to_pylist()[:3]
 
 
 def test_what_a_worker_writes_is_its_own(context):
