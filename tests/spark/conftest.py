@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,25 @@ def environment(tmp_path_factory, bare_python):
 
 
 @pytest.fixture(scope="session")
-def master(environment, tmp_path_factory):
+def cluster_folder(tmp_path_factory):
+    """Where the workers keep what jobs bring along, each in a folder of its own."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def master(environment, cluster_folder):
     """The address of a master with two workers of a core each."""
-    with standalone(environment, tmp_path_factory.mktemp("spark"), workers=2, cores=1) as address:
+    with standalone(environment, cluster_folder, workers=2, cores=1) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory, bare_python):
+    """What a job is submitted with to bring its executors' Python along."""
+    archive = tmp_path_factory.mktemp("shipped") / "environment.tar.gz"
+    with tarfile.open(archive, "w:gz") as made:
+        made.add(bare_python.parents[1], ".")
+    return "--archives", f"{archive}#environment", "--conf", "spark.pyspark.python=./environment/bin/python"
 
 
 def run_job(job, environment, master, folder, plan, bare_python, *extra, store_uri=None, settings=(), **options):
@@ -88,8 +104,8 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, store_u
 def submit(environment, bare_python):
     """Runs a job: ``submit("simulate", master, folder, plan, "--tasks", "3")``; a plan is not for all."""
 
-    def run(job, master, folder, plan, *extra):
-        return run_job(job, environment, master, folder, plan, bare_python, *extra)
+    def run(job, master, folder, plan, *extra, settings=()):
+        return run_job(job, environment, master, folder, plan, bare_python, *extra, settings=settings)
 
     return run
 
