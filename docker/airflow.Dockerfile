@@ -42,7 +42,7 @@ COPY spark_jobs spark_jobs
 COPY templates templates
 COPY plugins plugins
 COPY dags dags
-COPY docker/make_bucket.py docker/with_passwords.py docker/
+COPY docker/has_heartbeat.py docker/make_bucket.py docker/with_passwords.py docker/
 
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONPATH=/opt/kafka-capacity \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,22 @@ def initialise() -> None:
     except Exception:  # any complaint means that there is no usable database yet
         initdb()
     finished.touch()
+
+
+def hand_over_variables(names: Iterable[str]) -> None:
+    """Move variables from the environment, where they would hide those of the UI, to where the UI changes them.
+
+    One that is there already stays as somebody has made it.
+    """
+    from airflow.models.variable import Variable
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        for name in names:
+            value = os.environ.pop(f"AIRFLOW_VAR_{name.upper()}", None)
+            if value is not None and session.scalar(select(Variable).where(Variable.key == name)) is None:
+                session.add(Variable(key=name, val=value))  # type: ignore[no-untyped-call]  # Airflow's own
 
 
 def listen(listener: object) -> None:

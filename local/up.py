@@ -28,6 +28,13 @@ START_SECONDS = 600
 STOP_SECONDS = 30
 LOOK_SECONDS = 0.5
 PASSWORDS = "simple_auth_manager_passwords.json.generated"  # Airflow's name of the file that has them
+CHANGED_IN_THE_UI = (
+    "kafka_capacity_clusters",
+    "kafka_capacity_recipients",
+    "kafka_capacity_owner",
+    "kafka_capacity_sender",
+)
+"""Variables that people change: a cluster of their own goes into the first. The others name ports and files."""
 AIRFLOW_COMMANDS = (
     ("scheduler", "--skip-serve-logs"),
     ("dag-processor",),
@@ -170,13 +177,14 @@ def _interrupt(*_: object) -> None:
 
 def _serve(services: Services, port: int) -> int:
     """Stage the examples, start Airflow, and wait until somebody or a part of it ends that."""
-    from local.airflow_runs import initialise, run_dag
+    from local.airflow_runs import hand_over_variables, initialise, run_dag
 
     initialise()
     from kafka_capacity.example import EXAMPLE_DS
 
     CONSOLE.print("staging the example clusters")
     run_dag("kafka_inventory", {"ds": EXAMPLE_DS})
+    hand_over_variables(CHANGED_IN_THE_UI)
     password = make_password(services.state)
     # Airflow leaves a handler behind that takes no notice: being told to end means the same as Ctrl-C.
     signal.signal(signal.SIGTERM, _interrupt)
@@ -186,6 +194,7 @@ def _serve(services: Services, port: int) -> int:
         wait_until_healthy(processes, services.state, port)
         CONSOLE.print(f"\nAirflow   http://127.0.0.1:{port}   user admin, password {password}")
         CONSOLE.print("plan      DAG kafka_capacity_plan, Trigger, cluster shop-eu or metrics-uneven")
+        CONSOLE.print("clusters  Admin, Variables, kafka_capacity_clusters: add your own there")
         CONSOLE.print(f"e-mails   {services.mail.folder}\nobjects   {services.state / 's3'}\nCtrl-C stops all of it.")
         while not (why := _ended(processes, services.state)):
             time.sleep(LOOK_SECONDS)

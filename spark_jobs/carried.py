@@ -1,15 +1,18 @@
-"""What travels to executors: large arrays once, however many questions of a plan need them.
+"""What travels to executors: large arrays once a node, in files, however many questions of a plan need them.
 
-A question's inputs are dataclasses around arrays of the pinned inventory. Pickled with :meth:`Cargo.pack`, an array
-that has travelled before is only named; executors look it up among what was broadcast.
+A question's inputs are dataclasses around arrays of the pinned inventory, or Arrow tables. Pickled with
+:meth:`Cargo.pack`, a large array is only named: it is in a file that Spark hands to every executor, and the Python
+workers there map it into memory, so that all of them share the pages of one copy.
 """
 
 from __future__ import annotations
 
 import io
 import pickle  # of our own objects, on their way to our own executors
+import tempfile
 import threading
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,71 +21,94 @@ if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
 
 Array: TypeAlias = NDArray[Any]
-Hold: TypeAlias = "Broadcast[list[Array]]"
 
 LARGE_BYTES = 1 << 14  # smaller arrays travel with the inputs: a name and a look-up would not be cheaper
+ALIGNED_BYTES = 64  # where an array begins in a file
+
+
+class Place(NamedTuple):
+    """Where an array is."""
+
+    file: str  # among those that Spark hands out
+    offset: int  # in bytes
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    is_by_column: bool  # how it lies in memory, which the last bit of a sum may hang on
 
 
 class Cargo:
-    """The arrays that were broadcast so far, and their broadcasts; questions may pack at once."""
+    """The arrays that were sent so far, in files that last as long as this; questions may pack at once."""
 
     def __init__(self, context: SparkContext) -> None:
         self._context = context
         self._lock = threading.Lock()
-        self._known: dict[int, tuple[Array, tuple[int, int]]] = {}
-        self._holds: list[Hold] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="kafka_capacity-")
+        self._known: dict[int, tuple[Array, Place]] = {}
+        self._files = 0
 
     def pack(self, content: Any) -> Packed:
-        """Pickle an object, and broadcast those of its large arrays that have not travelled yet."""
+        """Pickle an object, and send those of its large arrays that have not travelled yet."""
         with self._lock:
-            new: list[Array] = []
+            # Spark has one folder of files for all of an application.
+            path = Path(self._folder.name, f"{Path(self._folder.name).name}-{self._files}.arrays")
             body = io.BytesIO()
-            _Packer(body, self._known, new, hold=len(self._holds)).dump(content)
-            if new:
-                self._holds.append(self._context.broadcast(new))
-            return Packed(self._context.broadcast(_Body(body.getvalue())), list(self._holds))
+            with path.open("wb") as file:
+                packer = _Packer(body, self._known, file)
+                packer.dump(content)
+                is_new = file.tell() > 0
+            if is_new:
+                self._context.addFile(str(path))
+                self._files += 1
+            return Packed(self._context.broadcast(_Body(body.getvalue(), packer.buffers)))
 
 
 class _Packer(pickle.Pickler):
-    def __init__(
-        self,
-        body: io.BytesIO,
-        known: dict[int, tuple[Array, tuple[int, int]]],
-        new: list[Array],
-        *,
-        hold: int,
-    ) -> None:
-        super().__init__(body, protocol=pickle.HIGHEST_PROTOCOL)
-        self._known, self._new, self._hold = known, new, hold
+    def __init__(self, body: io.BytesIO, known: dict[int, tuple[Array, Place]], file: io.BufferedWriter) -> None:
+        super().__init__(body, protocol=pickle.HIGHEST_PROTOCOL, buffer_callback=self._keep)
+        self._known, self._file = known, file
+        self.buffers: list[Place] = []  # what Arrow tables are made of, in the order of the pickle
 
-    def persistent_id(self, item: Any) -> tuple[int, int] | None:
+    def _keep(self, buffer: pickle.PickleBuffer) -> bool:
+        """Write a large buffer; returns whether it stays in the pickle."""
+        raw = np.frombuffer(buffer.raw(), dtype=np.uint8)
+        if raw.nbytes >= LARGE_BYTES:
+            self.buffers.append(self._written(raw))
+        return raw.nbytes < LARGE_BYTES
+
+    def persistent_id(self, item: Any) -> Place | None:
         if type(item) is not np.ndarray or item.nbytes < LARGE_BYTES or item.dtype.hasobject:
             return None
         if id(item) not in self._known:
-            self._known[id(item)] = item, (self._hold, len(self._new))  # kept, so that its id stays its own
-            self._new.append(item)
+            self._known[id(item)] = item, self._written(item)  # kept, so that its id stays its own
         return self._known[id(item)][1]
+
+    def _written(self, array: Array) -> Place:
+        is_by_column = array.flags.f_contiguous and not array.flags.c_contiguous
+        self._file.write(bytes(-self._file.tell() % ALIGNED_BYTES))
+        offset = self._file.tell()
+        self._file.write(np.ascontiguousarray(array.T if is_by_column else array).reshape(-1).view(np.uint8).data)
+        return Place(Path(self._file.name).name, offset, array.dtype, array.shape, is_by_column)
 
 
 class _Body:
     """A pickle that a process opens once: Spark keeps the broadcast one as long as it keeps the broadcast."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    def __init__(self, data: bytes, buffers: list[Place]) -> None:
+        self.data, self.buffers = data, buffers
         self.content: Any = None
 
 
 class Packed:
     """Something on its way; :meth:`open` gives it on an executor."""
 
-    def __init__(self, body: Broadcast[_Body], holds: list[Hold]) -> None:
-        self._body, self._holds = body, holds
+    def __init__(self, body: Broadcast[_Body]) -> None:
+        self._body = body
 
     def open(self) -> Any:
         """Unpickle it, once a process."""
         body = self._body.value
         if body.content is None:
-            body.content = _Unpacker(body.data, self._holds).load()
+            body.content = _Unpacker(io.BytesIO(body.data), buffers=map(_mapped, body.buffers)).load()
             body.data = b""
         return body.content
 
@@ -92,10 +118,16 @@ class Packed:
 
 
 class _Unpacker(pickle.Unpickler):
-    def __init__(self, data: bytes, holds: list[Hold]) -> None:
-        super().__init__(io.BytesIO(data))
-        self._holds = holds
+    def persistent_load(self, pid: Place) -> Array:
+        return _mapped(pid)
 
-    def persistent_load(self, pid: tuple[int, int]) -> Array:
-        hold, place = pid
-        return self._holds[hold].value[place]
+
+def _mapped(place: Place) -> Array:
+    from pyspark import SparkFiles
+
+    order: Any = "F" if place.is_by_column else "C"
+    # What writes to it has a copy of that page for itself.
+    mapped = np.memmap(
+        SparkFiles.get(place.file), dtype=place.dtype, mode="c", offset=place.offset, shape=place.shape, order=order
+    )
+    return mapped.view(np.ndarray)

@@ -16,7 +16,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -27,7 +27,8 @@ from kafka_capacity.plan.load_profile import DEFAULT_DAYS, ProfileInputs, histor
 from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.profile_rows import profile_tables
 from kafka_capacity.plan.traffic_profile import PARTITIONS, TOTALS, Carriers, added, describe_batch
-from spark_jobs.spread import build_parser, run_job
+from spark_jobs.carried import Cargo
+from spark_jobs.spread import build_parser, fetched, run_job
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,6 +37,8 @@ log = logging.getLogger("kafka_capacity.load_profile")
 
 DESCRIBED = "table_name string, thing string, data binary"
 PARTITIONS_TOGETHER = 256
+HOURS_A_TASK = 2_500_000
+"""So many hours of partitions a task describes, in some 300 MB, whatever cores there are."""
 S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
 
@@ -90,15 +93,17 @@ def _tables(spark: SparkSession, history: DataFrame, inputs: ProfileInputs) -> d
 
     newest = history.agg(F.max(F.unix_date("day") * HOURS + F.col("last_hour"))).collect()[0][0]
     end = 0 if newest is None else int(newest) + 1
-    carriers = spark.sparkContext.broadcast(Carriers(replicas=inputs.replicas, reads=inputs.reads, end=end))
+    carriers = Cargo(spark.sparkContext).pack(Carriers(replicas=inputs.replicas, reads=inputs.reads, end=end))
+    tasks = 1 + inputs.hours // HOURS_A_TASK
+    log.info("%d hours of partitions in %d tasks", inputs.hours, tasks)
     # Of a large topic some partitions together: its totals are then sums of few.
-    dealt = history.repartition("topic", F.floor(F.col("partition") / PARTITIONS_TOGETHER))
-    described = dealt.mapInArrow(lambda batches: _describe(carriers.value, batches), DESCRIBED)
-    rows: list[Any] = described.repartition("table_name", "thing").mapInArrow(_add, DESCRIBED).collect()
-    found = {
-        name: pa.concat_tables([unpack_table(bytes(row.data)) for row in rows if row.table_name == name])
-        for name in (PARTITIONS, *TOTALS)
-    }
+    dealt = history.repartition(tasks, "topic", F.floor(F.col("partition") / PARTITIONS_TOGETHER))
+    described = dealt.mapInArrow(lambda batches: _describe(carriers.open(), batches), DESCRIBED)
+    added_up = described.repartition(tasks, "table_name", "thing").mapInArrow(_add, DESCRIBED)
+    parts = defaultdict[str, list[pa.Table]](list)
+    for row in fetched(added_up):
+        parts[row.table_name].append(unpack_table(bytes(row.data)))
+    found = {name: pa.concat_tables(parts[name]) for name in (PARTITIONS, *TOTALS)}
     for name, table in found.items():
         log.info("%s: %d rows", name, len(table))
     return profile_tables(inputs.cluster, **found)

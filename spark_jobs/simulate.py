@@ -20,7 +20,7 @@ from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES
 from kafka_capacity.plan.runner import simulate_plan
-from spark_jobs.spread import Spread, build_parser, run_job
+from spark_jobs.spread import MOST_TASKS, Spread, build_parser, run_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     """Describe the arguments."""
     made = build_parser("Simulate the questions of a pinned plan.")
     made.add_argument("--request-key", required=True, help="the pinned request, below the store")
-    made.add_argument("--tasks", type=int, default=0, help="how many tasks; 0 leaves it to the cluster's parallelism")
+    made.add_argument("--tasks", type=int, default=MOST_TASKS, help="how many tasks at most a question is cut into")
     made.add_argument(
         "--shares", nargs="+", choices=SHARES, default=list(SHARES), help="which questions; all by default"
     )

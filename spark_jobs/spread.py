@@ -1,7 +1,7 @@
 """What our jobs have in common: their session, and pieces of work spread over the cluster.
 
-What pieces need is broadcast once; each task does some of them and returns small Arrow tables, which the driver
-brings into the order of the pieces: names and bytes of what is stored do not depend on the number of tasks.
+What pieces need is sent once; each task does some of them and returns small Arrow tables, which the driver brings into
+the order of the pieces: names and bytes of what is stored do not depend on the number of tasks.
 """
 
 from __future__ import annotations
@@ -23,13 +23,17 @@ from spark_jobs.carried import Cargo, Packed
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger("kafka_capacity.spark")
 
 OUTPUT_SCHEMA = "position long, table_name string, data binary"
 PROGRESS_EVERY_SECONDS = 2.0
-TASKS_PER_CORE = 16  # a task costs some 10 ms; of many the last ones end together, and the log moves
+MOST_TASKS = 200
+"""Pieces are done by so many tasks at most, whatever cores there are, or come with the work where an application grows.
+A task costs some 10 ms; of many the last ones end together, and the log moves, as Spark tells of tasks that ended only.
+"""
+TOGETHER_BYTES = 64 << 20
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
@@ -44,9 +48,9 @@ def build_parser(description: str) -> argparse.ArgumentParser:
 
 
 class Spread:
-    """Does pieces of work on the cluster, a few tasks a core: a :class:`kafka_capacity.plan.runner.RunPieces`."""
+    """Does pieces of work on the cluster: a :class:`kafka_capacity.plan.runner.RunPieces`."""
 
-    def __init__(self, spark: SparkSession, *, tasks: int = 0) -> None:
+    def __init__(self, spark: SparkSession, *, tasks: int = MOST_TASKS) -> None:
         self._spark = spark
         self._tasks = tasks
         self._cargo = Cargo(spark.sparkContext)
@@ -63,17 +67,34 @@ class Spread:
         if not pieces:
             return []
         context = self._spark.sparkContext
-        count = max(1, min(len(pieces), self._tasks or TASKS_PER_CORE * context.defaultParallelism))
+        count = max(1, min(len(pieces), self._tasks))
         packed = self._cargo.pack((function, shared, tuple(pieces)))
         done = context.accumulator(0)
         evaluate = _evaluation(packed, done, count)
         log.info("0 of %d %s are done (%d tasks)", len(pieces), what, count)
         with _progress(lambda: done.value, len(pieces), what):
             frame = self._spark.range(0, count, 1, count).mapInArrow(evaluate, OUTPUT_SCHEMA)
-            rows: list[Any] = frame.collect()
+            found = [(row.position, row.table_name, unpack_table(bytes(row.data))) for row in fetched(frame)]
         log.info("%d of %d %s are done", len(pieces), len(pieces), what)
         packed.destroy()
-        return [{row.table_name: unpack_table(bytes(row.data))} for row in sorted(rows, key=lambda row: row.position)]
+        return [{name: table} for _, name, table in sorted(found, key=lambda one: one[0])]
+
+
+def fetched(frame: DataFrame) -> Iterator[Any]:
+    """Compute the rows of a frame on executors, which keep them on their disks, and yield them.
+
+    They come together where their column ``data`` is small, else those of a task after those of another: Spark's driver
+    never holds all, and refuses more than a gigabyte (``spark.driver.maxResultSize``).
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
+
+    kept = frame.persist(StorageLevel.DISK_ONLY)
+    try:
+        size = kept.agg(F.sum(F.octet_length("data"))).collect()[0][0] or 0
+        yield from kept.collect() if size <= TOGETHER_BYTES else kept.toLocalIterator()
+    finally:
+        kept.unpersist()
 
 
 def _evaluation(
@@ -125,8 +146,8 @@ def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object]
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     from pyspark.sql import SparkSession
 
-    spark = SparkSession.builder.appName(f"kafka_capacity_{name}").getOrCreate()
-    spark.sparkContext.setLogLevel("WARN")  # else one line of thirty is ours
+    builder = SparkSession.builder.appName(f"kafka_capacity_{name}")
+    spark = builder.config("spark.log.level", "WARN").getOrCreate()  # else one line of thirty is ours
     try:
         run(spark, args)
     except KafkaCapacityError as error:

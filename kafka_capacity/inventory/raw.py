@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from kafka_capacity.errors import DamagedInputError, InventoryError
 from kafka_capacity.health.problem import Problem
+from kafka_capacity.inventory.chosen_hours import ChosenHours
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
 from kafka_capacity.text.validation_errors import Text, describe_mistakes
 
@@ -33,6 +34,7 @@ class RawInventory:
     # by name, each with exactly the schema of `TABLES`; optional ones may be left out and are then empty
     tables: Mapping[str, pa.Table]
     remarks: tuple[Problem, ...] = ()  # what the source noticed while it read
+    hours: ChosenHours | None = None  # of the metrics, where the table of that name is left out as too large
 
     def __post_init__(self) -> None:
         """Fill in the optional tables and refuse any table that is not of the format."""

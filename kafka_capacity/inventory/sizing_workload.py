@@ -31,14 +31,16 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 LEAST_HOURS = 24  # a day: with less, the hours say nothing of which partitions peak together
 
 
-def sizing_workload(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook) -> Workload:
+def sizing_workload(
+    raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook, traffic: Traffic
+) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
     segment = _segment_bytes(raw, snapshot)
     return Workload(
         partitions=snapshot.partitions,
         load=_mean_of_today(load, outlook),
-        traffic=hourly_traffic(raw, snapshot, load),
+        traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
         retention_seconds=_unlimited(topics.retention_seconds)[topic],
         retention_bytes=_unlimited(topics.retention_bytes)[topic],

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.brokers_file import brokers_of
+from kafka_capacity.inventory.chosen_hours import RATES, ChosenHours
 from kafka_capacity.inventory.column_values import (
     Flags,
     Ints,
@@ -33,6 +34,7 @@ DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
 FOR_EVER = 2.0**63  # what Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does
 NO_OFFSET = -1  # a group that has committed nothing on a partition, as on Kafka's wire
 _COMPACT = "compact"
+PARTITIONS_TOGETHER = 50_000
 
 
 def build_snapshot(raw: RawInventory) -> Snapshot:
@@ -83,6 +85,8 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     Hours that are missing or not known are left out of both; values that cannot be a rate (negative, infinite) count
     as not known. The percentile is numpy's linear one, see :mod:`kafka_capacity.demand.profile`.
     """
+    if raw.hours is not None:
+        return _load_of_chosen(raw.hours)
     metrics = raw.table("metrics")
     partitions = snapshot.partitions
     index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
@@ -99,6 +103,27 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
         bytes_out_peak_bytes_per_second=bytes_out.peak,
         hours=len(metrics.column("hour").filter(pa.array(is_ours)).unique()),
     )
+
+
+def _load_of_chosen(hours: ChosenHours) -> PartitionLoad:
+    bytes_in, bytes_out = (_profile_of_chosen(hours.rates[column]) for column in RATES)
+    return PartitionLoad(
+        bytes_in_mean_bytes_per_second=bytes_in[0],
+        bytes_in_peak_bytes_per_second=bytes_in[1],
+        bytes_out_mean_bytes_per_second=bytes_out[0],
+        bytes_out_peak_bytes_per_second=bytes_out[1],
+        hours=len(hours.seconds),
+    )
+
+
+def _profile_of_chosen(rates: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and peak of float32[P, H], some partitions after others: what is sorted takes 16 bytes a value."""
+    found = []
+    for start in range(0, len(rates), PARTITIONS_TOGETHER):
+        some = rates[start : start + PARTITIONS_TOGETHER]
+        row, column = np.nonzero(~np.isnan(some))
+        found.append(profile_groups(row, some[row, column], len(some)))
+    return np.concatenate([one.mean for one in found]), np.concatenate([one.peak for one in found])
 
 
 def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupProfile:
@@ -257,8 +282,13 @@ def hourly_rates(
 
     Values that cannot be a rate (negative, infinite) count as not known; hours of which nothing is known are left out.
     """
-    metrics, partitions = raw.table("metrics"), snapshot.partitions
     row = np.where(wanted, np.cumsum(wanted) - 1, -1).astype(np.int64)
+    if raw.hours is not None:
+        cells = raw.hours.rates[metric] if wanted.all() else raw.hours.rates[metric][wanted]
+        is_known = ~np.isnan(cells).all(axis=0)
+        rates = cells if is_known.all() else cells[:, is_known]
+        return HourlyRates(row=row, rates=rates, seconds=raw.hours.seconds[is_known])
+    metrics, partitions = raw.table("metrics"), snapshot.partitions
     index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
     place = index.find(metrics.column("topic"), metrics.column("partition"))
     rate = np.asarray(metrics.column(metric).to_numpy(), dtype=np.float32)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.health.problem import Problems
+from kafka_capacity.inventory.chosen_hours import MOST_ROWS, gather_hours
+from kafka_capacity.inventory.column_values import ReplicaColumns
 from kafka_capacity.inventory.columns import conform
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
@@ -27,6 +31,7 @@ from kafka_capacity.objects.dataset import (
     has_manifest,
     read_document,
     read_manifest,
+    read_parts,
     read_table,
     write_dataset,
 )
@@ -85,8 +90,25 @@ def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
     return _ref(cluster, ds, inventory_manifest(store, cluster, ds))
 
 
-def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> RawInventory:
+METRICS = "metrics"
+
+
+def load(
+    store: ObjectStore,
+    cluster: str,
+    ds: str,
+    *,
+    manifest_sha256: str | None = None,
+    leave_out: Collection[str] = (),
+) -> RawInventory:
     """Read a staged inventory: what stands for the day, or the pinned version of it, whatever was staged since.
+
+    Args:
+        store: where it is.
+        cluster: its name.
+        ds: the day.
+        manifest_sha256: the pinned version, if any.
+        leave_out: optional tables that are not needed; they are empty.
 
     Raises:
         InventoryError: there is none for that day.
@@ -102,7 +124,7 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
     if odd := sorted((set(manifest.tables) - set(TABLES)) | (needed - set(manifest.tables))):
         state = "has a table" if odd[0] in manifest.tables else "lacks the table"
         raise InventoryError(f"{place} {state} {odd[0]!r}, so it is no inventory; stage it again")
-    for name in manifest.tables:
+    for name in sorted({*manifest.tables} - {*leave_out}):
         table, wrong = conform(read_table(store, manifest, name), name, place + name)
         mistakes += wrong
         if table is not None:
@@ -110,6 +132,32 @@ def load(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | No
     if mistakes:
         raise InventoryError("\n".join(mistakes))
     return raw_from_document(document, tables)
+
+
+def load_for_plan(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str) -> RawInventory:
+    """Read a staged inventory, of too many metrics some hours only; it refuses what :func:`load` does.
+
+    Args:
+        store: where it is.
+        cluster: its name.
+        ds: the day.
+        manifest_sha256: the pinned version.
+    """
+    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
+    parts = manifest.tables.get(METRICS, ())
+    if sum(part.rows or 0 for part in parts) <= MOST_ROWS:
+        return load(store, cluster, ds, manifest_sha256=manifest_sha256)
+
+    def read_metrics() -> Iterator[pa.Table]:
+        for part in read_parts(store, manifest, METRICS):
+            table, mistakes = conform(part, METRICS, store.uri(manifest.prefix) + METRICS)
+            if table is None:
+                raise InventoryError("\n".join(mistakes))
+            yield table
+
+    raw = load(store, cluster, ds, manifest_sha256=manifest_sha256, leave_out={METRICS})
+    index = ReplicaColumns.of(raw.table("replicas")).index()
+    return dataclasses.replace(raw, hours=gather_hours(read_metrics, index))
 
 
 def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -286,13 +286,26 @@ def check_parts(store: ObjectStore, manifest: Manifest) -> None:
 
 def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:
     """Read one table whole, every part checked against its hash."""
+    parts = list(read_parts(store, manifest, name))
+    with _told_as_damage(store, manifest, name):
+        return pa.concat_tables(parts)
+
+
+def read_parts(store: ObjectStore, manifest: Manifest, name: str) -> Iterator[pa.Table]:
+    """Read one table a part after another, each checked against its hash."""
     if name not in manifest.tables:
         msg = f"{store.uri(manifest.prefix)} has no table {name!r}; it has {sorted(manifest.tables)}"
         raise StorageError(msg)
+    for part in manifest.tables[name]:
+        with _told_as_damage(store, manifest, name):
+            table = pq.read_table(io.BytesIO(read_part(store, manifest, part)))
+        yield table
+
+
+@contextlib.contextmanager
+def _told_as_damage(store: ObjectStore, manifest: Manifest, name: str) -> Iterator[None]:
     try:
-        return pa.concat_tables(
-            [pq.read_table(io.BytesIO(read_part(store, manifest, part))) for part in manifest.tables[name]]
-        )
+        yield
     except pa.ArrowException as error:
         msg = f"{store.uri(manifest.prefix)}: the parts of {name!r} are no table ({error!s:.200}); write it again"
         raise StorageError(msg) from error

@@ -29,6 +29,8 @@ KIND = "profile"
 DEFAULT_DAYS = 90
 KEPT_DAYS = 1_100  # so many days of topics are kept from profile to profile: three years, for forecasts
 
+NOT_PROFILED = ("metrics", "broker_metrics", "history", "members")  # tables that say nothing of who carries traffic
+
 MAX_HOURS_HERE = 5_000_000
 """A history of no more hours, of all partitions together, is described where the task runs: in a second or two, where
 starting Spark takes ten. These are 2,300 partitions over 90 days, and take half a gigabyte of memory."""
@@ -76,7 +78,7 @@ def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> P
         InventoryError: there is no such inventory, or no history in the window.
     """
     inventory = find(store, cluster, ds)
-    raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256)
+    raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256, leave_out=NOT_PROFILED)
     first = (datetime.date.fromisoformat(ds) - datetime.timedelta(days=days - 1)).isoformat()
     found = [day for day in list_history_days(store, cluster) if first <= day <= ds]
     prefixes = [history_prefix(cluster, day) for day in found]

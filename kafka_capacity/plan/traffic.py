@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import PartitionIndex
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.inventory.staging import load, load_findings
+from kafka_capacity.inventory.staging import load_findings, load_for_plan
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import ObjectStore
@@ -55,7 +55,7 @@ def read_basis(store: ObjectStore, pinned: PinnedPlan) -> Basis:
     Raises:
         ConflictError: the inventory, or its profile, was written again so long ago that the pinned one is gone.
     """
-    raw = load(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    raw = load_for_plan(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     snapshot = build_snapshot(raw)
     profile = pinned_profile(store, pinned, "profile_partitions")
     return Basis(

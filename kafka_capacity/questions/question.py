@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -20,11 +21,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity import MODEL_VERSION
+from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.given import GivenHardware
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.tables import Tables
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -67,7 +70,7 @@ def run_here(
     return [function(shared, piece) for piece in pieces]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Basis:
     """What questions rest on."""
 
@@ -78,6 +81,11 @@ class Basis:
     # the table of that name of the load profile; `None` where there is no profile
     profile_partitions: pa.Table | None = None
     profile_days: pa.Table | None = None  # likewise
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """The hours of its partitions: one copy for all questions, the largest arrays that they send to executors."""
+        return hourly_traffic(self.raw, self.snapshot, self.load)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

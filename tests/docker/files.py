@@ -15,6 +15,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
 DOCKERFILES = sorted(DOCKER.glob("*.Dockerfile"))
+OURS = [path for path in DOCKERFILES if path.name != "kafka.Dockerfile"]
+"""Those that start from plain Python."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator
 
 from kafka_capacity.example import EXAMPLES
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Quantity
 from tests.docker.files import DOCKER, ROOT, arguments_of, assignments, compose, deployment_env
 
 COMPOSE = compose()
@@ -29,6 +30,8 @@ BROKERS = sorted(name for name in SERVICES if re.fullmatch(r"kafka-\d+", name))
 INTERPOLATED = re.compile(r"\$\{([A-Z0-9_]+)(:\?|:-)?([^}]*)\}")
 TEXT = (DOCKER / "compose.yaml").read_text(encoding="utf-8")
 EXAMPLE_ENV = (DOCKER / ".env.example").read_text(encoding="utf-8")
+
+COUNTERS = ("BytesIn", "BytesOut", "ReplicationBytesIn", "ReplicationBytesOut")
 
 every_service = pytest.mark.parametrize("name", sorted(SERVICES))
 
@@ -77,6 +80,7 @@ def test_images_are_pinned(name: str) -> None:
     if "build" in SERVICES[name]:
         assert SERVICES[name]["image"] in {
             "kafka-capacity/airflow:${IMAGE_TAG:-local}",
+            "kafka-capacity/kafka:${IMAGE_TAG:-local}",
             "kafka-capacity/spark:${IMAGE_TAG:-local}",
         }
         assert (DOCKER / SERVICES[name]["build"]["context"] / SERVICES[name]["build"]["dockerfile"]).is_file()
@@ -90,6 +94,9 @@ def test_names_that_are_used_are_declared_and_the_other_way_round() -> None:
     assert networks == set(COMPOSE["networks"])
     mounts = [mount.partition(":")[0] for service in SERVICES.values() for mount in service.get("volumes", [])]
     assert set(mounts) == set(COMPOSE["volumes"])
+    configs = {config["source"] for service in SERVICES.values() for config in service.get("configs", [])}
+    assert configs == set(COMPOSE["configs"])
+    assert all((DOCKER / config["file"]).is_file() for config in COMPOSE["configs"].values())
 
 
 # -- starting in order -----------------------------------------------------------------------------
@@ -105,6 +112,18 @@ def test_what_keeps_running_says_whether_it_is_well(name: str) -> None:
         assert check["test"][0] == "CMD"
         assert {"interval", "timeout", "retries", "start_period"} <= set(check)
         assert SERVICES[name]["restart"] == "unless-stopped"
+
+
+@every_service
+def test_none_takes_the_memory_of_the_others(name: str) -> None:
+    assert re.fullmatch(r"\d+[mg]", SERVICES[name]["mem_limit"])
+
+
+@every_service
+def test_asking_how_it_is_starts_no_jvm_and_no_airflow(name: str) -> None:
+    words = SERVICES[name].get("healthcheck", {}).get("test", [])
+    assert not [word for word in words if "java" in word or "/opt/kafka/" in word]
+    assert words[1:2] != ["airflow"]
 
 
 @every_service
@@ -150,8 +169,7 @@ def test_no_two_services_publish_one_port() -> None:
 def test_nobody_gains_privileges(name: str) -> None:
     service = SERVICES[name]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    # Postgres starts as root, takes over its volume and becomes another user.
-    assert service.get("cap_drop") == (None if name == "postgres" else ["ALL"])
+    assert service["cap_drop"] == ["ALL"]
     assert not {"privileged", "cap_add", "network_mode", "pid", "devices"} & set(service)
 
 
@@ -261,14 +279,16 @@ def connections() -> dict[str, dict[str, Any]]:
     }
 
 
-def clusters() -> list[dict[str, str]]:
+def clusters() -> list[dict[str, Any]]:
     return json.loads(airflow_environment()["AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS"])
 
 
 def test_there_is_a_connection_for_each_thing_to_reach() -> None:
     kafka = {f"kafka_{cluster['name']}" for cluster in clusters() if cluster["source"] == "kafka"}
     assert kafka == {"kafka_demo"}
-    assert set(connections()) == {"spark_default", "aws_default", "smtp_default"} | kafka
+    rates = {f"prometheus_{cluster['name']}" for cluster in clusters() if "prometheus" in cluster}
+    assert rates == {"prometheus_demo"}
+    assert set(connections()) == {"spark_default", "aws_default", "smtp_default"} | kafka | rates
 
 
 def test_the_examples_exist() -> None:
@@ -288,6 +308,10 @@ def test_connections_lead_to_services_that_airflow_s_tasks_can_reach() -> None:
     master = SERVICES["spark-master"]["command"]
     assert master[master.index("--port") + 1] == "7077"
     assert SERVICES["s3"]["command"][:2] == ["--port", ":7070"]
+
+
+def test_callbacks_of_killed_tasks_can_mail_and_read_the_store() -> None:
+    assert {"post", "objects"} <= set(SERVICES["airflow-dag-processor"]["networks"])
 
 
 def test_the_kafka_connection_is_one_that_the_planner_takes() -> None:
@@ -316,6 +340,18 @@ def test_executors_find_their_driver_and_their_python() -> None:
         (environment,) = arguments_of(DOCKER / path, "ENV")
         assert f"PYSPARK_PYTHON={conf['spark.pyspark.python']}" in environment.split()
         assert any(copied.endswith(" /opt/venv /opt/venv") for copied in arguments_of(DOCKER / path, "COPY"))
+
+
+def test_two_jobs_run_side_by_side() -> None:
+    conf = json.loads(airflow_environment()["AIRFLOW_VAR_KAFKA_CAPACITY_SPARK_CONF"])
+    workers = [SERVICES[name]["command"] for name in ("spark-worker-1", "spark-worker-2")]
+    cores, memory = (
+        [int(words[words.index(option) + 1].removesuffix("g")) for words in workers]
+        for option in ("--cores", "--memory")
+    )
+    assert 2 * int(conf["spark.cores.max"]) <= sum(cores)
+    # A job has an executor on each worker.
+    assert 2 * int(conf["spark.executor.memory"].removesuffix("g")) <= min(memory)
 
 
 def test_spark_gets_the_values_of_options_as_words_of_their_own() -> None:
@@ -349,8 +385,9 @@ def test_brokers_are_reached_at_what_they_advertise(broker: str) -> None:
 def test_the_brokers_are_of_the_release_that_the_live_tests_run() -> None:
     locked = (ROOT / "tests" / "live" / "kafka_jars.lock").read_text(encoding="utf-8")
     (release,) = set(re.findall(r"org\.apache\.kafka:kafka-server:([\d.]+)", locked))
-    (image,) = {SERVICES[name]["image"] for name in [*BROKERS, "make-topics"]}
-    assert image.startswith(f"apache/kafka:{release}@sha256:")
+    assert len({SERVICES[name]["image"] for name in [*BROKERS, "make-topics"]}) == 1
+    (base,) = arguments_of(DOCKER / "kafka.Dockerfile", "ARG")
+    assert base.startswith(f"KAFKA_IMAGE=apache/kafka:{release}@sha256:")
 
 
 def test_the_script_that_makes_topics_is_bash(tmp_path: Path) -> None:
@@ -362,3 +399,38 @@ def test_the_script_that_makes_topics_is_bash(tmp_path: Path) -> None:
         ["bash", "-n", str(script)], check=False, capture_output=True, text=True, env=dict(os.environ)
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# -- Prometheus ------------------------------------------------------------------------------------
+
+
+def test_prometheus_scrapes_every_broker_under_its_id() -> None:
+    (job,) = yaml.safe_load((DOCKER / "prometheus.yaml").read_text(encoding="utf-8"))["scrape_configs"]
+    settings = {broker: SERVICES[broker]["environment"] for broker in BROKERS}
+    found = re.fullmatch(r"-javaagent:(.+)=(\d+):(.+)", settings["kafka-1"]["KAFKA_OPTS"])
+    assert found
+    agent, port, rules = found.groups()
+    assert [(one["targets"], one["labels"]) for one in job["static_configs"]] == [
+        ([f"{broker}:{port}"], {"broker_id": str(told["KAFKA_NODE_ID"])}) for broker, told in settings.items()
+    ]
+    image = (DOCKER / "kafka.Dockerfile").read_text(encoding="utf-8")
+    assert f" {agent}\n" in image
+    assert f" docker/jmx_rules.yaml {rules}\n" in image
+    assert set(SERVICES["prometheus"]["networks"]) <= set(SERVICES["airflow-scheduler"]["networks"])
+    assert connections()["prometheus_demo"]["host"] == "http://prometheus:9090"
+
+
+def test_brokers_tell_what_the_planner_asks_for() -> None:
+    rules = yaml.safe_load((DOCKER / "jmx_rules.yaml").read_text(encoding="utf-8"))["rules"]
+    counters = [f"BrokerTopicMetrics, name={way}PerSec{of}><>Count" for way in COUNTERS for of in ("", ", topic=a")]
+    offsets = [f"Log, name=Log{end}Offset, topic=a, partition=0><>Value" for end in ("Start", "End")]
+    beans = [*(f"kafka.server<type={bean}" for bean in counters), *(f"kafka.log<type={bean}" for bean in offsets)]
+    told = set()
+    for bean in beans:
+        rule, found = next((one, match) for one in rules if (match := re.fullmatch(one["pattern"], bean)))
+        told.add(rule["name"].replace("$1", found[1]).lower())
+        assert "topic" in rule.get("labels", {}) or ", topic=" not in bean
+    # The agent tells of processors by itself.
+    asked = {metrics[0].names for name, metrics in DIALECTS["jmx"].items() if name != Quantity.BROKER_CPU_SECONDS}
+    assert len(told) == len(asked)
+    assert all(told & set(names) for names in asked)

@@ -15,12 +15,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from tests.docker.files import DOCKER, DOCKERFILES, ROOT, arguments_of, copied, instructions, load_script
+from tests.docker.files import DOCKER, DOCKERFILES, OURS, ROOT, arguments_of, copied, instructions, load_script
 
 LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 BASE_IMAGE = re.compile(r"PYTHON_IMAGE=python:(\d+\.\d+)\.\d+-slim-[a-z]+@sha256:[0-9a-f]{64}")
 
 every_dockerfile = pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.name)
+every_one_of_ours = pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
 
 
 def python_minor(path: Path) -> str:
@@ -32,36 +33,45 @@ def python_minor(path: Path) -> str:
     return match[1]
 
 
-def test_there_are_two_images() -> None:
-    assert [path.name for path in DOCKERFILES] == ["airflow.Dockerfile", "spark.Dockerfile"]
+def test_there_are_three_images() -> None:
+    assert [path.name for path in DOCKERFILES] == ["airflow.Dockerfile", "kafka.Dockerfile", "spark.Dockerfile"]
 
 
-@every_dockerfile
+def test_brokers_start_from_the_pinned_image_of_the_kafka_project() -> None:
+    path = DOCKER / "kafka.Dockerfile"
+    (base,) = arguments_of(path, "ARG")
+    assert arguments_of(path, "FROM") == ["${KAFKA_IMAGE}"]
+    assert re.fullmatch(r"KAFKA_IMAGE=apache/kafka:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}", base)
+    assert not {"USER", "RUN"} & {found.word for found in instructions(path)}  # the user of the base, who is not root
+
+
+@every_one_of_ours
 def test_every_stage_starts_from_the_one_pinned_base(path: Path) -> None:
     assert {arguments.partition(" AS ")[0] for arguments in arguments_of(path, "FROM")} == {"${PYTHON_IMAGE}"}
     assert python_minor(path)
 
 
 def test_both_images_have_one_python() -> None:
-    minors = {python_minor(path) for path in DOCKERFILES}
+    minors = {python_minor(path) for path in OURS}
     assert len(minors) == 1
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert SpecifierSet(project["requires-python"]).contains(f"{minors.pop()}.0")
 
 
 def test_both_images_have_one_java() -> None:
-    found = {match for path in DOCKERFILES for match in re.findall(r"openjdk-\d+-jre-headless", path.read_text())}
+    found = {match for path in OURS for match in re.findall(r"openjdk-\d+-jre-headless", path.read_text())}
     assert len(found) == 1
 
 
 @every_dockerfile
 def test_nothing_is_fetched_past_the_package_managers(path: Path) -> None:
-    assert arguments_of(path, "ADD") == []
+    # What has its hash beside it is what it was.
+    assert all(re.search(r"--checksum=sha256:[0-9a-f]{64} ", added) for added in arguments_of(path, "ADD"))
     runs = " ".join(arguments_of(path, "RUN"))
     assert not re.search(r"\b(curl|wget|git)\b", runs)
 
 
-@every_dockerfile
+@every_one_of_ours
 def test_it_ends_as_a_user_who_is_not_root(path: Path) -> None:
     last = [found for found in instructions(path) if found.word in {"FROM", "USER"}][-1]
     assert last.word == "USER"
@@ -69,7 +79,7 @@ def test_it_ends_as_a_user_who_is_not_root(path: Path) -> None:
     assert f"--uid {last.arguments} " in " ".join(arguments_of(path, "RUN"))
 
 
-@every_dockerfile
+@every_one_of_ours
 def test_debian_packages_leave_nothing_behind(path: Path) -> None:
     runs = [run for run in arguments_of(path, "RUN") if "apt-get" in run]
     assert len(runs) == 1
@@ -78,7 +88,7 @@ def test_debian_packages_leave_nothing_behind(path: Path) -> None:
     assert runs[0].endswith("rm -rf /var/lib/apt/lists/*")
 
 
-@every_dockerfile
+@every_one_of_ours
 def test_python_packages_are_checked_by_hash(path: Path) -> None:
     installs = [run for run in arguments_of(path, "RUN") if "pip install" in run]
     assert len(installs) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from moto import mock_aws
 
 from tests.docker.files import DOCKER, load_script
 
+has_heartbeat = load_script("has_heartbeat").has_heartbeat
 make_bucket = load_script("make_bucket")
 with_passwords = load_script("with_passwords")
 
@@ -75,6 +77,20 @@ def test_the_command_runs_with_the_file_and_without_the_password(tmp_path: Path)
     assert done.stdout == "['api-server'] ['AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE']\n"
     assert json.loads(path.read_text(encoding="utf-8")) == {"planner": 'quite "long" enough'}
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_part_has_a_heartbeat_where_the_api_server_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"dag_processor": {"status": "healthy"}, "triggerer": {"status": "unhealthy"}}
+    asked = []
+
+    def answer(address: str, timeout: float) -> io.BytesIO:
+        asked.append(address)
+        return io.BytesIO(json.dumps(told).encode())
+
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    assert has_heartbeat("dag_processor", "http://airflow-api-server:8080")
+    assert not has_heartbeat("triggerer", "http://airflow-api-server:8080")
+    assert set(asked) == {"http://airflow-api-server:8080/api/v2/monitor/health"}
 
 
 def test_a_short_password_is_refused_and_nothing_written(tmp_path: Path) -> None:

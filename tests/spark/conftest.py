@@ -1,15 +1,12 @@
-"""A real standalone master and worker, whose Python does not have our package."""
+"""A real standalone cluster of two workers, whose Python does not have our package."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import subprocess
 import sys
 import sysconfig
-import time
-import urllib.request
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -17,13 +14,11 @@ import pytest
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.package_zip import build_zip
 from local.environment import QUICK_JVM
-from local.java_home import java_home
-from tests.ports import free_ports
 from tests.spark.histories import DS, stage_history
 from tests.spark.s3a_jars import JARS
+from tests.spark.standalone import spark_environment, standalone
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 300
 JOB_SECONDS = 1200
 """Jobs take some twenty seconds; these are for machines that are busy."""
 
@@ -39,9 +34,6 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in concerned]
         config.hook.pytest_deselected(items=concerned)
         print(f"left out: tests of Spark reading S3 by itself ({str(error).splitlines()[0]})", file=sys.stderr)
-
-
-BINARIES = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="session")
@@ -62,65 +54,29 @@ def bare_python(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory, bare_python):
-    home = java_home(tmp_path_factory.mktemp("java"))
-    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "SPARK_HOME"}}
-    return {
-        **kept,
-        "JAVA_HOME": str(home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
-        "PATH": f"{BINARIES}:{os.environ['PATH']}",
-    }
-
-
-@contextlib.contextmanager
-def daemon(environment, folder, *arguments):
-    with (folder / "daemon.log").open("ab") as log:
-        process = subprocess.Popen(
-            ["spark-class", *arguments], env=environment, cwd=folder, stdout=log, stderr=log, start_new_session=True
-        )
-        try:
-            yield process
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    return spark_environment(tmp_path_factory.mktemp("java"))
 
 
 @pytest.fixture(scope="session")
-def master(environment, tmp_path_factory):
-    """The address of a master with one worker of two cores."""
-    folder = tmp_path_factory.mktemp("spark")
-    port, web, worker_web = free_ports(3)
-    address = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy"
-    with (
-        daemon(
-            environment,
-            folder,
-            f"{deploy}.master.Master",
-            *("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(web)),
-        ),
-        daemon(
-            environment,
-            folder,
-            f"{deploy}.worker.Worker",
-            *("--host", "127.0.0.1", "--webui-port", str(worker_web), "--cores", "2", "--memory", "1g"),
-            *("--work-dir", str(folder / "work")),
-            address,
-        ),
-    ):
-        end = time.monotonic() + START_SECONDS
-        state = f"http://127.0.0.1:{web}/json/"
-        while time.monotonic() < end:
-            with contextlib.suppress(OSError), urllib.request.urlopen(state, timeout=30) as answer:
-                if b'"aliveworkers" : 1' in answer.read():
-                    break
-            time.sleep(0.3)
-        else:
-            pytest.fail((folder / "daemon.log").read_text()[-3000:])
+def cluster_folder(tmp_path_factory):
+    """Where the workers keep what jobs bring along, each in a folder of its own."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def master(environment, cluster_folder):
+    """The address of a master with two workers of a core each."""
+    with standalone(environment, cluster_folder, workers=2, cores=1) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory, bare_python):
+    """What a job is submitted with to bring its executors' Python along."""
+    archive = tmp_path_factory.mktemp("shipped") / "environment.tar.gz"
+    with tarfile.open(archive, "w:gz") as made:
+        made.add(bare_python.parents[1], ".")
+    return "--archives", f"{archive}#environment", "--conf", "spark.pyspark.python=./environment/bin/python"
 
 
 def run_job(job, environment, master, folder, plan, bare_python, *extra, store_uri=None, settings=(), **options):
@@ -148,8 +104,8 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, store_u
 def submit(environment, bare_python):
     """Runs a job: ``submit("simulate", master, folder, plan, "--tasks", "3")``; a plan is not for all."""
 
-    def run(job, master, folder, plan, *extra):
-        return run_job(job, environment, master, folder, plan, bare_python, *extra)
+    def run(job, master, folder, plan, *extra, settings=()):
+        return run_job(job, environment, master, folder, plan, bare_python, *extra, settings=settings)
 
     return run
 

@@ -1,4 +1,4 @@
-"""The questions of a plan on a real standalone master and worker, whose Python does not have our package."""
+"""The questions of a plan on a real standalone cluster of two workers, whose Python does not have our package."""
 
 from __future__ import annotations
 
@@ -95,12 +95,21 @@ def test_a_job_killed_after_its_first_file_leaves_nothing_that_a_reader_takes(en
         read_manifest(store, plan.plan_prefix, share=CHANGE.share)
 
 
-def test_a_cluster_stores_what_one_process_does_whatever_the_number_of_tasks(master, pinned, submit):
+def test_two_workers_with_the_python_that_was_shipped_store_what_one_process_does(
+    master, pinned, submit, shipped, cluster_folder
+):
     folder, store, plan, expected = pinned
-    done = submit("simulate", master, folder, plan, "--tasks", "3")
+    before = set(cluster_folder.glob("work-*/app-*"))
+    done = submit("simulate", master, folder, plan, "--tasks", "3", settings=shipped)
     assert done.returncode == 0, done.stderr[-4000:]
     assert stored(store, plan) == expected
     assert "(3 tasks)" in done.stdout + done.stderr
+    # An executor unpacks what was shipped, and fetches the arrays, when its first task begins.
+    executors = [one for app in set(cluster_folder.glob("work-*/app-*")) - before for one in app.iterdir()]
+    assert {one.parents[1].name for one in executors} == {"work-0", "work-1"}
+    for one in executors:
+        assert (one / "environment" / "bin" / "python").exists()
+        assert list(one.glob("*.arrays"))
 
 
 def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, submit):

@@ -35,7 +35,7 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     history = topic_history(basis.raw, basis.profile_days)
     expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
     request, cpu = sizing_request_of(asked)
-    workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook)
+    workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
     return SizingSetup(
         inputs=SizingInputs.of(basis.snapshot, workload, request), expectation=expectation, asked=asked, cpu=cpu
     )

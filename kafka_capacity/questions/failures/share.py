@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.hardware.plain import to_plain
-from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic
+from kafka_capacity.inventory.sizing_workload import group_lags
 from kafka_capacity.kafka.controller.quorum.voters import (
     Voter,
     down_minutes_per_year,
@@ -64,7 +64,7 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     racks = dict(zip(snapshot.brokers.ids.tolist(), snapshot.brokers.racks, strict=True))
     voters = tuple(_with_rack(voter, racks) for voter in request.controllers.voters)
     return FailureInputs(
-        today=Baseline(snapshot=snapshot, load=load, traffic=hourly_traffic(asked.basis.raw, snapshot, load)),
+        today=Baseline(snapshot=snapshot, load=load, traffic=asked.basis.traffic),
         placements=placements_to_lose(asked, handed),
         durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
         request=dataclasses.replace(request, controllers=dataclasses.replace(request.controllers, voters=voters)),

@@ -26,6 +26,7 @@ from kafka_capacity.inventory.column_values import (
     floats,
     ints,
 )
+from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, Group
 from kafka_capacity.questions.idle.tables import IDLE_TABLES
 from kafka_capacity.questions.question import Basis
@@ -108,7 +109,7 @@ def topic_traffic(basis: Basis) -> TopicTraffic:
     partitions = basis.snapshot.partitions
     names, topic = partitions.topics, partitions.topic.astype(np.int64)
     index = PartitionIndex.of(names, topic, partitions.partition.astype(np.int64))
-    hours, carries = _of_metrics(basis.raw.table("metrics"), index)
+    hours, carries = _of_metrics(basis.raw, index)
     if basis.profile_partitions is not None and basis.profile_days is not None:
         days = _days_read(basis.profile_days, names)[topic]
         more_hours, more = _of_profile(basis.profile_partitions, index, days)
@@ -122,8 +123,11 @@ def topic_traffic(basis: Basis) -> TopicTraffic:
     )
 
 
-def _of_metrics(table: pa.Table, index: PartitionIndex) -> tuple[Ints, Flags]:
+def _of_metrics(raw: RawInventory, index: PartitionIndex) -> tuple[Ints, Flags]:
     """Return int64[P], hours of which both ways are known, and bool[P], whether one had traffic."""
+    if raw.hours is not None:
+        return raw.hours.known_hours, raw.hours.has_traffic
+    table = raw.table("metrics")
     place = index.find(table.column("topic"), table.column("partition"))
     rates = [np.asarray(table.column(f"bytes_{way}_bytes_per_second").to_numpy(), dtype=np.float32) for way in _WAYS]
     is_known = [np.isfinite(rate) & (rate >= 0) & (place >= 0) for rate in rates]

@@ -1,0 +1,226 @@
+"""A plan of a large cluster on a standalone Spark cluster: seconds, and the peak memory of the driver and an executor.
+
+    python -m benchmarks.at_scale --parts 100 [--scenarios 1000] [--workers 1 2] [--shares placement]
+    python -m benchmarks.at_scale --parts 100 --profile
+
+The whole are 500 brokers, a million partitions of RF 3 and 90 days of hourly rates; ``--parts 100`` makes a hundredth
+of the partitions, on a tenth of the brokers, since both grow together. The rates have a day's course of their own for
+each topic and noise. They are written before the clock starts, some partitions at a time. Scenarios are distinct
+placements: counts of brokers with each of four placers. Everything runs on this machine, a core a worker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import hashlib
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.peak_memory import DRIVER, EXECUTOR, peaks_of
+from benchmarks.placement_cases import Case
+from benchmarks.plan_process import made_up_inventory
+from benchmarks.through_spark import say
+from kafka_capacity.inventory.history import keep_history
+from kafka_capacity.inventory.staging import KIND, METRICS, InventoryRef, inventory_manifest, stage
+from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
+from kafka_capacity.kafka.placement import Balance
+from kafka_capacity.objects.dataset import PART_ROWS, Part, parquet_bytes
+from kafka_capacity.objects.manifest import MANIFEST, manifest_body
+from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.plan.package_zip import build_zip
+from kafka_capacity.plan.pinned import pin_plan
+from kafka_capacity.plan.request import parse_plan_request
+from tests.spark.standalone import spark_environment, standalone
+
+WHOLE_PARTITIONS, WHOLE_BROKERS, DAYS = 1_000_000, 500, 90
+PLACERS = ("fewest-bytes", "generate", "striped", "zk")
+GIB = 1 << 30
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def prepare(store: ObjectStore, parts: int, days: int) -> InventoryRef:
+    """Stage the cluster, its metrics a part after another."""
+    brokers = round(WHOLE_BROKERS / math.sqrt(parts))
+    case = Case(
+        partitions=WHOLE_PARTITIONS // parts,
+        brokers=brokers,
+        change=0,
+        racks=5,
+        balance=Balance.BYTES,
+        tolerance_ratio=0.02,
+    )
+    raw = made_up_inventory(case, 1)
+    found = stage(dataclasses.replace(raw, tables={**raw.tables, METRICS: TABLES[METRICS].schema.empty_table()}), store)
+    manifest = inventory_manifest(store, found.cluster, found.ds)
+    listed = []
+    for number, table in enumerate(_metrics(raw.table(METRICS), found.ds, days)):
+        data = parquet_bytes(table)
+        digest = hashlib.sha256(data).hexdigest()
+        part = Part(
+            key=f"{METRICS}/part-{number:05d}-{digest[:16]}.parquet", rows=len(table), bytes=len(data), sha256=digest
+        )
+        store.write_bytes(manifest.prefix + part.key, data)
+        listed.append(part)
+    body = manifest_body(KIND, SCHEMA_VERSION, {**manifest.tables, METRICS: listed}, manifest.documents, manifest.facts)
+    store.write_bytes(manifest.prefix + MANIFEST, body)
+    return found
+
+
+def _metrics(means: pa.Table, ds: str, days: int) -> Iterator[pa.Table]:
+    """Yield the rates of some partitions after others; ``means`` has a row for each."""
+    hours = 24 * days
+    first = int(datetime.datetime.fromisoformat(f"{ds}T00:00+00:00").timestamp()) - 3600 * hours
+    rng = np.random.default_rng(3)
+    mean = means.column("bytes_in_bytes_per_second").to_numpy()
+    phase = rng.uniform(0, 24, len(means))
+    at_once = PART_ROWS // hours
+    for start in range(0, len(means), at_once):
+        some = means.slice(start, at_once).combine_chunks()
+        row = np.repeat(np.arange(len(some)), hours)
+        hour = np.tile(np.arange(hours), len(some))
+        course = 1 + 0.6 * np.sin((hour + phase[start + row // 50 * 50]) * (2 * np.pi / 24))
+        rate = (mean[start + row] * course * rng.uniform(0.7, 1.3, len(row))).astype(np.float32)
+        yield pa.Table.from_arrays(
+            [
+                some.column("topic").take(pa.array(row)),
+                some.column("partition").take(pa.array(row)),
+                pa.array(first + 3600 * hour).cast(TABLES[METRICS].schema.field("hour").type),
+                pa.array(rate),
+                pa.array(2 * rate),
+            ],
+            schema=TABLES[METRICS].schema,
+        )
+
+
+def keep(store: ObjectStore, inventory: InventoryRef, parts: int, days: int) -> None:
+    """Write the history that a profile is made of, a day after another."""
+    case_means = made_up_inventory(
+        Case(
+            partitions=WHOLE_PARTITIONS // parts,
+            brokers=round(WHOLE_BROKERS / math.sqrt(parts)),
+            change=0,
+            racks=5,
+            balance=Balance.BYTES,
+            tolerance_ratio=0.02,
+        ),
+        1,
+    ).table(METRICS)
+    last = datetime.date.fromisoformat(inventory.ds)
+    for number in range(days):
+        day = last - datetime.timedelta(days=number)
+        for table in _metrics(case_means, (day + datetime.timedelta(days=1)).isoformat(), 1):
+            keep_history(store, inventory.cluster, table, captured=day.isoformat())
+
+
+def run(
+    folder: Path, environment: dict[str, str], master: str, job: str, words: Sequence[str], memory: str
+) -> tuple[float, dict[str, int], str]:
+    """Submit a job; returns seconds, peaks of memory by role, and what it logged."""
+    command = [
+        "spark-submit",
+        *("--master", master, "--py-files", str(build_zip(folder / "kafka_capacity.zip"))),
+        *("--driver-memory", memory, "--executor-memory", memory),
+        *(
+            "--conf",
+            f"spark.pyspark.python={sys.executable}",
+            "--conf",
+            f"spark.pyspark.driver.python={sys.executable}",
+        ),
+        *("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false"),
+        str(ROOT / "spark_jobs" / f"{job}.py"),
+        *("--store-uri", str(folder / "store"), *words),
+    ]
+    began = time.perf_counter()
+    with (folder / "job.log").open("w+") as log:
+        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
+        with peaks_of(process.pid) as peaks:
+            status = process.wait()
+        seconds = time.perf_counter() - began
+        log.seek(0)
+        said = log.read()
+    if status:
+        raise RuntimeError(said[-4000:])
+    return seconds, peaks, said
+
+
+def seconds_between(said: str, first: str, last: str) -> float:
+    """Return how long after a line of the log another one came, NaN where one is missing."""
+    moments = [
+        datetime.datetime.fromisoformat(found[1].replace(",", "."))
+        for text in (first, last)
+        if (found := re.search(rf"^(\S+ \S+) INFO .*{text}", said, re.MULTILINE))
+    ]
+    return (moments[1] - moments[0]).total_seconds() if len(moments) == 2 else math.nan
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", type=int, default=100, help="100 for a hundredth of the partitions")
+    parser.add_argument("--days", type=int, default=DAYS)
+    parser.add_argument("--scenarios", type=int, default=1000)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--memory", default="2g", help="of the JVM of the driver and of each executor")
+    parser.add_argument("--profile", action="store_true", help="describe the history instead of planning")
+    parser.add_argument("--shares", nargs="+", default=["placement"], help="questions of the plan")
+    parser.add_argument("--keep", type=Path, help="folder for what is made up, by default a temporary one")
+    chosen = parser.parse_args(words)
+    with tempfile.TemporaryDirectory() as name:
+        folder = chosen.keep or Path(name)
+        store = open_store(str(folder / "store"))
+        made = folder / f"made-{chosen.parts}-{chosen.days}-{chosen.profile}"
+        if not made.exists():
+            inventory = prepare(store, chosen.parts, 1 if chosen.profile else chosen.days)
+            if chosen.profile:
+                keep(store, inventory, chosen.parts, chosen.days)
+            made.write_text(inventory.ds)
+        hours = WHOLE_PARTITIONS // chosen.parts * 24 * chosen.days
+        ds = made.read_text()
+        say(f"made: {hours / 1e6:.1f} M hours of partitions")
+        environment = {**spark_environment(folder), "PYTHONPATH": os.fspath(ROOT)}
+        environment.pop("SPARK_DAEMON_JAVA_OPTS")
+        for workers in chosen.workers:
+            job, given = _job(store, chosen, ds)
+            spark = folder / f"spark-{workers}-{os.getpid()}"
+            spark.mkdir()
+            with standalone(environment, spark, workers=workers, cores=1, memory="8g") as master:
+                seconds, peaks, said = run(folder, environment, master, job, given, chosen.memory)
+            pieces = seconds_between(said, "0 of .* are done", r"(\d+) of \2 .* are done")
+            say(
+                f"1/{chosen.parts}, {workers} workers: {job} {seconds:.0f} s, pieces {pieces:.0f} s; "
+                f"peak GiB: driver {peaks[DRIVER] / GIB:.2f}, executor {peaks[EXECUTOR] / GIB:.2f}"
+            )
+    return 0
+
+
+def _job(store: ObjectStore, chosen: argparse.Namespace, ds: str) -> tuple[str, list[str]]:
+    """Return the job and its arguments, and take away what it stored before."""
+    if chosen.profile:
+        prefix = "profiles/"
+        given = ("load_profile", ["--cluster", "made-up", "--ds", ds, "--days", str(chosen.days)])
+    else:
+        brokers = round(WHOLE_BROKERS / math.sqrt(chosen.parts))
+        counts = list(range(brokers, brokers + max(1, chosen.scenarios // len(PLACERS))))
+        request = parse_plan_request({"cluster": "made-up", "broker_counts": counts, "placers": list(PLACERS)})
+        plan = pin_plan(store, request, run_date=datetime.date.fromisoformat(ds))
+        prefix = plan.plan_prefix
+        given = ("simulate", ["--request-key", plan.request_key, "--shares", *chosen.shares])
+    for key in list(store.list_keys(prefix)):
+        store.delete(key)
+    return given
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,37 @@
+"""What ``make up`` sets is where the UI changes it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+pytestmark = pytest.mark.airflow
+
+
+def test_a_variable_that_the_ui_changes_counts_and_stays(services, monkeypatch):
+    from airflow.models.variable import Variable
+    from airflow.utils.session import create_session
+    from sqlalchemy import delete, select
+
+    from local.airflow_runs import hand_over_variables
+    from local.up import CHANGED_IN_THE_UI
+
+    def stored():
+        with create_session() as session:
+            return {one.key: one.get_val() for one in session.scalars(select(Variable))}
+
+    variables = {name: f"AIRFLOW_VAR_{name.upper()}" for name in CHANGED_IN_THE_UI}
+    before = {name: os.environ[variable] for name, variable in variables.items()}
+    for name, variable in variables.items():
+        monkeypatch.setenv(variable, before[name])  # and back after the test
+    hand_over_variables(CHANGED_IN_THE_UI)
+    assert stored() == {name: before[name] for name in CHANGED_IN_THE_UI}
+    with create_session() as session:
+        session.scalar(select(Variable).where(Variable.key == "kafka_capacity_recipients")).set_val("me@example.net")
+    # The next start has the same environment again.
+    monkeypatch.setenv(variables["kafka_capacity_recipients"], "platform-team@example.net")
+    hand_over_variables(CHANGED_IN_THE_UI)
+    assert stored() == {**before, "kafka_capacity_recipients": "me@example.net"}
+    with create_session() as session:
+        session.execute(delete(Variable))
