@@ -61,6 +61,7 @@ def start_airflow(services: Services, port: int) -> dict[str, subprocess.Popen[b
     """
     environment = {
         **os.environ,
+        "AIRFLOW_VAR_KAFKA_CAPACITY_REPORT_URL": "",  # reports are pages of this server
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",

@@ -81,10 +81,20 @@ def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart]) -> 
 
 def render_page(template: str, **values: Any) -> str:
     """Make a page of its own file: with the one style, the one script and a policy that lets nothing else run."""
-    folder = template_folder()
-    script = (folder / SCRIPT).read_text(encoding="utf-8")
-    shell = {"script": _markup(script), "script_hash": csp_hash(script), "light": LIGHT, "dark": DARK}
-    return render_template(environment(folder), template, **shell, **values)
+    shell = {"script": _markup(_script()), "policy": _markup(page_policy()), "light": LIGHT, "dark": DARK}
+    return render_template(environment(template_folder()), template, **shell, **values)
+
+
+def _script() -> str:
+    return (template_folder() / SCRIPT).read_text(encoding="utf-8")
+
+
+def page_policy() -> str:
+    """Return the content security policy of our pages: nothing is fetched, and nothing runs but their own script."""
+    return (
+        f"default-src 'none'; script-src '{csp_hash(_script())}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def _markup(trusted: str | None) -> Markup | None:

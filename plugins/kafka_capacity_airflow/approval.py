@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Param
 
-from kafka_capacity_airflow.links import REPORT_URL_KEY
+from kafka_capacity_airflow.links import RENDER_TASK_ID, REPORT_URL_KEY
 from kafka_capacity_airflow.notices import approval_mail
 from kafka_capacity_airflow.params import asked
 from kafka_capacity_airflow.settings import are_approvals_demanded
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 APPROVAL_TASK_ID = "plan.approve"
 REASON = "reason"  # the field of the answer
-RENDER_TASK_ID = "plan.render_report"
 
 
 class OptionalApprovalOperator(ApprovalOperator):

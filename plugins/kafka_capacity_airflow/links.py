@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
     from airflow.sdk.types import TaskInstanceKey
 
+RENDER_TASK_ID = "plan.render_report"
 REPORT_URL_KEY = "report_url"
+REPORT_KEY = "report_key"  # in the store
 
 
 class ReportLink(BaseOperatorLink):
@@ -47,6 +49,7 @@ class RenderReportOperator(BaseOperator):
         verdict = publish_report(store, plan)
         url = browser_url(key, store.uri(key))
         context["ti"].xcom_push(key=REPORT_URL_KEY, value=url)
+        context["ti"].xcom_push(key=REPORT_KEY, value=key)
         if verdict["sizing"] is not None:
             self.log.info("%s", verdict["sizing"]["headline"])
         self.log.info("%s", verdict["headline"])

@@ -10,7 +10,7 @@ kafka_capacity_approvers      who is mailed when a plan waits for an approval; e
 kafka_capacity_sender         the From address
 kafka_capacity_spark_conf     JSON object of Spark configuration for every job
 kafka_capacity_shapes         JSON object of shapes and prices of your own, in the form of the shipped catalogue
-kafka_capacity_report_url     how a browser reaches an object: a URL with {key} in it
+kafka_capacity_report_url     how a browser reaches an object: a URL with {key} in it; else Airflow shows reports itself
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import json
 from typing import Any, Literal
 from urllib.parse import quote
 
+from airflow.configuration import conf
 from airflow.sdk import Variable
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -34,6 +35,7 @@ SENDER = "kafka_capacity_sender"
 APPROVAL = "kafka_capacity_approval"
 SPARK_CONF = "kafka_capacity_spark_conf"
 REPORT_URL = "kafka_capacity_report_url"
+PAGES = "/kafka-capacity"  # of Airflow's API server: where it shows reports
 DEFAULT_SENDER = "kafka-capacity@localhost"
 
 
@@ -186,9 +188,14 @@ def own_shapes() -> str:
 
 
 def browser_url(key: str, fallback: str) -> str:
-    """Return the address under which a browser reaches an object, or the fallback where none is set.
+    """Return the address under which a browser reaches an object of the reports.
 
-    What is encoded in the key is encoded once more: a server decodes an address before it looks for the key.
+    That is what the variable says, else the page of Airflow's own server, else, where nobody has configured that
+    server's address either, the fallback. What is encoded in the key is encoded once more: a server decodes an address
+    before it looks for the key.
     """
     template = str(Variable.get(REPORT_URL, default="") or "")
-    return template.replace("{key}", quote(key, safe="/=")) if "{key}" in template else fallback
+    if "{key}" not in template:
+        server = conf.get("api", "base_url", fallback="") or ""
+        template = f"{server.rstrip('/')}{PAGES}/{{key}}" if server else ""
+    return template.replace("{key}", quote(key, safe="/=")) or fallback

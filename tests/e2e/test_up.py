@@ -161,7 +161,7 @@ def test_a_refused_plan_releases_nothing_and_an_approved_one_its_files(airflow):
     assert json.loads(file.read_text())["version"] == 1
 
 
-def test_the_task_links_to_the_report(airflow):
+def test_the_report_is_a_page_of_airflow_for_who_may_see_the_run(airflow):
     _, ui = airflow
     run_id = ui.http.get("/dags/kafka_capacity_plan/dagRuns").json()["dag_runs"][0]["dag_run_id"]
     answer = ui.http.get(
@@ -169,9 +169,22 @@ def test_the_task_links_to_the_report(airflow):
     )
     answer.raise_for_status()
     url = answer.json()["extra_links"]["Capacity report"]
-    page = httpx.get(url, timeout=ANSWER_SECONDS)
-    assert page.status_code == 200
-    assert "metrics-uneven" in page.text
+    server = url.partition("/kafka-capacity/")[0]
+    with httpx.Client(headers=ui.http.headers, timeout=ANSWER_SECONDS) as signed_in:
+        page = signed_in.get(url)
+        assert page.status_code == 200
+        assert "metrics-uneven" in page.text
+        assert page.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'sha256-")
+        of_run = signed_in.get(f"{server}/kafka-capacity/runs/{run_id}", follow_redirects=True)
+        assert of_run.content == page.content
+        every = signed_in.get(f"{server}/kafka-capacity/reports/index.html")
+        assert "Capacity of all" in every.text
+        file = signed_in.get(url.replace("index.html", "report.json"))
+        assert file.headers["Content-Disposition"] == "attachment; filename*=UTF-8''report.json"
+        for elsewhere in ("../inventory/", "..%2Finventory/", "%2e%2e/plans/", "cluster=nobody/index.html"):
+            assert signed_in.get(f"{server}/kafka-capacity/reports/{elsewhere}").status_code == 404
+    for address in (url, f"{server}/kafka-capacity/runs/{run_id}"):
+        assert httpx.get(address, timeout=ANSWER_SECONDS).status_code == 401
 
 
 def processes_of(state):
