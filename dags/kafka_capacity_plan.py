@@ -83,10 +83,10 @@ with DAG(
 
     @task(map_index_template=_CLUSTER, **mail_retries())
     def tell(pinned: dict, dag_run: object) -> list[str]:
-        """Tell chats and pagers what is new, if anything is; nothing waits for that."""
+        """Tell chats and pagers what is new and owners what to do, if anything is; nothing waits for that."""
         from kafka_capacity_airflow import steps
 
-        return steps.tell(pinned, run_id=dag_run.run_id)
+        return steps.tell(pinned, run_id=dag_run.run_id, run_after=dag_run.run_after)
 
     @task(trigger_rule="all_done")
     def write_fleet_page() -> str:

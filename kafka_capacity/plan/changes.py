@@ -108,12 +108,12 @@ def _later(verdict: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _passed(earlier: Report, now: Report) -> list[str]:
-    """Return the steps of the earlier report whose day has come since, and that were not taken."""
-    count = now["verdict"].get("today", {}).get("broker_count", 0)
+    """Return the steps of the earlier report whose day has come since, and that were neither taken nor put off."""
+    count, later = now["verdict"].get("today", {}).get("broker_count", 0), _later(now["verdict"])
     return [
         f"{wanted:,} brokers were needed by {day}; there are {count:,}."
         for wanted, day in _later(earlier["verdict"]).items()
-        if earlier["ds"] < day <= now["ds"] and count < wanted
+        if earlier["ds"] < day <= now["ds"] and count < wanted and wanted not in later
     ]
 
 

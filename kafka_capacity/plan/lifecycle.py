@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
-GONE = "found no more"
+GONE, DROPPED = "found no more", "asked for no more"  # what became of a problem, and of an action that was not taken
 PROBLEM, ACTION = "problem", "action"
 
 Row = Mapping[str, Any]  # a problem or an action of `decision.json`
@@ -107,7 +107,7 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, str] | Non
 
 def state_words(entry: Entry | None, row: Row, ds: str) -> str:
     """Return the state of a problem or an action on the day of a report, in a few words."""
-    since = None if entry is None or (entry["done"] and entry["done"]["on"] <= ds) else str(entry["first"])
+    since = None if entry is None or (entry["done"] and entry["done"]["on"] < ds) else str(entry["first"])
     if entry is None or since is None or since >= ds:
         age = "new"
     else:
@@ -161,7 +161,10 @@ def followed_lines(
     Problems that only are not found again are not among them, nor is what is new.
     """
     done = [
-        {"label": "Done", "text": f"{entries[key]['text'].rstrip('.')}: {effect}."}
+        {
+            "label": "Dropped" if effect.startswith(DROPPED) else "Done",
+            "text": f"{entries[key]['text'].rstrip('.')}: {effect}.",
+        }
         for key, effect in done_words(entries, decision, changes).items()
         if effect != GONE
     ]
@@ -175,9 +178,10 @@ def followed_lines(
 
 def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
     """Return what an action or full disks changed, as far as that is known."""
-    before, wanted = entry["today"], entry["broker_count"]
-    if wanted is not None and not _is_reached(wanted, before["broker_count"], today["broker_count"]):
-        return f"asked for no more; there are {plural(today['broker_count'], 'broker')}"
+    before, wanted = entry["at_first"], entry["broker_count"]
+    was, now = before.get("broker_count"), today["broker_count"]
+    if wanted is not None and was is not None and (now < wanted if wanted >= was else now > wanted):
+        return f"{DROPPED}; there are {plural(now, 'broker')}"
     told = [
         f"{label}{write(before[name])} → {write(today[name])}"
         for name, (label, write) in _MEASURED.items()
@@ -194,10 +198,6 @@ _MEASURED: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 }
 
 
-def _is_reached(wanted: int, before: int, now: int) -> bool:
-    return now >= wanted if wanted >= before else now <= wanted
-
-
 def observed(
     document: Mapping[str, Any] | None, decision: Mapping[str, Any], changes: Mapping[str, Any] | None
 ) -> dict[str, Any]:
@@ -211,24 +211,27 @@ def observed(
     for key, effect in done_words(entries, decision, changes).items():
         entries[key] = {**entries[key], "done": {"on": ds, "effect": effect}}
     for key, row in followed(decision).items():
-        old = entries.get(key)
-        is_new = old is None or (old["done"] is not None and old["done"]["on"] < ds)
-        kept = {"first": ds, "claimed": None, "dismissed": None} if old is None or is_new else old
-        entries[key] = {
-            "kind": PROBLEM if "severity" in row else ACTION,
-            "code": row["code"],
-            "question": row.get("question", ""),
-            "text": row["text"],
-            "broker_count": row.get("broker_count"),
-            "first": kept["first"],
-            "last": ds,
-            "today": decision["today"],
-            "claimed": kept["claimed"],
-            "dismissed": old["dismissed"] if old is not None else None,
-            "done": None,
-        }
+        entries[key] = _seen(entries.get(key), row, decision)
     head = {"kind": LIFECYCLE_KIND, "version": LIFECYCLE_VERSION, "cluster": decision["cluster"]}
     return {**head, "day": ds, "entries": entries}
+
+
+def _seen(old: Entry | None, row: Row, decision: Mapping[str, Any]) -> Entry:
+    """Return what is kept of a problem or an action that is seen; what was done and comes back is new, and nobody's."""
+    ds = decision["ds"]
+    if old is None or (old["done"] is not None and old["done"]["on"] < ds):
+        dismissed = None if old is None else old["dismissed"]
+        old = {"first": ds, "at_first": decision.get("today", {}), "claimed": None, "dismissed": dismissed}
+    return {
+        "kind": PROBLEM if "severity" in row else ACTION,
+        "code": row["code"],
+        "question": row.get("question", ""),
+        "text": row["text"],
+        "broker_count": row.get("broker_count"),
+        **{name: old[name] for name in ("first", "at_first", "claimed", "dismissed")},
+        "last": ds,
+        "done": None,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +269,7 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
             Verb.DISMISS: {"dismissed": {**told, **what, "until": said.until}},
             Verb.REOPEN: {"dismissed": None},
         }
-        entries[key] = {**entries[key], **becomes[said.verb]}
+        entries[key] = {**(entries.get(key) or _seen(None, rows[key], decision)), **becomes[said.verb]}
     return {**changed, "entries": entries}
 
 

@@ -37,6 +37,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
 from kafka_capacity.plan.lifecycle import keep_observed, read_entries
+from kafka_capacity.plan.owners import Owners
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.plan_dataset import (
     DECISION,
@@ -58,11 +59,11 @@ PLAN_FILES_FOLDER = "reassignment/"
 REPORT_JSON = "report.json"
 
 
-def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
+def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None = None) -> dict[str, Any]:
     """Render the report of a simulated plan and store it; the same plan gives the same bytes.
 
-    What names the cluster's reports that could not be mailed so far, and what became of its problems, is all that comes
-    from elsewhere.
+    What names the cluster's reports that could not be mailed so far, what became of its problems and who owns what is
+    all that comes from elsewhere.
 
     Returns:
         The verdict, as in the report.
@@ -77,7 +78,7 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
     entries = read_entries(store, pinned.cluster)
-    rendered = render_all(inputs, decision, last=last_report(store, pinned), entries=entries)
+    rendered = render_all(inputs, decision, last=last_report(store, pinned), entries=entries, owners=owners)
     documents = {DECISION: canonical_json(decision), **rendered.files()}
     facts = {**pinned.as_dict(), "subject": rendered.subject}
     _write(store, pinned.report_prefix, REPORT_KIND, documents, facts, kept_folders=(PLAN_FILES_FOLDER,))

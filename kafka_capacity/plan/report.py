@@ -12,6 +12,7 @@ from kafka_capacity import questions
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.plan.changes import changes_since, gist
 from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, with_states
+from kafka_capacity.plan.owners import Owners, add_owners
 from kafka_capacity.plan.section.findings import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS, anchor_of
 from kafka_capacity.report.inputs import ReportInputs
@@ -30,6 +31,7 @@ def build_report(
     *,
     last: Mapping[str, Any] | None = None,
     entries: Mapping[str, Entry] | None = None,
+    owners: Owners | None = None,
 ) -> dict[str, Any]:
     """Return the data of a report, and what changed since the last one's; the same inputs give the same data.
 
@@ -38,6 +40,7 @@ def build_report(
         decision: what was decided from it.
         last: the data of the last report; ``None`` where there is none.
         entries: what became of problems so far; ``None`` where nobody keeps that.
+        owners: of topics and groups; ``None`` where nobody says.
     """
     if entries is not None:
         decision = with_states(decision, entries)
@@ -61,6 +64,7 @@ def build_report(
             if data is not None
         ],
     }
+    add_owners(report, owners or {})
     changes = changes_since(last, report)
     if changes is not None:
         report["verdict"]["subject"] += f": {gist(changes)}"
@@ -85,7 +89,7 @@ def render_all(inputs: ReportInputs, decision: Mapping[str, Any], **known: Mappi
     Args:
         inputs: what the report is made of.
         decision: what was decided from it.
-        **known: of earlier reports, see :func:`build_report`.
+        **known: of earlier reports and of owners, see :func:`build_report`.
 
     Raises:
         RenderError: a template or chart is wrong.

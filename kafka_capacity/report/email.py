@@ -88,6 +88,36 @@ def build_email(
     return message
 
 
+def build_owner_email(
+    report: Mapping[str, Any],
+    owner: str,
+    items: Sequence[Mapping[str, str]],
+    *,
+    sender: str,
+    message_id: str,
+    date: datetime.datetime,
+) -> EmailMessage:
+    """Build the short message to an owner: what to do by a report, each with where the page says more.
+
+    Raises:
+        RenderError: an address or the message id has a line break.
+    """
+    uri = str(report["links"].get("report_uri", ""))
+    cluster = visible(report["cluster"])
+    what = "1 thing" if len(items) == 1 else f"{len(items):,} things"
+    message = EmailMessage(policy=_Policy(linesep="\r\n"))
+    message["Subject"] = f"[kafka-capacity] {clipped(cluster, 60)}: {what} for you to do ({report['ds']})"
+    message["From"] = _header("sender", sender)
+    message["To"] = _header("owner", owner)
+    message["Date"] = format_datetime(date)
+    message["Message-ID"] = _header("message_id", message_id)
+    lines = [f"Of what you own on Kafka cluster {cluster}, by its inventory of {report['ds']}:", ""]
+    for one in items:
+        lines += [f"- {visible(one['text'])}", f"  {uri}#{one['anchor']}", ""]
+    message.set_content("\n".join(lines), cte="quoted-printable")
+    return message
+
+
 def _header(field: str, value: str) -> str:
     if visible(value) != value:
         msg = f"{field}: {value!r} has a control character and cannot stand in a header; remove it"

@@ -41,12 +41,12 @@ class RenderReportOperator(BaseOperator):
         """Render and publish; returns the verdict."""
         from kafka_capacity.plan.pinned import PinnedPlan
         from kafka_capacity.plan.publish import publish_report
-        from kafka_capacity_airflow.settings import browser_url
+        from kafka_capacity_airflow.settings import browser_url, owners
         from kafka_capacity_airflow.store import airflow_store
 
         store, plan = airflow_store(), PinnedPlan(**self.pinned)
         key = plan.report_prefix + "index.html"
-        verdict = publish_report(store, plan)
+        verdict = publish_report(store, plan, owners())
         url = browser_url(key, store.uri(key))
         context["ti"].xcom_push(key=REPORT_URL_KEY, value=url)
         context["ti"].xcom_push(key=REPORT_KEY, value=key)

@@ -8,6 +8,7 @@ names who has the report: a run that comes to the same plan does not mail it to 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import logging
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ from kafka_capacity.objects.keys import told_key, untold_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.publish import mail_report, read_untold, untold_text
+from kafka_capacity.plan.publish import mail_report, published_report, read_untold, untold_text
+from kafka_capacity.report.email import build_owner_email
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.settings import browser_url, sender
 
@@ -112,6 +114,38 @@ class ReportMail:
             "untold": untold,
         }
         store.write_bytes(self.note, canonical_json(note), content_type="application/json")
+
+
+def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: datetime.datetime) -> list[str]:
+    """Mail each owner what to do by a report, once a plan; returns whom.
+
+    Raises:
+        UntoldError: some could not be mailed; the others were, and are not mailed again.
+    """
+    report = published_report(store, plan)
+    key = plan.report_prefix + "index.html"
+    report["links"] = {**report["links"], "report_uri": browser_url(key, store.uri(key))}
+    mailed: list[str] = []
+    untold: dict[str, str] = {}
+    for one in report.get("owners", ()):
+        owner, note = one["owner"], f"owner {one['owner']}"
+        if "@" not in owner or note in told_of(store, plan):
+            continue
+        digest = hashlib.sha256(f"{run_id}/{owner}".encode()).hexdigest()[:16]
+        message_id = f"<{plan.plan_id}.{digest}@kafka-capacity>"
+        message = build_owner_email(report, owner, one["items"], sender=sender(), message_id=message_id, date=run_after)
+        try:
+            refused = send_message(message, [owner])
+        except (OSError, AirflowException) as error:
+            refused = {owner: str(error) or type(error).__name__}
+        untold |= refused
+        if not refused:
+            keep_told(store, plan, [note], run_id)
+            mailed.append(owner)
+            log.info("mailed %s what there is to do", owner)
+    if untold:
+        raise UntoldError(f"not told: {untold_text(untold)}")
+    return mailed
 
 
 def told_of(store: ObjectStore, plan: PinnedPlan) -> dict[str, str]:

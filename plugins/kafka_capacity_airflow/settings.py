@@ -4,6 +4,7 @@ kafka_capacity_store_uri      where everything is stored: s3://bucket/prefix
 kafka_capacity_clusters       JSON list of clusters to inventory, see :class:`ClusterSetting`
 kafka_capacity_recipients     who gets reports: addresses with commas between them
 kafka_capacity_tell           who is told of news: connections to Slack, Teams, PagerDuty or webhooks, with commas
+kafka_capacity_owners         JSON object of patterns of topics and groups, each with the address of its owner
 kafka_capacity_owner          who is mailed when a task fails or a run is late
 kafka_capacity_approval       "always": no plan files without an approval, whatever a run says
 kafka_capacity_approvers      who is mailed when a plan waits for an approval; else the owner
@@ -25,11 +26,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.prometheus_connection import MAX_DAYS, PrometheusSettings
+from kafka_capacity.plan.owners import Owners, parse_owners
 
 STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"
 RECIPIENTS = "kafka_capacity_recipients"
 OWNER = "kafka_capacity_owner"
+OWNERS = "kafka_capacity_owners"
 TELL = "kafka_capacity_tell"
 SENDER = "kafka_capacity_sender"
 APPROVAL = "kafka_capacity_approval"
@@ -146,6 +149,15 @@ def recipients() -> tuple[str, ...]:
 def connections_to_tell() -> tuple[str, ...]:
     """Return the ids of the connections that are told of news; none when the variable is not set."""
     return _listed(TELL)
+
+
+def owners() -> Owners:
+    """Return who owns which topics and groups; nobody when the variable is not set.
+
+    Raises:
+        RequestError: the variable is no object of names.
+    """
+    return parse_owners(str(Variable.get(OWNERS, default="") or ""), source=f"the Airflow variable {OWNERS}")
 
 
 def _listed(name: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +27,7 @@ from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from kafka_capacity_airflow.approval import is_released
 from kafka_capacity_airflow.inventory import read_inventory
 from kafka_capacity_airflow.params import asked, plan_request
-from kafka_capacity_airflow.report_mail import ReportMail, tell_earlier
+from kafka_capacity_airflow.report_mail import ReportMail, UntoldError, mail_owners, tell_earlier
 from kafka_capacity_airflow.settings import (
     ClusterSetting,
     browser_url,
@@ -212,13 +213,25 @@ def email_report_named(pinned: Mapping[str, str], params: Mapping[str, Any], **r
     return untold
 
 
-def tell(pinned: Mapping[str, str], *, run_id: str) -> list[str]:
-    """Tell the connections of the deployment what is new in a report; returns whom."""
-    names = connections_to_tell()
-    if not names:
-        log.info("nobody is told of news: kafka_capacity_tell is not set")
-        return []
-    return tell_news(airflow_store(), PinnedPlan(**pinned), run_id, names)
+def tell(pinned: Mapping[str, str], *, run_id: str, run_after: datetime.datetime) -> list[str]:
+    """Tell the connections of the deployment what is new in a report, and owners what to do; returns whom.
+
+    Raises:
+        UntoldError: some could not be told; the others were.
+    """
+    store, plan = airflow_store(), PinnedPlan(**pinned)
+    news = functools.partial(tell_news, store, plan, run_id, connections_to_tell())
+    to_do = functools.partial(mail_owners, store, plan, run_id, run_after)
+    told: list[str] = []
+    untold = []
+    for tell_some in (news, to_do):
+        try:
+            told += tell_some()
+        except UntoldError as error:
+            untold.append(str(error))
+    if untold:
+        raise UntoldError("; ".join(untold))
+    return told
 
 
 def write_fleet() -> str:

@@ -124,6 +124,8 @@ def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Se
     Raises:
         UntoldError: some could not be told; the others were, and are not told again.
     """
+    if not connections:
+        return []
     report = published_report(store, plan)
     lines = message(report)
     if not lines:

@@ -213,3 +213,34 @@ def test_a_wrong_setting_is_named_without_its_value(tell, monkeypatch):
     with pytest.raises(RequestError, match="extra of smtp_default has a timeout that is no whole number") as error:
         tell("one")
     assert "hunter2" not in str(error.value)
+
+
+@pytest.fixture
+def to_do(services, monkeypatch, tmp_path):
+    """Tell owners of a report of some plan what to do."""
+    from kafka_capacity_airflow import report_mail, steps
+
+    items = [{"text": "Group etl needs 3 members.", "anchor": "group-1"}]
+    owners = [{"owner": one, "items": items} for one in (SRE, "a team without an address", VP)]
+    report = {"cluster": "payments", "ds": "2026-11-20", "links": {}, "owners": owners}
+    monkeypatch.setattr(report_mail, "published_report", lambda store, plan: dict(report))
+    monkeypatch.setattr(steps, "airflow_store", lambda: open_store(str(tmp_path)))
+    return lambda run_id="one": steps.tell(PINNED, run_id=run_id, run_after=RUN_AFTER)
+
+
+def test_owners_are_mailed_what_to_do_once_a_plan(to_do, server):
+    assert to_do() == [SRE, VP]
+    assert [to for _, to in server.taken] == [[SRE], [VP]]
+    assert server.taken[0][0] == "[kafka-capacity] payments: 1 thing for you to do (2026-11-20)"
+    assert to_do("two") == []
+
+
+def test_an_owner_who_is_refused_is_tried_again_alone(to_do, server):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    server.refused = {SRE: "451 come back later"}
+    with pytest.raises(UntoldError, match=SRE):
+        to_do()
+    server.refused = {}
+    assert to_do() == [SRE]
+    assert [to for _, to in server.taken] == [[VP], [SRE]]

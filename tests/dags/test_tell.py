@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import http.server
 import json
 import logging
@@ -15,6 +16,7 @@ from tests.ports import free_port
 pytestmark = pytest.mark.airflow
 
 PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 32, "plan_id": "1234"}
+RUN_AFTER = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 SECRET = "T0000-hunter2-XXXX"
 HOSTILE = "<!channel> [a](http://evil) & *b*"
 LINES = ["payments: 15 brokers now", f"New: {HOSTILE}", "Approve 3 brokers now.", "Otherwise: full", "Resolved: none"]
@@ -74,11 +76,12 @@ def connect(services, monkeypatch, sink):
 @pytest.fixture
 def tell(services, monkeypatch, tmp_path):
     """Tell what is new in a report of some plan; the store has notes and nothing else."""
-    from kafka_capacity_airflow import steps
+    from kafka_capacity_airflow import report_mail, steps
     from kafka_capacity_airflow import tell as telling
 
-    report = {"verdict": {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}}}
-    monkeypatch.setattr(telling, "published_report", lambda store, plan: report)
+    report = {"verdict": {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}}, "links": {}}
+    for module in (telling, report_mail):
+        monkeypatch.setattr(module, "published_report", lambda store, plan: dict(report))
     monkeypatch.setattr(telling, "message", lambda report: report.get("lines", LINES))
     monkeypatch.setattr(telling, "reasons", lambda report: [LINES[1]])
     monkeypatch.setattr(steps, "airflow_store", lambda: open_store(str(tmp_path)))
@@ -86,7 +89,7 @@ def tell(services, monkeypatch, tmp_path):
 
     def tell(run_id="one", plan_id="1234", **changed):
         report.update(changed)
-        return steps.tell({**PINNED, "plan_id": plan_id}, run_id=run_id)
+        return steps.tell({**PINNED, "plan_id": plan_id}, run_id=run_id, run_after=RUN_AFTER)
 
     return tell
 

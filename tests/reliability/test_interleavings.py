@@ -12,6 +12,7 @@ from kafka_capacity.inventory.history import hours_of, keep_history, read_histor
 from kafka_capacity.objects import dataset, object_store
 from kafka_capacity.objects.dataset import check_parts, read_document, read_manifest, read_table, seal_dataset
 from kafka_capacity.objects.keys import history_prefix
+from kafka_capacity.objects.manifest import OWN_HASH, change_with_own_hash, read_with_own_hash
 from tests.reliability.interleavings import LONG_AGO, Model, after, as_mapping, explore
 
 P = "plans/p/"
@@ -176,3 +177,20 @@ def test_what_was_written_is_what_stands():
     assert sorted(as_mapping(after(writer("one")))) == [
         f"{P}{key}" for key in sorted(part.key for part in write(Model(), "one").parts())
     ] + [f"{P}manifest.json"]
+
+
+def test_of_those_who_change_one_document_none_is_lost(record_property):
+    def adds(name):
+        return lambda store: change_with_own_hash(store, P, lambda found: {**(found or {}), name: 1})
+
+    def checked(content):
+        for key, _, _ in content:
+            read_with_own_hash(Model(content), key, json.loads)
+
+    found = explore([adds("one"), adds("two"), adds("three")], at_every_state=checked)
+    record_property("orders", found.orders)
+    assert {outcome for _, outcomes in found.ends for outcome in outcomes} == {"done"}
+    kept = {
+        read_with_own_hash(Model(content), P, lambda body: frozenset(json.loads(body))) for content, _ in found.ends
+    }
+    assert kept == {frozenset({"one", "two", "three", OWN_HASH})}

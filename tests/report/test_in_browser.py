@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_capacity.objects.keys import FLEET_PAGE
+from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.fleet import write_fleet_page
 from tests.browser import FIRST_SCREENS, PATIENCE_MS, started_browser, violations
-from tests.report.decided import render_all
+from tests.report.decided import decision_of, render_all
 from tests.report.plans import large_inputs
 from tests.report.sized import sized_inputs
 from tests.report.test_page import inputs_of
+from tests.unit.plan.test_fleet import decide
 
 pytestmark = [
     pytest.mark.browser,
@@ -49,7 +53,7 @@ def browser():
 @pytest.fixture(scope="module", params=["realistic", "hostile", "sized"])
 def folder(request, tmp_path_factory):
     made_up = {"realistic": large_inputs, "hostile": lambda: inputs_of("hostile"), "sized": sized_inputs}
-    rendered = render_all(made_up[request.param]())
+    rendered = render_all(made_up[request.param](), entries={}, owners={"*": "platform"})
     made = tmp_path_factory.mktemp("report")
     (made / "images").mkdir()
     (made / "index.html").write_bytes(rendered.index_html)
@@ -223,3 +227,23 @@ def test_paper_shows_what_is_closed(opened):
     assert page.evaluate(
         "[...document.querySelectorAll('details.part > section')].every(e => e.getBoundingClientRect().height > 20)"
     )
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_the_page_of_all_clusters_bars_nobody_and_runs_its_script_alone(browser, tmp_path, width, scheme):
+    store = LocalStore(tmp_path)
+    decision = decision_of(sized_inputs())
+    for cluster in ("<script>alert(1)</script>", "shop-eu"):
+        decide(store, decision, cluster, "2026-11-15", "p")
+    write_fleet_page(store)
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    wrong = []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("dialog", lambda dialog: wrong.append(dialog.message))
+    page.goto((tmp_path / FLEET_PAGE).as_uri())
+    assert violations(page) == []
+    assert page.evaluate(CONTRASTS) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("thead button").count() > 0  # the table sorts
+    assert wrong == []
+    page.close()

@@ -51,6 +51,14 @@ def report(
             text="The report before: says what changed since.",
         ),
     ] = None,
+    owners: Annotated[
+        Path | None,
+        file_option(
+            "--owners",
+            metavar="OWNERS.json",
+            text='Who owns which topics and groups, as {"payments-*": "team"}: says so of each group.',
+        ),
+    ] = None,
     brokers: BrokersFile = None,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
@@ -59,7 +67,8 @@ def report(
     """Report; the text that users read is the help above."""
     if (snapshot is None) == (earlier is None):
         raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
-    if earlier is not None and (given or any(one is not None for one in (brokers, shapes_file, cpu_samples, last))):
+    others = (owners, brokers, shapes_file, cpu_samples, last)
+    if earlier is not None and (given or any(one is not None for one in others)):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
     with progress_bar(is_quiet=is_quiet) as begin:
         from kafka_capacity.cli.plan_input import run_step_by_step
@@ -68,6 +77,7 @@ def report(
         from kafka_capacity.cli.sizing import read_size_files
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
+        from kafka_capacity.plan.owners import parse_owners
         from kafka_capacity.plan.report import render_all
         from kafka_capacity.report.render import read_report, rerender
 
@@ -77,6 +87,8 @@ def report(
             decision = None
             rendered = rerender(earlier.read_bytes())
         else:
+            owned = "" if owners is None else owners.read_text(encoding="utf-8")
+            known_owners = parse_owners(owned, source=f"--owners: {owners}")
             files = read_size_files(shapes_file, cpu_samples, given)
             begin("reading the snapshot")
             asked = ask_plan(str(snapshot), given, brokers, **files.given)
@@ -84,7 +96,8 @@ def report(
             results = simulate_report(asked, files, run, snapshot=str(snapshot), out=out)
             begin("drawing")
             decision = decide(results).as_dict()
-            rendered = render_all(results, decision, last=None if last is None else read_report(last.read_bytes()))
+            before = None if last is None else read_report(last.read_bytes())
+            rendered = render_all(results, decision, last=before, owners=known_owners)
         write_report(store, rendered, decision)
     print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
     for text in serious_texts(rendered.verdict):

@@ -149,9 +149,33 @@ def test_what_was_done_has_the_effect_that_was_measured(document):
     assert states(back, decided("2026-11-29", [FULL])) == {"disk-over-limit": "open for 1 week"}
 
 
+def test_the_effect_is_since_it_was_first_asked_for(document):
+    half = decided("2026-11-08", [FULL], [HAVE], brokers=14, disk=0.9)
+    whole = decided("2026-11-15", [FULL], brokers=15, disk=0.9)
+    (line,) = followed_lines(entries_of(observed(document, half, changed())), whole, changed())
+    assert line["text"] == "Have 15 brokers: 12 brokers → 15 brokers, the fullest disk 95.0 % → 90.0 %."
+
+
+def test_who_answers_late_says_it_of_what_was_asked(document, first):
+    later = observed(document, decided("2026-11-15", [FULL]), changed())
+    asked = decided("2026-11-08", [FULL, RISK])
+    entries = entries_of(say(later, asked, Verb.CLAIM, "disk-over-limit", "groups-at-risk"))
+    assert [key for key, entry in entries.items() if entry["claimed"]] == ["disk-over-limit", "groups-at-risk"]
+    assert entries["disk-over-limit"]["last"] == "2026-11-15"
+
+
+def test_what_an_earlier_version_decided_has_a_state_as_well():
+    old = {**decided("2026-11-01", []), "problems": [FULL], "actions": [{"code": "move", "text": "Move."}]}
+    del old["today"]
+    document = observed(None, old, None)
+    assert set(entries_of(document)) == {"disk-over-limit", "move"}
+    now = decided("2026-11-08", [], brokers=15)
+    assert followed_lines(entries_of(document), now, changed("disk-over-limit")) == []
+
+
 def test_what_is_asked_for_no_more_is_not_called_reached(document):
     lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
-    assert lines == [{"label": "Done", "text": "Have 15 brokers: asked for no more; there are 12 brokers."}]
+    assert lines == [{"label": "Dropped", "text": "Have 15 brokers: asked for no more; there are 12 brokers."}]
 
 
 def test_a_plan_that_was_asked_otherwise_says_nothing_of_what_others_asked(first):

@@ -62,12 +62,24 @@ def test_another_verdict_is_news_of_five_lines(before, report):
     assert lines[4] == "Nothing was resolved."
 
 
+def test_a_verdict_that_only_names_another_day_is_no_news(before, report):
+    badge = copy.deepcopy(report)
+    for one, day in ((before, "2026-12-01"), (badge, "2027-01-01")):
+        one["verdict"]["sizing"]["badge"] = {"kind": "warn", "text": f"↑ More brokers by {day}"}
+    changed = after(before, badge)
+    assert [line["label"] for line in changed["changes"]["lines"]] == ["Verdict"]
+    assert reasons(changed) == []
+
+
 def test_a_date_that_moved_is_no_news_and_one_that_passed_is(before, report):
     steps = before["verdict"]["recommendation"]["steps"]
     steps.append({"broker_count": 99, "from_day": "2027-03-01", "until": None})
     assert reasons(after(before, report)) == []
     steps[-1]["from_day"] = report["ds"]
     assert reasons(after(before, report)) == [f"99 brokers were needed by {report['ds']}; there are 6."]
+    put_off = copy.deepcopy(report)
+    put_off["verdict"]["recommendation"]["steps"].append({"broker_count": 99, "from_day": "2027-04-01", "until": None})
+    assert reasons(after(before, put_off)) == []
     steps[-1]["broker_count"] = 6  # there are as many by now
     assert reasons(after(before, report)) == []
 

@@ -1,0 +1,86 @@
+"""Who owns what, and what each has to do."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+
+from kafka_capacity.errors import RenderError, RequestError
+from kafka_capacity.plan.owners import add_owners, owner_of, parse_owners
+from kafka_capacity.report.email import build_owner_email
+from tests.report.decided import render_all
+from tests.report.group_plans import named_groups
+from tests.report.plans import make_inputs
+
+OWNERS = {"slow": "slow@example.net", "*": "all@example.net"}
+RISKY, FINE = {"group": "slow", "verdict": "at_risk", "anchor": "group-1"}, {"group": "fine", "verdict": "better"}
+DATE = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
+
+
+def report():
+    overview = {"columns": [{"key": "group", "label": "Group", "format": "name"}], "rows": [{**RISKY}, {**FINE}]}
+    groups = {"overview": overview, "full": [{"anchor": "group-1", "reason": "slow needs 3 members"}], "folded": []}
+    idle = {"sentences": [], "tables": [{"rows": [{"topic": "old"}]}, {"rows": [{"broker_id": 1}]}]}
+    sections = [{"name": "groups", "data": groups}, {"name": "idle", "data": idle}]
+    return {"cluster": "shop", "ds": "2026-11-20", "links": {"report_uri": "https://r/x"}, "sections": sections}
+
+
+def test_the_first_pattern_that_matches_counts():
+    assert [owner_of(OWNERS, name) for name in ("slow", "fast")] == ["slow@example.net", "all@example.net"]
+    assert owner_of({}, "slow") is None
+
+
+def test_each_owner_has_what_there_is_to_do_and_only_who_has_something():
+    made = report()
+    add_owners(made, OWNERS)
+    assert made["owners"] == [
+        {
+            "owner": "all@example.net",
+            "items": [{"text": "Topic old is idle: remove it, or say what it is for.", "anchor": "idle"}],
+        },
+        {"owner": "slow@example.net", "items": [{"text": "slow needs 3 members.", "anchor": "group-1"}]},
+    ]
+    rows = made["sections"][0]["data"]["overview"]["rows"]
+    assert [row["owner"] for row in rows] == ["slow@example.net", "all@example.net"]
+
+
+def test_without_owners_a_report_is_as_it_was():
+    made = report()
+    add_owners(made, {})
+    assert made == report()
+
+
+def test_the_page_has_a_column_of_owners_where_there_are_any():
+    inputs = make_inputs(groups=named_groups())
+    assert '<th scope="col">Owner</th>' not in render_all(inputs).index_html.decode()
+    rendered = render_all(inputs, owners={"*": "Team <b>"})
+    assert '<th scope="col">Owner</th>' in rendered.index_html.decode()
+    assert "<bdi>Team &lt;b&gt;</bdi>" in rendered.index_html.decode()
+    (name,) = [name for name in rendered.tables if "groups" in name]
+    assert rendered.tables[name].decode().splitlines()[0].split(",")[:2] == ["Group", "Owner"]
+
+
+def test_the_mail_says_what_to_do_and_where_more_stands():
+    made = report()
+    add_owners(made, OWNERS)
+    (_, mine) = made["owners"]
+    of = {"sender": "a@example.net", "message_id": "<x@y>", "date": DATE}
+    message = build_owner_email(made, mine["owner"], mine["items"], **of)
+    assert message["Subject"] == "[kafka-capacity] shop: 1 thing for you to do (2026-11-20)"
+    assert message["To"] == "slow@example.net"
+    assert "- slow needs 3 members.\n  https://r/x#group-1\n" in message.get_content().replace("\r\n", "\n")
+    with pytest.raises(RenderError, match="owner"):
+        build_owner_email(made, "a@b\nBcc: c@d", mine["items"], **of)
+
+
+@pytest.mark.parametrize("text", ["[", "[1]", '{"a": 1}', '{"a": " "}'])
+def test_what_is_no_map_of_owners_is_refused_by_its_source(text):
+    with pytest.raises(RequestError, match=r"^--owners: "):
+        parse_owners(text, source="--owners")
+
+
+def test_nothing_is_nobody():
+    assert parse_owners(" ", source="x") == {}
+    assert parse_owners(json.dumps(OWNERS), source="x") == OWNERS
