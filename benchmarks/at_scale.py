@@ -5,8 +5,8 @@
 
 The whole are 500 brokers, a million partitions of RF 3 and 90 days of hourly rates; ``--parts 100`` makes a hundredth
 of the partitions, on a tenth of the brokers, since both grow together. The rates have a day's course of their own for
-each topic and noise. They are written before the clock starts, some partitions at a time. Scenarios are distinct
-placements: counts of brokers with each of four placers. Everything runs on this machine, a core a worker.
+each topic and noise. They are written before the clock starts, some partitions at a time. Scenarios are up to 50 counts
+of brokers with each of four placers, and beyond that several throttles. All runs on this machine, a core a worker.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from kafka_capacity.plan.request import parse_plan_request
 from tests.spark.standalone import spark_environment, standalone
 
 WHOLE_PARTITIONS, WHOLE_BROKERS, DAYS = 1_000_000, 500, 90
+MOST_COUNTS = 50  # of brokers in one request
 PLACERS = ("fewest-bytes", "generate", "striped", "zk")
 GIB = 1 << 30
 ROOT = Path(__file__).resolve().parents[1]
@@ -212,8 +213,16 @@ def _job(store: ObjectStore, chosen: argparse.Namespace, ds: str) -> tuple[str, 
         given = ("load_profile", ["--cluster", "made-up", "--ds", ds, "--days", str(chosen.days)])
     else:
         brokers = round(WHOLE_BROKERS / math.sqrt(chosen.parts))
-        counts = list(range(brokers, brokers + max(1, chosen.scenarios // len(PLACERS))))
-        request = parse_plan_request({"cluster": "made-up", "broker_counts": counts, "placers": list(PLACERS)})
+        count = max(1, min(MOST_COUNTS, chosen.scenarios // len(PLACERS)))
+        throttles = max(1, chosen.scenarios // (len(PLACERS) * count))
+        request = parse_plan_request(
+            {
+                "cluster": "made-up",
+                "broker_counts": list(range(brokers, brokers + count)),
+                "placers": list(PLACERS),
+                "throttles_bytes_per_second": [20e6 * (1 + number) for number in range(throttles)],
+            }
+        )
         plan = pin_plan(store, request, run_date=datetime.date.fromisoformat(ds))
         prefix = plan.plan_prefix
         given = ("simulate", ["--request-key", plan.request_key, "--shares", *chosen.shares])
