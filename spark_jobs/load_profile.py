@@ -94,6 +94,8 @@ def _describe(carriers: Carriers, batches: Iterable[pa.RecordBatch]) -> Iterator
                 yield _row(name, str(history.column("topic")[0]), table)
             else:
                 things = table.column(TOTALS[name][0]).to_pylist()
+                if not things:  # such as groups, where there are none: whoever adds up needs to know the columns
+                    yield _row(name, "", table)
                 starts = [place for place in range(len(things)) if not place or things[place] != things[place - 1]]
                 for start, end in pairwise([*starts, len(things)]):
                     yield _row(name, str(things[start]), table.slice(start, end - start))
@@ -106,7 +108,8 @@ def _add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in batch.to_pylist():
             said[row["table_name"]].append(unpack_table(row["data"]))
     for name, tables in said.items():
-        yield _row(name, "", pa.concat_tables(tables) if name == PARTITIONS else added(name, tables))
+        whole = pa.concat_tables(tables)
+        yield _row(name, "", whole if name == PARTITIONS or not len(whole) else added(name, [whole]))
 
 
 def _row(name: str, thing: str, table: pa.Table) -> pa.RecordBatch:
