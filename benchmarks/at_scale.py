@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.peak_memory import DRIVER, EXECUTOR, peaks_of
+from benchmarks.peak_memory import DRIVER, EXECUTOR, Watched, watched
 from benchmarks.placement_cases import Case
 from benchmarks.plan_process import made_up_inventory
 from benchmarks.through_spark import say
@@ -127,8 +127,8 @@ def keep(store: ObjectStore, inventory: InventoryRef, parts: int, days: int) -> 
 
 def run(
     folder: Path, environment: dict[str, str], master: str, job: str, words: Sequence[str], memory: str
-) -> tuple[float, dict[str, int], str]:
-    """Submit a job; returns seconds, peaks of memory by role, and what it logged."""
+) -> tuple[float, Watched, str]:
+    """Submit a job; returns seconds, what its processes took, and what it logged."""
     command = [
         "spark-submit",
         *("--master", master, "--py-files", str(build_zip(folder / "kafka_capacity.zip"))),
@@ -146,14 +146,14 @@ def run(
     began = time.perf_counter()
     with (folder / "job.log").open("w+") as log:
         process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
-        with peaks_of(process.pid) as peaks:
+        with watched(process.pid) as seen:
             status = process.wait()
         seconds = time.perf_counter() - began
         log.seek(0)
         said = log.read()
     if status:
         raise RuntimeError(said[-4000:])
-    return seconds, peaks, said
+    return seconds, seen, said
 
 
 def seconds_between(said: str, first: str, last: str) -> float:
@@ -197,11 +197,14 @@ def main(words: Sequence[str] | None = None) -> int:
             spark = folder / f"spark-{workers}-{os.getpid()}"
             spark.mkdir()
             with standalone(environment, spark, workers=workers, cores=1, memory="8g") as master:
-                seconds, peaks, said = run(folder, environment, master, job, given, chosen.memory)
+                seconds, seen, said = run(folder, environment, master, job, given, chosen.memory)
             pieces = seconds_between(said, "0 of .* are done", r"(\d+) of \2 .* are done")
             say(
                 f"1/{chosen.parts}, {workers} workers: {job} {seconds:.0f} s, pieces {pieces:.0f} s; "
-                f"peak GiB: driver {peaks[DRIVER] / GIB:.2f}, executor {peaks[EXECUTOR] / GIB:.2f}"
+                + "; ".join(
+                    f"{role} {seen.seconds(role):.0f} s of processor, {seen.peaks[role] / GIB:.2f} GiB at most"
+                    for role in (DRIVER, EXECUTOR)
+                )
             )
     return 0
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+log = logging.getLogger("kafka_capacity.spark")
 
 TOGETHER_BYTES = 64 << 20
 
@@ -23,6 +26,7 @@ def fetched(frame: DataFrame) -> Iterator[Any]:
     kept = frame.persist(StorageLevel.DISK_ONLY)
     try:
         size = kept.agg(F.sum(F.octet_length("data"))).collect()[0][0] or 0
+        log.info("%.1f MB of results", size / 1e6)
         yield from kept.collect() if size <= TOGETHER_BYTES else kept.toLocalIterator()
     finally:
         kept.unpersist()

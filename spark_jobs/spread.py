@@ -72,7 +72,8 @@ class Spread:
         done = context.accumulator(0)
         evaluate = _evaluation(packed, done, count)
         log.info("0 of %d %s are done (%d tasks)", len(pieces), what, count)
-        with _progress(lambda: done.value, len(pieces), what):
+        # What is computed again, where a node was lost, counts twice.
+        with _progress(lambda: min(done.value, len(pieces)), len(pieces), what):
             frame = self._spark.range(0, count, 1, count).mapInArrow(evaluate, OUTPUT_SCHEMA)
             found = [(row.position, row.table_name, unpack_table(bytes(row.data))) for row in fetched(frame)]
         log.info("%d of %d %s are done", len(pieces), len(pieces), what)
