@@ -1,10 +1,15 @@
-"""How results come from executors to the driver."""
+"""How results come from executors to the driver, and where it keeps them."""
 
 from __future__ import annotations
 
 import logging
+import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from kafka_capacity.plan.packing import unpack_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -12,6 +17,17 @@ if TYPE_CHECKING:
 log = logging.getLogger("kafka_capacity.spark")
 
 TOGETHER_BYTES = 64 << 20
+IN_MEMORY_BYTES = 1 << 20
+
+
+def kept_table(data: bytes) -> pa.Table:
+    """Unpack a table; a large one stays in a file without a name, which is mapped into memory and goes with it."""
+    if len(data) <= IN_MEMORY_BYTES:
+        return unpack_table(data)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return pa.ipc.open_stream(pa.memory_map(file.name)).read_all()
 
 
 def fetched(frame: DataFrame) -> Iterator[Any]:

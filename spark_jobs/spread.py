@@ -18,9 +18,9 @@ import pyarrow as pa
 from kafka_capacity.errors import KafkaCapacityError
 from kafka_capacity.objects.refusal import tell_refusal
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.plan.packing import pack_tables, unpack_table
+from kafka_capacity.plan.packing import pack_tables
 from spark_jobs.carried import Cargo, Packed
-from spark_jobs.fetching import fetched
+from spark_jobs.fetching import fetched, kept_table
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -75,7 +75,7 @@ class Spread:
         # What is computed again, where a node was lost, counts twice.
         with _progress(lambda: min(done.value, len(pieces)), len(pieces), what):
             frame = self._spark.range(0, count, 1, count).mapInArrow(evaluate, OUTPUT_SCHEMA)
-            found = [(row.position, row.table_name, unpack_table(bytes(row.data))) for row in fetched(frame)]
+            found = [(row.position, row.table_name, kept_table(bytes(row.data))) for row in fetched(frame)]
         log.info("%d of %d %s are done", len(pieces), len(pieces), what)
         packed.destroy()
         return [{name: table} for _, name, table in sorted(found, key=lambda one: one[0])]
