@@ -5,8 +5,8 @@
 
 The whole are 500 brokers, a million partitions of RF 3 and 90 days of hourly rates; ``--parts 100`` makes a hundredth
 of the partitions, on a tenth of the brokers, since both grow together. The rates have a day's course of their own for
-each topic and noise. They are written before the clock starts, some partitions at a time. Scenarios are distinct
-placements: counts of brokers with each of four placers. Everything runs on this machine, a core a worker.
+each topic and noise. They are written before the clock starts, some partitions at a time. Scenarios are up to 50 counts
+of brokers with each of four placers, and beyond that several throttles. All runs on this machine, a core a worker.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.peak_memory import DRIVER, EXECUTOR, peaks_of
+from benchmarks.peak_memory import DRIVER, EXECUTOR, Watched, watched
 from benchmarks.placement_cases import Case
 from benchmarks.plan_process import made_up_inventory
 from benchmarks.through_spark import say
@@ -45,6 +45,7 @@ from kafka_capacity.plan.request import parse_plan_request
 from tests.spark.standalone import spark_environment, standalone
 
 WHOLE_PARTITIONS, WHOLE_BROKERS, DAYS = 1_000_000, 500, 90
+MOST_COUNTS = 50  # of brokers in one request
 PLACERS = ("fewest-bytes", "generate", "striped", "zk")
 GIB = 1 << 30
 ROOT = Path(__file__).resolve().parents[1]
@@ -126,8 +127,8 @@ def keep(store: ObjectStore, inventory: InventoryRef, parts: int, days: int) -> 
 
 def run(
     folder: Path, environment: dict[str, str], master: str, job: str, words: Sequence[str], memory: str
-) -> tuple[float, dict[str, int], str]:
-    """Submit a job; returns seconds, peaks of memory by role, and what it logged."""
+) -> tuple[float, Watched, str]:
+    """Submit a job; returns seconds, what its processes took, and what it logged."""
     command = [
         "spark-submit",
         *("--master", master, "--py-files", str(build_zip(folder / "kafka_capacity.zip"))),
@@ -145,14 +146,14 @@ def run(
     began = time.perf_counter()
     with (folder / "job.log").open("w+") as log:
         process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
-        with peaks_of(process.pid) as peaks:
+        with watched(process.pid) as seen:
             status = process.wait()
         seconds = time.perf_counter() - began
         log.seek(0)
         said = log.read()
     if status:
         raise RuntimeError(said[-4000:])
-    return seconds, peaks, said
+    return seconds, seen, said
 
 
 def seconds_between(said: str, first: str, last: str) -> float:
@@ -196,11 +197,14 @@ def main(words: Sequence[str] | None = None) -> int:
             spark = folder / f"spark-{workers}-{os.getpid()}"
             spark.mkdir()
             with standalone(environment, spark, workers=workers, cores=1, memory="8g") as master:
-                seconds, peaks, said = run(folder, environment, master, job, given, chosen.memory)
+                seconds, seen, said = run(folder, environment, master, job, given, chosen.memory)
             pieces = seconds_between(said, "0 of .* are done", r"(\d+) of \2 .* are done")
             say(
                 f"1/{chosen.parts}, {workers} workers: {job} {seconds:.0f} s, pieces {pieces:.0f} s; "
-                f"peak GiB: driver {peaks[DRIVER] / GIB:.2f}, executor {peaks[EXECUTOR] / GIB:.2f}"
+                + "; ".join(
+                    f"{role} {seen.seconds(role):.0f} s of processor, {seen.peaks[role] / GIB:.2f} GiB at most"
+                    for role in (DRIVER, EXECUTOR)
+                )
             )
     return 0
 
@@ -212,8 +216,16 @@ def _job(store: ObjectStore, chosen: argparse.Namespace, ds: str) -> tuple[str, 
         given = ("load_profile", ["--cluster", "made-up", "--ds", ds, "--days", str(chosen.days)])
     else:
         brokers = round(WHOLE_BROKERS / math.sqrt(chosen.parts))
-        counts = list(range(brokers, brokers + max(1, chosen.scenarios // len(PLACERS))))
-        request = parse_plan_request({"cluster": "made-up", "broker_counts": counts, "placers": list(PLACERS)})
+        count = max(1, min(MOST_COUNTS, chosen.scenarios // len(PLACERS)))
+        throttles = max(1, chosen.scenarios // (len(PLACERS) * count))
+        request = parse_plan_request(
+            {
+                "cluster": "made-up",
+                "broker_counts": list(range(brokers, brokers + count)),
+                "placers": list(PLACERS),
+                "throttles_bytes_per_second": [20e6 * (1 + number) for number in range(throttles)],
+            }
+        )
         plan = pin_plan(store, request, run_date=datetime.date.fromisoformat(ds))
         prefix = plan.plan_prefix
         given = ("simulate", ["--request-key", plan.request_key, "--shares", *chosen.shares])

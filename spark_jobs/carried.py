@@ -7,8 +7,10 @@ workers there map it into memory, so that all of them share the pages of one cop
 
 from __future__ import annotations
 
+import atexit
 import io
 import pickle  # of our own objects, on their way to our own executors
+import shutil
 import tempfile
 import threading
 from pathlib import Path
@@ -37,12 +39,16 @@ class Place(NamedTuple):
 
 
 class Cargo:
-    """The arrays that were sent so far, in files that last as long as this; questions may pack at once."""
+    """The arrays that were sent so far; questions may pack at once.
+
+    The files last as long as this process: executors that come later fetch them too.
+    """
 
     def __init__(self, context: SparkContext) -> None:
         self._context = context
         self._lock = threading.Lock()
-        self._folder = tempfile.TemporaryDirectory(prefix="kafka_capacity-")
+        self._folder = Path(tempfile.mkdtemp(prefix="kafka_capacity-"))
+        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         self._known: dict[int, tuple[Array, Place]] = {}
         self._files = 0
 
@@ -50,7 +56,7 @@ class Cargo:
         """Pickle an object, and send those of its large arrays that have not travelled yet."""
         with self._lock:
             # Spark has one folder of files for all of an application.
-            path = Path(self._folder.name, f"{Path(self._folder.name).name}-{self._files}.arrays")
+            path = self._folder / f"{self._folder.name}-{self._files}.arrays"
             body = io.BytesIO()
             with path.open("wb") as file:
                 packer = _Packer(body, self._known, file)

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 
@@ -28,7 +26,9 @@ from kafka_capacity.plan.packing import pack_tables, unpack_table
 from kafka_capacity.plan.profile_rows import profile_tables
 from kafka_capacity.plan.traffic_profile import PARTITIONS, TOTALS, Carriers, added, describe_batch
 from spark_jobs.carried import Cargo
-from spark_jobs.spread import build_parser, fetched, run_job
+from spark_jobs.fetching import fetched
+from spark_jobs.reading import read_by_itself
+from spark_jobs.spread import build_parser, run_job
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +39,6 @@ DESCRIBED = "table_name string, thing string, data binary"
 PARTITIONS_TOGETHER = 256
 HOURS_A_TASK = 2_500_000
 """So many hours of partitions a task describes, in some 300 MB, whatever cores there are."""
-S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
 
 def run(spark: SparkSession, args: argparse.Namespace) -> str:
@@ -55,36 +54,12 @@ def run(spark: SparkSession, args: argparse.Namespace) -> str:
 
 def _read_history(spark: SparkSession, store: ObjectStore, inputs: ProfileInputs) -> DataFrame:
     """Read the files of the window, and no others: natively where Spark can, else through the driver."""
-    addresses = [store.uri(key) for key in inputs.part_keys()]
-    if urlsplit(addresses[0]).scheme not in {"s3", "s3a"}:
-        return spark.read.parquet(*addresses)
-    if _has_s3a(spark):
-        log.info("Spark reads the %d files of the history by itself", len(addresses))
-        return spark.read.parquet(*(address.replace("s3://", "s3a://", 1) for address in addresses))
-    log.warning(
-        "Spark has no %s on its class path: the driver reads the history, which is slow for large clusters; "
-        "give the jobs hadoop-aws (spark.jars.packages)",
-        S3A,
-    )
-    return spark.createDataFrame(history_table(store, inputs))
-
-
-def _has_s3a(spark: SparkSession) -> bool:
-    """Return whether Spark reads S3 by itself; its endpoint is then the one of the usual AWS variables."""
-    jvm, context = spark._jvm, spark.sparkContext._jsc
-    if jvm is None or context is None:
-        return False
-    try:
-        # Class.forName would ask the loader of py4j, which does not know what --jars and spark.jars.packages bring.
-        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(S3A)
-    except Exception:  # py4j wraps ClassNotFoundException in an error of its own
-        return False
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if endpoint:
-        configuration = context.hadoopConfiguration()
-        configuration.set("fs.s3a.endpoint", endpoint)
-        configuration.set("fs.s3a.path.style.access", "true")
-    return True
+    keys = inputs.part_keys()
+    rows = read_by_itself(spark, store, keys)
+    if rows is None:
+        return spark.createDataFrame(history_table(store, inputs))
+    log.info("Spark reads the %d files of the history by itself", len(keys))
+    return rows
 
 
 def _tables(spark: SparkSession, history: DataFrame, inputs: ProfileInputs) -> dict[str, pa.Table]:
@@ -119,6 +94,8 @@ def _describe(carriers: Carriers, batches: Iterable[pa.RecordBatch]) -> Iterator
                 yield _row(name, str(history.column("topic")[0]), table)
             else:
                 things = table.column(TOTALS[name][0]).to_pylist()
+                if not things:  # such as groups, where there are none: whoever adds up needs to know the columns
+                    yield _row(name, "", table)
                 starts = [place for place in range(len(things)) if not place or things[place] != things[place - 1]]
                 for start, end in pairwise([*starts, len(things)]):
                     yield _row(name, str(things[start]), table.slice(start, end - start))
@@ -131,7 +108,8 @@ def _add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in batch.to_pylist():
             said[row["table_name"]].append(unpack_table(row["data"]))
     for name, tables in said.items():
-        yield _row(name, "", pa.concat_tables(tables) if name == PARTITIONS else added(name, tables))
+        whole = pa.concat_tables(tables)
+        yield _row(name, "", whole if name == PARTITIONS or not len(whole) else added(name, [whole]))
 
 
 def _row(name: str, thing: str, table: pa.Table) -> pa.RecordBatch:

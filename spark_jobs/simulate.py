@@ -20,6 +20,8 @@ from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES
 from kafka_capacity.plan.runner import simulate_plan
+from spark_jobs.carried import Cargo
+from spark_jobs.reading import GatherInSpark
 from spark_jobs.spread import MOST_TASKS, Spread, build_parser, run_job
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
     store = open_store(args.store_uri)
     inputs = read_plan_inputs(store, args.request_key)
     log.info("kafka_capacity %s: %s", __version__, ", ".join(args.shares))
-    made = simulate_plan(store, inputs, Spread(spark, tasks=args.tasks), shares=args.shares, side_by_side=True)
+    cargo = Cargo(spark.sparkContext)
+    spread, gather = Spread(spark, cargo, tasks=args.tasks), GatherInSpark(spark, cargo)
+    made = simulate_plan(store, inputs, spread, shares=args.shares, side_by_side=True, gather=gather)
     for share, manifest in made.items():
         log.info("%s: %d scenarios, %s (%s)", share, manifest.facts["scenarios"], manifest.prefix, manifest.sha256)
     return {share: manifest.sha256 for share, manifest in made.items()}

@@ -11,19 +11,20 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from kafka_capacity.errors import KafkaCapacityError
 from kafka_capacity.objects.refusal import tell_refusal
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.plan.packing import pack_tables, unpack_table
+from kafka_capacity.plan.packing import pack_tables
 from spark_jobs.carried import Cargo, Packed
+from spark_jobs.fetching import fetched, kept_table
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 log = logging.getLogger("kafka_capacity.spark")
 
@@ -33,7 +34,6 @@ MOST_TASKS = 200
 """Pieces are done by so many tasks at most, whatever cores there are, or come with the work where an application grows.
 A task costs some 10 ms; of many the last ones end together, and the log moves, as Spark tells of tasks that ended only.
 """
-TOGETHER_BYTES = 64 << 20
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
@@ -50,10 +50,10 @@ def build_parser(description: str) -> argparse.ArgumentParser:
 class Spread:
     """Does pieces of work on the cluster: a :class:`kafka_capacity.plan.runner.RunPieces`."""
 
-    def __init__(self, spark: SparkSession, *, tasks: int = MOST_TASKS) -> None:
+    def __init__(self, spark: SparkSession, cargo: Cargo, *, tasks: int = MOST_TASKS) -> None:
         self._spark = spark
         self._tasks = tasks
-        self._cargo = Cargo(spark.sparkContext)
+        self._cargo = cargo
 
     def __call__(
         self,
@@ -72,29 +72,13 @@ class Spread:
         done = context.accumulator(0)
         evaluate = _evaluation(packed, done, count)
         log.info("0 of %d %s are done (%d tasks)", len(pieces), what, count)
-        with _progress(lambda: done.value, len(pieces), what):
+        # What is computed again, where a node was lost, counts twice.
+        with _progress(lambda: min(done.value, len(pieces)), len(pieces), what):
             frame = self._spark.range(0, count, 1, count).mapInArrow(evaluate, OUTPUT_SCHEMA)
-            found = [(row.position, row.table_name, unpack_table(bytes(row.data))) for row in fetched(frame)]
+            found = [(row.position, row.table_name, kept_table(bytes(row.data))) for row in fetched(frame)]
         log.info("%d of %d %s are done", len(pieces), len(pieces), what)
         packed.destroy()
         return [{name: table} for _, name, table in sorted(found, key=lambda one: one[0])]
-
-
-def fetched(frame: DataFrame) -> Iterator[Any]:
-    """Compute the rows of a frame on executors, which keep them on their disks, and yield them.
-
-    They come together where their column ``data`` is small, else those of a task after those of another: Spark's driver
-    never holds all, and refuses more than a gigabyte (``spark.driver.maxResultSize``).
-    """
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as F
-
-    kept = frame.persist(StorageLevel.DISK_ONLY)
-    try:
-        size = kept.agg(F.sum(F.octet_length("data"))).collect()[0][0] or 0
-        yield from kept.collect() if size <= TOGETHER_BYTES else kept.toLocalIterator()
-    finally:
-        kept.unpersist()
 
 
 def _evaluation(

@@ -17,11 +17,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints, PartitionIndex, ints
+from kafka_capacity.inventory.column_values import Flags, Ints, PartitionIndex, flags, ints
 
 MOST_ROWS = 20_000_000
 HOURS_CHOSEN = 336
 
+CELLS, COUNTS = "cells", "counts"
 RATES = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
 
 
@@ -62,31 +63,69 @@ def choose_hours(totals: Mapping[int, int], *, count: int = HOURS_CHOSEN) -> Int
     return np.sort(ranked)
 
 
+def hours_of_part(part: pa.Table, index: PartitionIndex, seconds: Ints) -> dict[str, pa.Table]:
+    """Take the chosen hours out of some rows of metrics, and count over all of them.
+
+    Args:
+        part: the rows, in any order.
+        index: of the P partitions.
+        seconds: the chosen hours, ascending.
+    """
+    place, hour = index.find(part.column("topic"), part.column("partition")), _seconds(part)
+    rates = {column: usable_rates(part, column) for column in RATES}
+    column_of = np.minimum(np.searchsorted(seconds, hour), len(seconds) - 1)
+    is_ours = place >= 0
+    is_chosen = is_ours & (seconds[column_of] == hour)
+    places, row = np.unique(place[is_ours], return_inverse=True)
+    is_known = np.logical_and.reduce([~np.isnan(rate) for rate in rates.values()])[is_ours]
+    has_traffic = np.logical_or.reduce([rate > 0 for rate in rates.values()])[is_ours]
+    return {
+        CELLS: pa.table(
+            {
+                "place": pa.array(place[is_chosen], pa.int32()),
+                "hour": pa.array(column_of[is_chosen], pa.int32()),
+                **{column: pa.array(rate[is_chosen]) for column, rate in rates.items()},
+            }
+        ),
+        COUNTS: pa.table(
+            {
+                "place": pa.array(places, pa.int32()),
+                "known_hours": np.bincount(row[is_known], minlength=len(places)),
+                "has_traffic": np.bincount(row[has_traffic], minlength=len(places)) > 0,
+            }
+        ),
+    }
+
+
+def assembled(found: Iterable[tuple[str, pa.Table]], seconds: Ints, count: int) -> ChosenHours:
+    """Put together what :func:`hours_of_part` found of all parts, in any order, of so many partitions."""
+    rates = {column: np.full((count, len(seconds)), np.nan, dtype=np.float32) for column in RATES}
+    known_hours = np.zeros(count, dtype=np.int64)
+    has_traffic = np.zeros(count, dtype=np.bool_)
+    for name, table in found:
+        place = ints(table.column("place"))
+        if name == CELLS:
+            hour = ints(table.column("hour"))
+            for column, cells in rates.items():
+                cells[place, hour] = table.column(column).to_numpy()
+        else:
+            known_hours[place] += ints(table.column("known_hours"))
+            has_traffic[place] |= flags(table.column("has_traffic"))
+    return ChosenHours(seconds=seconds, rates=rates, known_hours=known_hours, has_traffic=has_traffic)
+
+
 def gather_hours(read_parts: Callable[[], Iterable[pa.Table]], index: PartitionIndex) -> ChosenHours:
-    """Choose hours and read them: of the partitions of an index, in its order.
+    """Choose hours and read them in this process: of the partitions of an index, in its order.
 
     Args:
         read_parts: reads the table of metrics, a part after another; it is called twice.
         index: of the P partitions.
     """
     seconds = choose_hours(hourly_totals(read_parts()))
-    count = len(index.keys)
-    rates = {column: np.full((count, len(seconds)), np.nan, dtype=np.float32) for column in RATES}
-    known_hours = np.zeros(count, dtype=np.int64)
-    has_traffic = np.zeros(count, dtype=np.bool_)
-    for part in read_parts():
-        place, hour = index.find(part.column("topic"), part.column("partition")), _seconds(part)
-        column_of = np.minimum(np.searchsorted(seconds, hour), len(seconds) - 1)
-        is_chosen = (place >= 0) & (seconds[column_of] == hour)
-        both = place >= 0
-        for column, cells in rates.items():
-            rate = usable_rates(part, column)
-            cells[place[is_chosen], column_of[is_chosen]] = rate[is_chosen]
-            both &= ~np.isnan(rate)
-            has_traffic[place[(place >= 0) & (rate > 0)]] = True
-        known_hours += np.bincount(place[both], minlength=count)
-    return ChosenHours(seconds=seconds, rates=rates, known_hours=known_hours, has_traffic=has_traffic)
+    found = (one for part in read_parts() for one in hours_of_part(part, index, seconds).items())
+    return assembled(found, seconds, len(index.keys))
 
 
 def _seconds(part: pa.Table) -> Ints:
-    return ints(part.column("hour").cast("int64"))
+    # Parquet has milliseconds, and Spark microseconds.
+    return ints(part.column("hour").cast(pa.timestamp("s", tz="UTC")).cast("int64"))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.health.problem import Problems
-from kafka_capacity.inventory.chosen_hours import MOST_ROWS, gather_hours
-from kafka_capacity.inventory.column_values import ReplicaColumns
+from kafka_capacity.inventory.chosen_hours import MOST_ROWS, ChosenHours, gather_hours
+from kafka_capacity.inventory.column_values import PartitionIndex, ReplicaColumns
 from kafka_capacity.inventory.columns import conform
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
@@ -134,19 +135,8 @@ def load(
     return raw_from_document(document, tables)
 
 
-def load_for_plan(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str) -> RawInventory:
-    """Read a staged inventory, of too many metrics some hours only; it refuses what :func:`load` does.
-
-    Args:
-        store: where it is.
-        cluster: its name.
-        ds: the day.
-        manifest_sha256: the pinned version.
-    """
-    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
-    parts = manifest.tables.get(METRICS, ())
-    if sum(part.rows or 0 for part in parts) <= MOST_ROWS:
-        return load(store, cluster, ds, manifest_sha256=manifest_sha256)
+def gather_here(store: ObjectStore, manifest: Manifest, index: PartitionIndex) -> ChosenHours:
+    """Choose hours of a staged inventory's metrics and read them in this process."""
 
     def read_metrics() -> Iterator[pa.Table]:
         for part in read_parts(store, manifest, METRICS):
@@ -155,9 +145,32 @@ def load_for_plan(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256:
                 raise InventoryError("\n".join(mistakes))
             yield table
 
+    return gather_hours(read_metrics, index)
+
+
+Gather: TypeAlias = Callable[[ObjectStore, Manifest, PartitionIndex], ChosenHours]
+
+
+def load_for_plan(
+    store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str, gather: Gather = gather_here
+) -> RawInventory:
+    """Read a staged inventory, of too many metrics some hours only; it refuses what :func:`load` does.
+
+    Args:
+        store: where it is.
+        cluster: its name.
+        ds: the day.
+        manifest_sha256: the pinned version.
+        gather: reads those hours, here or elsewhere, as :func:`gather_here` does.
+    """
+    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
+    parts = manifest.tables.get(METRICS, ())
+    if sum(part.rows or 0 for part in parts) <= MOST_ROWS:
+        return load(store, cluster, ds, manifest_sha256=manifest_sha256)
+
     raw = load(store, cluster, ds, manifest_sha256=manifest_sha256, leave_out={METRICS})
     index = ReplicaColumns.of(raw.table("replicas")).index()
-    return dataclasses.replace(raw, hours=gather_hours(read_metrics, index))
+    return dataclasses.replace(raw, hours=gather(store, manifest, index))
 
 
 def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:

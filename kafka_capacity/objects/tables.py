@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_capacity.hardware.plain import plain_number
 
@@ -23,6 +24,8 @@ PLAN_SCHEMA_VERSION = 2  # of all tables of a plan; readers of version N read N-
 Tables = Mapping[str, tuple[pa.Schema, tuple[str, ...]]]  # by name: the schema of each table and what it is sorted by
 
 Int32 = Annotated[int, pa.int32()]  # a whole number that is stored in 32 bits, such as the id of a broker
+
+LARGE_ROWS = 1_000_000  # tables with more rows are joined with little memory beside their own
 
 _TYPES: Mapping[Any, pa.DataType] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 
@@ -139,6 +142,29 @@ def merge_tables(bundles: Iterable[Mapping[str, pa.Table]], tables: Tables) -> d
     merged = {}
     for name, (schema, sort_by) in tables.items():
         parts = [bundle[name].cast(schema) for bundle in collected if name in bundle]
-        table = pa.concat_tables(parts) if parts else schema.empty_table()
-        merged[name] = table.sort_by([(column, "ascending") for column in sort_by]).combine_chunks()
+        table = _in_order(parts, sort_by) if sum(map(len, parts)) > LARGE_ROWS else None
+        if table is None:
+            table = pa.concat_tables(parts) if parts else schema.empty_table()
+            table = table.sort_by([(column, "ascending") for column in sort_by]).combine_chunks()
+        merged[name] = table
     return merged
+
+
+def _in_order(parts: Iterable[pa.Table], sort_by: Sequence[str]) -> pa.Table | None:
+    """Sort large tables without a copy of all of them: their rows may stay in files that are mapped into memory.
+
+    Returns:
+        The parts in order, where no two have the same value in the first column; ``None`` where some have.
+    """
+    runs: dict[Any, pa.Table] = {}
+    for part in parts:
+        order = pc.sort_indices(part, sort_keys=[(column, "ascending") for column in sort_by]).to_numpy()
+        ordered = part if np.array_equal(order, np.arange(len(part))) else part.take(pa.array(order))
+        ends = pc.run_end_encode(ordered.column(sort_by[0]).combine_chunks())
+        start = 0
+        for value, end in zip(ends.values.to_pylist(), ends.run_ends.to_pylist(), strict=True):
+            if value in runs:
+                return None
+            runs[value] = ordered.slice(start, end - start)
+            start = end
+    return pa.concat_tables([runs[value] for value in sorted(runs)])

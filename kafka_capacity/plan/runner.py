@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from kafka_capacity.errors import InventoryError, KafkaCapacityError, RequestError, SimulationError
+from kafka_capacity.inventory.staging import Gather, gather_here
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.handing import HANDED_TABLES, handed_over, placements_to_try
@@ -35,6 +36,7 @@ def simulate_plan(
     *,
     shares: Sequence[str] = SHARES,
     side_by_side: bool = False,
+    gather: Gather = gather_here,
 ) -> dict[str, Manifest]:
     """Simulate the questions of a plan and store the share of each; what is stored already is left as it is.
 
@@ -45,6 +47,7 @@ def simulate_plan(
         shares: of the plan that are wanted. What they follow from is among them or there already: for failures the
             placements, for these the sizes where the broker count is left open.
         side_by_side: whether questions run at once, which pays where pieces are done elsewhere.
+        gather: reads the hours of a large inventory.
 
     Returns:
         The manifests of the shares that are wanted.
@@ -62,7 +65,7 @@ def simulate_plan(
     if not missing:
         return manifests
     asked = PlanContext(
-        basis=read_basis(store, inputs.pinned),
+        basis=read_basis(store, inputs.pinned, gather=gather),
         parameters=parse_plan_request(inputs.request),
         scenarios=inputs.scenarios,
         request=inputs.request,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import PartitionIndex
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.inventory.staging import load_findings, load_for_plan
+from kafka_capacity.inventory.staging import Gather, gather_here, load_findings, load_for_plan
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import ObjectStore
@@ -49,13 +49,13 @@ def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
     )
 
 
-def read_basis(store: ObjectStore, pinned: PinnedPlan) -> Basis:
-    """Read the pinned inventory and its profile.
+def read_basis(store: ObjectStore, pinned: PinnedPlan, *, gather: Gather = gather_here) -> Basis:
+    """Read the pinned inventory and its profile; ``gather`` reads the hours of a large one.
 
     Raises:
         ConflictError: the inventory, or its profile, was written again so long ago that the pinned one is gone.
     """
-    raw = load_for_plan(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    raw = load_for_plan(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256, gather=gather)
     snapshot = build_snapshot(raw)
     profile = pinned_profile(store, pinned, "profile_partitions")
     return Basis(

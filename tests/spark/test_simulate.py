@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kafka_capacity.errors import StorageError
 from kafka_capacity.example import make_example
-from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.inventory.chosen_hours import assembled, choose_hours, hourly_totals, hours_of_part
+from kafka_capacity.inventory.column_values import ReplicaColumns
+from kafka_capacity.inventory.staging import METRICS, inventory_manifest, stage
+from kafka_capacity.objects.dataset import read_manifest, read_parts, read_table
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES, TABLES, seal_plan
@@ -93,6 +96,53 @@ def test_a_job_killed_after_its_first_file_leaves_nothing_that_a_reader_takes(en
     assert left[0].endswith(".parquet")
     with pytest.raises(StorageError, match=r"has no placement\.manifest\.json, so it is not complete"):
         read_manifest(store, plan.plan_prefix, share=CHANGE.share)
+
+
+def test_executors_choose_the_hours_of_a_large_inventory_as_one_process_does(pinned, environment, tmp_path):
+    folder, store, plan, _ = pinned
+    # Found in the driver they would be right as well.
+    script = f"""
+import logging
+logging.basicConfig(level=logging.INFO)
+import numpy as np
+from pyspark.sql import SparkSession
+from kafka_capacity.inventory import staging
+from kafka_capacity.objects.store import open_store
+from kafka_capacity.plan.pinned import read_plan_inputs
+from kafka_capacity.plan.traffic import read_basis
+from spark_jobs import reading
+from spark_jobs.carried import Cargo
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+staging.MOST_ROWS, reading.gather_here = 0, None
+reading.choose_hours.__kwdefaults__["count"] = 100
+store = open_store({str(folder)!r})
+gather = reading.GatherInSpark(spark, Cargo(spark.sparkContext))
+hours = read_basis(store, read_plan_inputs(store, {plan.request_key!r}).pinned, gather=gather).raw.hours
+np.savez({str(tmp_path / "hours.npz")!r}, seconds=hours.seconds, known_hours=hours.known_hours,
+         has_traffic=hours.has_traffic, **hours.rates)
+spark.stop()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**environment, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=JOB_SECONDS,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    manifest = inventory_manifest(store, plan.cluster, plan.ds)
+    parts = list(read_parts(store, manifest, METRICS))
+    index = ReplicaColumns.of(read_table(store, manifest, "replicas")).index()
+    seconds = choose_hours(hourly_totals(parts), count=100)
+    cells = (one for part in parts for one in hours_of_part(part, index, seconds).items())
+    expected = assembled(cells, seconds, len(index.keys))
+    with np.load(tmp_path / "hours.npz") as found:
+        assert len(found["seconds"]) == 100
+        for name in ("seconds", "known_hours", "has_traffic"):
+            np.testing.assert_array_equal(found[name], getattr(expected, name))
+        for name, rates in expected.rates.items():
+            np.testing.assert_array_equal(found[name], rates)
 
 
 def test_two_workers_with_the_python_that_was_shipped_store_what_one_process_does(

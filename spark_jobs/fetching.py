@@ -1,0 +1,48 @@
+"""How results come from executors to the driver, and where it keeps them."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from kafka_capacity.plan.packing import unpack_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+log = logging.getLogger("kafka_capacity.spark")
+
+TOGETHER_BYTES = 64 << 20
+IN_MEMORY_BYTES = 1 << 20
+
+
+def kept_table(data: bytes) -> pa.Table:
+    """Unpack a table; a large one stays in a file without a name, which is mapped into memory and goes with it."""
+    if len(data) <= IN_MEMORY_BYTES:
+        return unpack_table(data)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return pa.ipc.open_stream(pa.memory_map(file.name)).read_all()
+
+
+def fetched(frame: DataFrame) -> Iterator[Any]:
+    """Compute the rows of a frame on executors, which keep them on their disks, and yield them.
+
+    They come together where their column ``data`` is small, else those of a task after those of another: Spark's driver
+    never holds all, and refuses more than a gigabyte (``spark.driver.maxResultSize``).
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
+
+    kept = frame.persist(StorageLevel.DISK_ONLY)
+    try:
+        size = kept.agg(F.sum(F.octet_length("data"))).collect()[0][0] or 0
+        log.info("%.1f MB of results", size / 1e6)
+        yield from kept.collect() if size <= TOGETHER_BYTES else kept.toLocalIterator()
+    finally:
+        kept.unpersist()

@@ -1,0 +1,102 @@
+"""Files of the store that Spark reads by itself, and what executors make of an inventory's metrics."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+
+from kafka_capacity.inventory.chosen_hours import RATES, ChosenHours, assembled, choose_hours, hours_of_part
+from kafka_capacity.inventory.column_values import PartitionIndex
+from kafka_capacity.inventory.staging import METRICS, gather_here
+from kafka_capacity.objects.dataset import Manifest
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.packing import pack_tables, unpack_table
+from spark_jobs.carried import Cargo, Packed
+from spark_jobs.fetching import fetched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger("kafka_capacity.spark")
+
+S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+NAMED = "table_name string, data binary"
+
+
+def read_by_itself(spark: SparkSession, store: ObjectStore, keys: Sequence[str]) -> DataFrame | None:
+    """Return the rows of Parquet files as Spark reads them without the driver; ``None`` where it cannot."""
+    addresses = [store.uri(key) for key in keys]
+    if urlsplit(addresses[0]).scheme not in {"s3", "s3a"}:
+        return spark.read.parquet(*addresses)
+    if _has_s3a(spark):
+        return spark.read.parquet(*(address.replace("s3://", "s3a://", 1) for address in addresses))
+    log.warning(
+        "Spark has no %s on its class path: the driver reads the files, which is slow for large clusters; "
+        "give the jobs hadoop-aws (spark.jars.packages)",
+        S3A,
+    )
+    return None
+
+
+def _has_s3a(spark: SparkSession) -> bool:
+    """Return whether Spark reads S3 by itself; its endpoint is then the one of the usual AWS variables."""
+    jvm, context = spark._jvm, spark.sparkContext._jsc
+    if jvm is None or context is None:
+        return False
+    try:
+        # Class.forName would ask the loader of py4j, which does not know what --jars and spark.jars.packages bring.
+        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(S3A)
+    except Exception:  # py4j wraps ClassNotFoundException in an error of its own
+        return False
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint:
+        configuration = context.hadoopConfiguration()
+        configuration.set("fs.s3a.endpoint", endpoint)
+        configuration.set("fs.s3a.path.style.access", "true")
+    return True
+
+
+class GatherInSpark:
+    """Lets executors choose the hours of an inventory's metrics and read them; in the driver where Spark cannot."""
+
+    def __init__(self, spark: SparkSession, cargo: Cargo) -> None:
+        self._spark, self._cargo = spark, cargo
+
+    def __call__(self, store: ObjectStore, manifest: Manifest, index: PartitionIndex) -> ChosenHours:
+        """Return what :func:`kafka_capacity.inventory.staging.gather_here` does."""
+        parts = manifest.tables[METRICS]
+        rows = read_by_itself(self._spark, store, [manifest.prefix + part.key for part in parts])
+        if rows is None:
+            return gather_here(store, manifest, index)
+        seconds = choose_hours(hourly_totals_in_spark(rows))
+        log.info("%d hours are read of %d files of metrics", len(seconds), len(parts))
+        packed = self._cargo.pack((index, seconds))
+        found = fetched(rows.mapInArrow(lambda batches: _hours(packed, batches), NAMED))
+        tables = ((row.table_name, unpack_table(bytes(row.data))) for row in found)
+        return assembled(tables, seconds, len(index.keys))
+
+
+def hourly_totals_in_spark(rows: DataFrame) -> dict[int, int]:
+    """Return what :func:`kafka_capacity.inventory.chosen_hours.hourly_totals` does."""
+    from pyspark.sql import functions as F
+
+    milli = F.lit(0)
+    for column in RATES:
+        # To Spark NaN is larger than infinity.
+        is_rate = (F.col(column) >= 0) & (F.col(column) < F.lit(float("inf")))
+        thousandths = F.floor(F.col(column).cast("double") * 1000.0 + 0.5)
+        milli = milli + F.when(is_rate, thousandths).otherwise(0)
+    totals = rows.groupBy(F.unix_seconds("hour").alias("second")).agg(F.sum(milli).alias("milli")).collect()
+    return {int(row.second): int(row.milli) for row in totals}
+
+
+def _hours(packed: Packed, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    index, seconds = packed.open()
+    for batch in batches:
+        found = pack_tables(hours_of_part(pa.Table.from_batches([batch]), index, seconds))
+        yield pa.RecordBatch.from_pydict({"table_name": list(found), "data": pa.array(found.values(), pa.binary())})
