@@ -27,7 +27,16 @@ from kafka_capacity.inventory.column_values import (
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics
+from kafka_capacity.kafka.cluster.snapshot import (
+    Group,
+    LogDirs,
+    Member,
+    PartitionLag,
+    PartitionLoad,
+    Snapshot,
+    Subtopology,
+    Topics,
+)
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
 FOR_EVER = 2.0**63  # what Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does
@@ -189,6 +198,11 @@ def _groups(raw: RawInventory, partitions: PartitionIndex) -> tuple[Group, ...]:
             assignor=row["assignor"],
             members=tuple(members.get(row["group_id"], ())),
             lags=tuple(lags.get(row["group_id"], ())),
+            subtopologies=tuple(
+                Subtopology(name=one["subtopology"], topics=tuple(one["topics"]), changelogs=tuple(one["changelogs"]))
+                for one in sorted(row["subtopologies"] or (), key=lambda one: one["subtopology"])
+            ),
+            num_standby_replicas=row["num_standby_replicas"],
         )
         for row in raw.table("groups").sort_by("group_id").to_pylist()
     )
@@ -207,6 +221,8 @@ def _members(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Memb
                 rack=row["rack"],
                 subscribed=tuple(sorted(topic for topic in row["subscribed"] or () if topic is not None)),
                 assigned=tuple(pair for pair in assigned if partitions.has(*pair)),
+                process_id=row["process_id"],
+                standby=tuple(sorted((one["subtopology"], one["partition"]) for one in row["standby_tasks"] or ())),
             )
         )
     return found

@@ -46,6 +46,17 @@ class Member:
     rack: str | None
     subscribed: tuple[str, ...]
     assigned: tuple[tuple[str, int], ...]
+    process_id: str | None = None  # the JVM of a member of a streams group, which may have several
+    standby: tuple[tuple[str, int], ...] = ()  # the tasks of which it has a standby, (subtopology, partition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subtopology:
+    """A part of a streams application that runs as one: a task for each partition of the topics that it reads."""
+
+    name: str
+    topics: tuple[str, ...]  # that it reads
+    changelogs: tuple[str, ...]  # where the changes of its state are; none where it keeps no state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +82,8 @@ class Group:
     assignor: str | None  # by which its members share partitions, `None` where that is not known
     members: tuple[Member, ...]  # by member id
     lags: tuple[PartitionLag, ...]  # by topic and partition
+    subtopologies: tuple[Subtopology, ...] = ()  # of a streams group, by name; empty where they are not known
+    num_standby_replicas: int | None = None  # of each stateful task of a streams group, `None` where it is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
