@@ -27,7 +27,6 @@ from kafka_capacity.inventory.group_subscriptions import SkippedGroup, Subscribe
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
-from kafka_capacity.kafka.cluster.release import kafka_release
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
@@ -107,7 +106,6 @@ class _Cluster:
             )
         )
         self._topics: dict[tuple[int, bool], Topic] = {}
-        self.release = kafka_release(raw.kafka_version)
 
     def topic_id(self, name: str) -> str:
         """Return the id of a topic, made up from its name where it is not known."""
@@ -229,7 +227,7 @@ def _streams(found: SubscribedGroup, topics: Sequence[Topic], cluster: _Cluster)
             if one.changelogs
         },
         standby_replicas=found.group.num_standby_replicas or 0,
-        release=cluster.release,
+        release=cluster.snapshot.release,
     )
 
 

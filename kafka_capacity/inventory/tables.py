@@ -61,7 +61,8 @@ TABLES: dict[str, TableSpec] = {
         is_required=True,
     ),
     "log_dirs": _table(
-        {"broker_id": _INT32, "path": _TEXT}, {"total_bytes": _INT64, "usable_bytes": _INT64, "error": _TEXT}
+        {"broker_id": _INT32, "path": _TEXT},
+        {"total_bytes": _INT64, "usable_bytes": _INT64, "error": _TEXT, "is_cordoned": _FLAG},
     ),
     "topics": _table(
         {"topic": _TEXT},

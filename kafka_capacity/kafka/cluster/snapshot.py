@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,6 +103,7 @@ class Snapshot:
     log_dir: NDArray[np.int32]  # int32[P, W], position in `log_dirs`, -1 where it is not known
     leader: NDArray[np.int32]  # int32[P], the broker that leads now, -1 where none does
     groups: tuple[Group, ...] = field(default=())  # the consumer groups
+    release: KafkaRelease = KAFKA_4_3  # that the brokers run, where that is known
     unknown_size_partitions: int = 0  # of how many partitions no replica tells its size; they count 0 bytes
 
     def partition_size_bytes(self) -> NDArray[np.int64]:
