@@ -15,10 +15,11 @@ from kafka_capacity.health.problem import counted, some
 from kafka_capacity.plan.pinned import check_groups
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import Row
-from kafka_capacity.questions.consumers.columns import EVENTS, MEMBERS, VARIANTS, columns_for
+from kafka_capacity.questions.consumers.columns import EVENTS, MEMBERS, VARIANTS, columns_for, event_columns
 from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables
 from kafka_capacity.questions.consumers.names import variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
+from kafka_capacity.questions.consumers.sentences import part_of
 from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, simulate_found
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, definitions
@@ -74,12 +75,13 @@ def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
     facts = choice.facts or {}
     title = (
         f"{group.group_id}: {counted(facts['member_count'], 'member')}, "
-        f"{counted(facts['partition_count'], 'partition')}, {format_rate(facts['peak_bytes_per_second'])} at peak, "
+        f"{counted(facts['partition_count'], part_of(choice))}, {format_rate(facts['peak_bytes_per_second'])} at peak, "
         f"{_capacity(choice.focus)}"
     )
     print_rows(title, VARIANTS, [cells(VARIANTS, choice, row) for row in choice.scenarios])
-    events = [cells(EVENTS, choice, row, outcome) for row in choice.shown for outcome in choice.outcomes(row)]
-    print_rows(" and ".join(f"{choice.name_of(row)}: {_named(row)}" for row in choice.shown), EVENTS, events)
+    columns = event_columns(choice)
+    events = [cells(columns, choice, row, outcome) for row in choice.shown for outcome in choice.outcomes(row)]
+    print_rows(" and ".join(f"{choice.name_of(row)}: {_named(row)}" for row in choice.shown), columns, events)
     rows = planned.tables["group_members"].to_pylist()
     members = [row for row in rows if row["scenario_id"] == choice.focus["scenario_id"]]
     print_rows(

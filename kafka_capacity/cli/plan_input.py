@@ -107,5 +107,6 @@ def completed(wanted: Brokers, observed: Brokers, *, has_own_rack: set[int]) -> 
         wanted.ids.tolist(),
         racks,
         is_fenced=[i >= 0 and bool(observed.is_fenced[i]) for i in place.tolist()],
+        is_cordoned=[i >= 0 and bool(observed.is_cordoned[i]) for i in place.tolist()],
         **capacities,
     )

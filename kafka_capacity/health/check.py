@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.controllers import check_controllers
+from kafka_capacity.health.groups import check_groups
 from kafka_capacity.health.now import check_lags, check_now
 from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Problem, Problems
 from kafka_capacity.health.racks import check_racks
@@ -26,6 +27,7 @@ def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Proble
             *check_now(view),
             *check_resources(view),
             *check_lags(view),
+            *check_groups(view),
             *check_settings(view),
             *check_racks(view),
             *check_controllers(view.voters),

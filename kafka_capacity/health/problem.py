@@ -183,6 +183,7 @@ class Code(StrEnum):
     DISK_IO_OVER_LIMIT = "disk-io-over-limit"
     GROUPS_HOURS_BEHIND = "groups-hours-behind"
     GROUPS_BEHIND = "groups-behind"
+    STREAMS_IDLE_MEMBERS = "streams-idle-members"
     SINGLE_REPLICA = "single-replica"
     MIN_ISR_ABOVE_RF = "min-isr-above-rf"
     MIN_ISR_EQUALS_RF = "min-isr-equals-rf"

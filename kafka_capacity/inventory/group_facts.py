@@ -12,9 +12,11 @@ What the inventory does not tell is filled in:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
-from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, page_caches
@@ -35,8 +37,12 @@ __all__ = ["DEFAULT_ASSIGNORS", "UNKNOWN_RECORD_BYTES", "GroupFactsFound", "Skip
 
 UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates in records rest on it
 
-DEFAULT_ASSIGNORS = {GroupProtocol.CLASSIC: "range", GroupProtocol.CONSUMER: "uniform"}
-"""The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``."""
+DEFAULT_ASSIGNORS = {
+    GroupProtocol.CLASSIC: "range",
+    GroupProtocol.CONSUMER: "uniform",
+    GroupProtocol.STREAMS: "sticky",
+}
+"""The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``, and the one of streams groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +110,14 @@ class _Cluster:
     def topic_id(self, name: str) -> str:
         """Return the id of a topic, made up from its name where it is not known."""
         return self._topic_ids.get(name) or made_up_topic_id(name)
+
+    def topic_bytes(self, name: str) -> list[float]:
+        """Return the size of each partition of a topic; nothing where it is not in the inventory."""
+        partitions = self.snapshot.partitions
+        place = bisect_left(partitions.topics, name)
+        is_there = place < len(partitions.topics) and partitions.topics[place] == name
+        rows = slice(*np.searchsorted(partitions.topic, [place, place + 1])) if is_there else slice(0)
+        return [float(size) for size in self.size_bytes[rows]]
 
     def topic(self, index: int, *, with_racks: bool) -> Topic:
         """Return a topic of the snapshot as assignors see it."""
@@ -198,7 +212,28 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         estimated_capacity_bytes_per_second=traffic.best_read_bytes_per_second,
         is_estimate_a_limit=traffic.is_at_its_limit,
         history_hours=traffic.hours,
+        streams=_streams(found, topics, cluster) if found.protocol is GroupProtocol.STREAMS else None,
     )
+
+
+def _streams(found: SubscribedGroup, topics: Sequence[Topic], cluster: _Cluster) -> StreamsTopology:
+    """Return what a streams group runs, as far as its topics are there; what is kept of its changelogs is its state."""
+    existing = {topic.name for topic in topics}
+    return StreamsTopology(
+        sources={one.name: tuple(name for name in one.topics if name in existing) for one in found.group.subtopologies},
+        state_bytes={
+            one.name: _summed([cluster.topic_bytes(name) for name in one.changelogs])
+            for one in found.group.subtopologies
+            if one.changelogs
+        },
+        standby_replicas=found.group.num_standby_replicas or 0,
+        release=cluster.snapshot.release,
+    )
+
+
+def _summed(sizes: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Add topics up partition by partition; nothing is known where one of them is not there."""
+    return tuple(map(sum, zip_longest(*sizes, fillvalue=0.0))) if all(sizes) else ()
 
 
 def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
@@ -210,6 +245,8 @@ def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
             topics=subscription,
             instance_id=member.instance_id or None,
             rack=member.rack or None,
+            process_id=member.process_id,
+            standby=member.standby,
             owned=TopicPartitions.of(pair for pair in member.assigned if pair[0] in names),
         )
         for member, subscription in zip(found.group.members, found.subscriptions, strict=True)

@@ -1,7 +1,7 @@
 """Which groups can be simulated, and what they subscribe to.
 
-A group is simulated if its members share partitions among themselves and rebalance: classic consumer groups and those
-of KIP-848. The others are skipped, each with the reason.
+A group is simulated if its members share partitions among themselves and rebalance: classic consumer groups, those of
+KIP-848, and streams groups whose subtopologies are known. The others are skipped, each with the reason.
 
 A member whose subscription is not told subscribes to the topics that it is assigned, and if it is assigned none, to
 those that the group's other members subscribe to. Topics that do not exist are left out: Kafka's assignors skip them,
@@ -18,10 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import Ints
-from kafka_capacity.kafka.cluster.snapshot import Group, Member, Snapshot
+from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 
 _CONSUMER_TYPE = "consumer"
+_STREAMS_TYPE = "streams"
+_PROTOCOLS = {_CONSUMER_TYPE: GroupProtocol.CONSUMER, _STREAMS_TYPE: GroupProtocol.STREAMS}
+_NO_MEMBERS = "It has no members, so nobody subscribes to anything."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class SubscribedGroup:
     """A group that can be simulated, and its partitions."""
 
     group: Group  # as it was observed
-    protocol: GroupProtocol  # classic or consumer
+    protocol: GroupProtocol  # classic, consumer or streams
     subscriptions: tuple[tuple[str, ...], ...]  # of each member, filled in; topics that exist
     topics: Ints  # int64[T], the subscribed topics that exist, positions in the snapshot's, ascending
     rows: Ints  # int64[N], their partitions, rows of the snapshot, ascending
@@ -49,7 +52,7 @@ def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | Skip
     reason = _why_not(group)
     if reason is not None:
         return SkippedGroup(group_id=group.group_id, reason=reason)
-    subscriptions = _subscriptions(group.members)
+    subscriptions = _subscriptions(group)
     names = snapshot.partitions.topics
     wanted = {name for subscription in subscriptions for name in subscription}
     places = [_place(names, name) for name in sorted(wanted)]
@@ -61,7 +64,7 @@ def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | Skip
     bounds = np.searchsorted(snapshot.partitions.topic, np.stack([topics, topics + 1]))
     return SubscribedGroup(
         group=group,
-        protocol=GroupProtocol.CONSUMER if group.group_type == _CONSUMER_TYPE else GroupProtocol.CLASSIC,
+        protocol=_PROTOCOLS.get(group.group_type, GroupProtocol.CLASSIC),
         subscriptions=tuple(tuple(name for name in each if name in existing) for each in subscriptions),
         topics=topics,
         rows=np.concatenate([np.arange(start, end) for start, end in bounds.T.tolist()]),
@@ -80,6 +83,10 @@ def _why_not(group: Group) -> str | None:
     kind, protocol = group.group_type, group.protocol_type
     if kind == "share":
         return "A share group: several members read a partition at once, and a rebalance stops nobody."
+    if kind == _STREAMS_TYPE:
+        if not group.subtopologies:
+            return "A streams group of which the inventory tells no subtopologies: its tasks are not known."
+        return None if group.members else _NO_MEMBERS
     if kind not in ("", "classic", _CONSUMER_TYPE):
         return f"A group of type {kind!r}: its members do not share partitions as consumers do."
     if kind != _CONSUMER_TYPE and protocol not in ("", "consumer"):
@@ -88,7 +95,7 @@ def _why_not(group: Group) -> str | None:
     if not says_something and not group.assignor and protocol == "" and kind != _CONSUMER_TYPE and group.lags:
         return "Its consumers take partitions by hand (assign), so that it never rebalances."
     if not group.members:
-        return "It has no members, so nobody subscribes to anything."
+        return _NO_MEMBERS
     if not says_something and group.state not in ("", "Stable"):
         return (
             f"It was {group.state!r} when the inventory was taken: Kafka tells what members read when it is 'Stable'."
@@ -98,7 +105,10 @@ def _why_not(group: Group) -> str | None:
     return None
 
 
-def _subscriptions(members: Sequence[Member]) -> tuple[tuple[str, ...], ...]:
+def _subscriptions(group: Group) -> tuple[tuple[str, ...], ...]:
+    members = group.members
+    if group.group_type == _STREAMS_TYPE:
+        return (tuple(sorted({topic for one in group.subtopologies for topic in one.topics})),) * len(members)
     found = [member.subscribed or tuple(sorted({topic for topic, _ in member.assigned})) for member in members]
     everything = tuple(sorted({topic for subscription in found for topic in subscription}))
     return tuple(subscription or everything for subscription in found)

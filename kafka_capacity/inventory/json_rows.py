@@ -139,8 +139,15 @@ def _described(kind: Any) -> str:
     if pa.types.is_timestamp(kind):
         return "a whole second in UTC, such as 2026-11-20T03:00:00Z"
     if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
-        return 'a list of {"topic": text, "partition": number}'
+        fields = [kind.value_type.field(i) for i in range(kind.value_type.num_fields)]
+        return "a list of {" + ", ".join(f'"{one.name}": {_in_short(one.type)}' for one in fields) + "}"
     return "a list of texts"
+
+
+def _in_short(kind: Any) -> str:
+    if pa.types.is_list(kind):
+        return "list of texts"
+    return "number" if pa.types.is_integer(kind) else "text"
 
 
 def _to_array(values: list[Any], kind: pa.DataType) -> pa.Array[Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError, for_code
 
 from kafka_capacity.health.problem import Problem, info, some, warning
@@ -16,6 +17,7 @@ from kafka_capacity.inventory.tables import TABLES
 
 UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
 
+_CORDONED = "cordoned.log.dirs"
 _BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each
 
 
@@ -88,6 +90,7 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
     """Ask every broker what lies in its log directories; one that does not answer gets a row with the reason."""
     with ThreadPoolExecutor(_BROKERS_AT_ONCE) as pool:
         answers = list(pool.map(lambda broker: _ask_broker(session, broker), brokers))
+    cordoned = _cordoned(session, [broker["broker_id"] for broker in brokers if not broker["is_fenced"]])
     rows: list[dict[str, Any]] = []
     replicas: dict[tuple[int, str, int], StoredReplica] = {}
     for broker, answer in zip(brokers, answers, strict=True):
@@ -96,7 +99,7 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
             rows.append({"broker_id": broker_id, "path": UNKNOWN_PATH, "error": answer})
             continue
         for directory in answer:
-            rows.append(_log_dir_row(broker_id, directory))
+            rows.append(_log_dir_row(broker_id, directory, cordoned.get(broker_id)))
             _collect(replicas, broker_id, directory)
     silent = sorted({row["broker_id"] for row in rows if row.get("error")})
     if silent:
@@ -121,7 +124,24 @@ def _ask_broker(session: AdminSession, broker: dict[str, Any]) -> list[dict[str,
     return directories
 
 
-def _log_dir_row(broker_id: int, directory: dict[str, Any]) -> dict[str, Any]:
+def _cordoned(session: AdminSession, broker_ids: list[int]) -> dict[int, frozenset[str]]:
+    """Return the log directories that each broker has cordoned, ``*`` for all; nothing where brokers do not tell.
+
+    Brokers before 4.3 know no such setting, and reading it takes DESCRIBE_CONFIGS on the cluster.
+    """
+    resources = [ConfigResource(ConfigResourceType.BROKER, str(broker_id), [_CORDONED]) for broker_id in broker_ids]
+    try:
+        found = session.try_to_ask(session.client.describe_configs, resources, config_filter="all").get("broker", {})
+    except KafkaError:
+        return {}
+    return {
+        int(broker_id): frozenset(part.strip() for part in (config[_CORDONED]["value"] or "").split(","))
+        for broker_id, config in found.items()
+        if _CORDONED in config
+    }
+
+
+def _log_dir_row(broker_id: int, directory: dict[str, Any], cordoned: frozenset[str] | None) -> dict[str, Any]:
     code = directory["error_code"]
     return {
         "broker_id": broker_id,
@@ -129,6 +149,7 @@ def _log_dir_row(broker_id: int, directory: dict[str, Any]) -> dict[str, Any]:
         "total_bytes": _known(directory.get("total_bytes", -1)),
         "usable_bytes": _known(directory.get("usable_bytes", -1)),
         "error": for_code(code).__name__ if code else None,
+        "is_cordoned": None if cordoned is None else bool(cordoned & {"*", directory["log_dir"]}),
     }
 
 

@@ -1,8 +1,8 @@
-"""The groups of a live cluster and their members, in both protocols.
+"""The groups of a live cluster and their members, in all protocols of consumers.
 
-A group is listed and described by its coordinator, so each broker is asked for the groups that it has. Groups of the
-classic protocol and of the consumer protocol (KIP-848) take different requests. Share and streams groups, and classic
-groups that are not of consumers (Kafka Connect's), are listed with their state and without members.
+A group is listed and described by its coordinator, so each broker is asked for the groups that it has. Those of the
+classic protocol, of the consumer protocol (KIP-848) and of streams (KIP-1071) take different requests. Share groups
+and classic groups that are not of consumers (Kafka Connect's) are listed with their state and without members.
 """
 
 from __future__ import annotations
@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
 from kafka_capacity.health.problem import Problem, counted, info, some, warning
-from kafka_capacity.inventory.kafka_admin_messages import ConsumerGroupDescribeRequest
+from kafka_capacity.inventory.kafka_admin_messages import (
+    ConsumerGroupDescribeRequest,
+    StreamsGroupDescribeRequest,
+)
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 
 _GROUPS_AT_ONCE = 100
+_STANDBYS = "streams.num.standby.replicas"
 _MOVED = ("NotCoordinator", "CoordinatorNotAvailable", "CoordinatorLoadInProgress")
 
 
@@ -77,11 +82,11 @@ def _listed_row(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(group: dict[str, Any]) -> str | None:
-    """Return by which request a group is described: ``classic``, ``consumer``, or none."""
+    """Return by which request a group is described: ``classic``, ``consumer``, ``streams``, or none."""
     kind = (group.get("group_type") or "classic").lower()
     if kind == "classic" and group["protocol_type"] in ("consumer", ""):
         return "classic"
-    return "consumer" if kind == "consumer" else None
+    return kind if kind in {"consumer", "streams"} else None
 
 
 def _describe(
@@ -93,7 +98,7 @@ def _describe(
         if kind is not None:
             batches.setdefault((group["coordinator"], kind), []).append(group_id)
     for (coordinator, kind), group_ids in batches.items():
-        ask = _ask_classic if kind == "classic" else _ask_consumer
+        ask = {"classic": _ask_classic, "consumer": _ask_consumer, "streams": _ask_streams}[kind]
         for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
             batch = group_ids[start : start + _GROUPS_AT_ONCE]
             yield from _describe_batch(session, ask, batch, coordinator, failed)
@@ -159,8 +164,8 @@ def _classic_member(group_id: str, member: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _ask_consumer(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
-    request = ConsumerGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
+def _described(session: AdminSession, request: Any, coordinator: int) -> list[Any]:
+    """Send a request that kafka-python does not know, and return the groups of the answer that have no error."""
 
     async def send() -> Any:
         return await session.client._manager.send(request, node_id=coordinator)
@@ -170,13 +175,84 @@ def _ask_consumer(session: AdminSession, group_ids: list[str], coordinator: int)
         error = for_code(group.error_code)
         if error.retriable:
             raise error(group.error_message)
+    return [group for group in response.groups if not group.error_code]
+
+
+def _ask_consumer(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+    request = ConsumerGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
     return {
         group.group_id: {
             "group": {"state": group.group_state, "protocol_type": "consumer", "assignor": group.assignor_name},
             "members": _consumer_members(group),
         }
-        for group in response.groups
-        if not group.error_code
+        for group in _described(session, request, coordinator)
+    }
+
+
+def _ask_streams(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+    request = StreamsGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
+    standbys = _standby_replicas(session, group_ids)
+    found = {}
+    for group in _described(session, request, coordinator):
+        parts = (group.topology.subtopologies if group.topology is not None else None) or []
+        sources = {
+            part.subtopology_id: sorted([*part.source_topics, *(one.name for one in part.repartition_source_topics)])
+            for part in parts
+        }
+        found[group.group_id] = {
+            "group": {
+                "state": group.group_state,
+                "protocol_type": "streams",
+                "assignor": "sticky",
+                "num_standby_replicas": standbys.get(group.group_id),
+                "subtopologies": [
+                    {
+                        "subtopology": part.subtopology_id,
+                        "topics": sources[part.subtopology_id],
+                        "changelogs": sorted(one.name for one in part.state_changelog_topics),
+                    }
+                    for part in parts
+                ],
+            },
+            "members": [_streams_member(group.group_id, member, sources) for member in group.members],
+        }
+    return found
+
+
+def _standby_replicas(session: AdminSession, group_ids: list[str]) -> dict[str, int]:
+    """Return how many standbys each group is to have, where Kafka tells."""
+    resources = [ConfigResource(ConfigResourceType.GROUP, group_id, [_STANDBYS]) for group_id in group_ids]
+    try:
+        configs = session.client.describe_configs(resources, config_filter="all").get("group", {})
+    except KafkaError:
+        return {}
+    return {
+        group_id: int(config[_STANDBYS]["value"])
+        for group_id, config in configs.items()
+        if config.get(_STANDBYS, {}).get("value") is not None
+    }
+
+
+def _streams_member(group_id: str, member: Any, sources: dict[str, list[str]]) -> dict[str, Any]:
+    return {
+        "group_id": group_id,
+        "member_id": member.member_id,
+        "client_id": member.client_id,
+        "host": member.client_host,
+        "instance_id": member.instance_id or None,
+        "rack": member.rack_id or None,
+        "subscribed": sorted({topic for topics in sources.values() for topic in topics}),
+        "assigned": _assigned(
+            (topic, tasks.partitions)
+            for tasks in member.assignment.active_tasks
+            for topic in sources.get(tasks.subtopology_id, ())
+        ),
+        "process_id": member.process_id,
+        "standby_tasks": [
+            {"subtopology": tasks.subtopology_id, "partition": partition}
+            for tasks in member.assignment.standby_tasks
+            for partition in tasks.partitions
+        ],
     }
 
 

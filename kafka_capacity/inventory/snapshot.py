@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,17 @@ from kafka_capacity.inventory.column_values import (
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics
+from kafka_capacity.kafka.cluster.release import kafka_release
+from kafka_capacity.kafka.cluster.snapshot import (
+    Group,
+    LogDirs,
+    Member,
+    PartitionLag,
+    PartitionLoad,
+    Snapshot,
+    Subtopology,
+    Topics,
+)
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
 FOR_EVER = 2.0**63  # what Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does
@@ -61,6 +71,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
         log_dir=spread(log_dir_of_replicas(replicas, log_dirs), -1, np.int32),
         leader=_leaders(replicas),
         groups=_groups(raw, replicas.index()),
+        release=kafka_release(raw.kafka_version),
         unknown_size_partitions=int((replicas.per_partition(replicas.known("size_bytes")) == 0).sum()),
     )
 
@@ -137,7 +148,10 @@ def _broker_ids(raw: RawInventory) -> Ints:
 
 
 def _brokers(table: pa.Table, log_dirs: pa.Table) -> Brokers:
-    """Take the sizes of the log dirs for the capacity of a broker that has none given, where all of them are known."""
+    """Take the sizes of the log dirs for the capacity of a broker that has none given, where all of them are known.
+
+    A broker is cordoned where all of its log dirs are known to be.
+    """
     totals: dict[int, float] = defaultdict(float)
     for broker_id, total in zip(
         values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True
@@ -147,7 +161,10 @@ def _brokers(table: pa.Table, log_dirs: pa.Table) -> Brokers:
     ids = values(table.column("broker_id"))
     filled = [totals.get(i, np.nan) if capacity is None else capacity for i, capacity in zip(ids, given, strict=True)]
     place = table.schema.get_field_index("disk_capacity_bytes")
-    return brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
+    found = brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
+    broker_id, is_cordoned = ints(log_dirs.column("broker_id")), flags(log_dirs.column("is_cordoned"))
+    takes_some = np.isin(found.ids, broker_id[~is_cordoned]) | ~np.isin(found.ids, broker_id)
+    return replace(found, is_cordoned=~takes_some)
 
 
 def _log_dirs(table: pa.Table) -> LogDirs:
@@ -214,6 +231,11 @@ def _groups(raw: RawInventory, partitions: PartitionIndex) -> tuple[Group, ...]:
             assignor=row["assignor"],
             members=tuple(members.get(row["group_id"], ())),
             lags=tuple(lags.get(row["group_id"], ())),
+            subtopologies=tuple(
+                Subtopology(name=one["subtopology"], topics=tuple(one["topics"]), changelogs=tuple(one["changelogs"]))
+                for one in sorted(row["subtopologies"] or (), key=lambda one: one["subtopology"])
+            ),
+            num_standby_replicas=row["num_standby_replicas"],
         )
         for row in raw.table("groups").sort_by("group_id").to_pylist()
     )
@@ -232,6 +254,8 @@ def _members(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Memb
                 rack=row["rack"],
                 subscribed=tuple(sorted(topic for topic in row["subscribed"] or () if topic is not None)),
                 assigned=tuple(pair for pair in assigned if partitions.has(*pair)),
+                process_id=row["process_id"],
+                standby=tuple(sorted((one["subtopology"], one["partition"]) for one in row["standby_tasks"] or ())),
             )
         )
     return found

@@ -61,7 +61,8 @@ TABLES: dict[str, TableSpec] = {
         is_required=True,
     ),
     "log_dirs": _table(
-        {"broker_id": _INT32, "path": _TEXT}, {"total_bytes": _INT64, "usable_bytes": _INT64, "error": _TEXT}
+        {"broker_id": _INT32, "path": _TEXT},
+        {"total_bytes": _INT64, "usable_bytes": _INT64, "error": _TEXT, "is_cordoned": _FLAG},
     ),
     "topics": _table(
         {"topic": _TEXT},
@@ -84,7 +85,17 @@ TABLES: dict[str, TableSpec] = {
         is_required=True,
     ),
     "groups": _table(
-        {"group_id": _TEXT}, {"state": _TEXT, "group_type": _TEXT, "protocol_type": _TEXT, "assignor": _TEXT}
+        {"group_id": _TEXT},
+        {
+            "state": _TEXT,
+            "group_type": _TEXT,
+            "protocol_type": _TEXT,
+            "assignor": _TEXT,
+            "num_standby_replicas": _INT32,
+            "subtopologies": pa.list_(
+                pa.struct([("subtopology", _TEXT), ("topics", pa.list_(_TEXT)), ("changelogs", pa.list_(_TEXT))])
+            ),
+        },
     ),
     "members": _table(
         {"group_id": _TEXT, "member_id": _TEXT},
@@ -95,6 +106,8 @@ TABLES: dict[str, TableSpec] = {
             "rack": _TEXT,
             "subscribed": pa.list_(_TEXT),
             "assigned": pa.list_(pa.struct([("topic", _TEXT), ("partition", _INT32)])),
+            "process_id": _TEXT,
+            "standby_tasks": pa.list_(pa.struct([("subtopology", _TEXT), ("partition", _INT32)])),
         },
     ),
     "lags": _table(
@@ -125,6 +138,9 @@ TABLES: dict[str, TableSpec] = {
 what it used of its processors, and what went through it at the same time (``out`` is what it sent to consumers and
 followers). ``history`` has one for each day and topic, of the last months or years: means over the day, which begins at
 midnight UTC. Topics that are gone may stay in it.
+
+Of a streams group ``subtopologies`` are what it runs, with the topics that each reads and those that keep the changes
+of its state; ``assigned`` are the partitions of a member's active tasks.
 """
 
 

@@ -43,6 +43,8 @@ them shown; what stands for a value in the help; whether it is typed once for ea
 
 _ADDED = frozenset(
     {
+        "standby_replicas",
+        "restore_bytes_per_second",
         "removed_brokers",
         "replaced_brokers",
         "rack_names",

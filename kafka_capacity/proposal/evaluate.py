@@ -192,7 +192,7 @@ def _placed_as(like: PlacementResult) -> _Placed:
 
 
 def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: PlacementError) -> PlacementResult:
-    is_usable = ~scenario.target.is_fenced
+    is_usable = scenario.target.takes_replicas
     allowed, topic = problem.allowed_brokers, problem.partitions.topic
     usable = np.full(len(topic), is_usable.sum()) if allowed is None else (allowed & is_usable).sum(axis=1)[topic]
     # The partition that lacks the most brokers, where one does.

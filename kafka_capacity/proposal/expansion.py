@@ -142,7 +142,7 @@ def created(before: Expanded, after: NDArray[np.int32], target: Brokers) -> Expa
     snapshot = before.snapshot
     rows = np.flatnonzero(before.is_new)
     factors = factors_today(snapshot)[rows].tolist()
-    usable = target.ids[~target.is_fenced].tolist()
+    usable = target.ids[target.takes_replicas].tolist()
     replicas, in_sync, leader = snapshot.replicas.copy(), snapshot.in_sync.copy(), snapshot.leader.copy()
     for row, factor, wanted in zip(rows.tolist(), factors, replica_lists(after[rows]), strict=True):
         turned = [*usable[row % len(usable) :], *usable[: row % len(usable)]]

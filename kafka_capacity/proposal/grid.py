@@ -62,7 +62,7 @@ class BrokerChanges:
         return bool(self.removed or self.replaced or self.rack_names)
 
     def apply(self, observed: Brokers) -> Brokers:
-        """Return the brokers after the changes; what replaces a fenced broker is not fenced."""
+        """Return the brokers after the changes; what replaces a fenced or cordoned broker is neither."""
         new_id, new_rack = dict(self.replaced), dict(self.rack_names)
         kept = ~np.isin(observed.ids, self.removed)
         places = np.flatnonzero(kept).tolist()
@@ -75,6 +75,7 @@ class BrokerChanges:
             [new_id.get(ids[at], ids[at]) for at in places],
             [new_rack.get(observed.racks[at] or "", observed.racks[at]) for at in places],
             is_fenced=[bool(observed.is_fenced[at]) and ids[at] not in new_id for at in places],
+            is_cordoned=[bool(observed.is_cordoned[at]) and ids[at] not in new_id for at in places],
             disk_capacity_bytes=figures("disk_capacity_bytes"),
             network_in_bytes_per_second=figures("network_in_bytes_per_second"),
             network_out_bytes_per_second=figures("network_out_bytes_per_second"),
@@ -183,6 +184,7 @@ def proposed_brokers(
         ids,
         racks,
         is_fenced=[bool(observed.is_fenced[i]) for i in keep] + [False] * (len(ids) - len(keep)),
+        is_cordoned=[bool(observed.is_cordoned[i]) for i in keep] + [False] * (len(ids) - len(keep)),
         disk_capacity_bytes=figures(observed.disk_capacity_bytes),
         network_in_bytes_per_second=figures(observed.network_in_bytes_per_second),
         network_out_bytes_per_second=figures(observed.network_out_bytes_per_second),

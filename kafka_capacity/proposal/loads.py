@@ -30,6 +30,7 @@ def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
         ids,
         [*target.racks, *(observed.racks[i] for i in only_observed)],
         is_fenced=[*target.is_fenced.tolist(), *(bool(observed.is_fenced[i]) for i in only_observed)],
+        is_cordoned=[*target.is_cordoned.tolist(), *(bool(observed.is_cordoned[i]) for i in only_observed)],
         disk_capacity_bytes=joined("disk_capacity_bytes"),
         network_in_bytes_per_second=joined("network_in_bytes_per_second"),
         network_out_bytes_per_second=joined("network_out_bytes_per_second"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from kafka_capacity.conformance.registry import Case, answers_to
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.groups import (
     Assignment,
     Group,
@@ -17,6 +19,8 @@ from kafka_capacity.kafka.groups import (
     assignor,
 )
 from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
+from kafka_capacity.kafka.groups.processes import Task
+from kafka_capacity.kafka.groups.sticky_tasks import Subtopology, TaskMember, assign_tasks
 
 
 def _by_client(name: str, given: Case) -> Case:
@@ -90,6 +94,42 @@ def group_server_sequence(given: Case) -> Case:
     return {"steps": steps}
 
 
+def _streams_sticky_tasks(release: KafkaRelease, given: Case) -> Case:
+    """Assign the tasks of a streams group; only up to 4.3 does an assignment name warm-up tasks, and never has any."""
+    warmup: Case = {"warmup": {}} if release < KAFKA_4_4 else {}
+    assigned = assign_tasks(
+        [
+            Subtopology(subtopology_id=each["id"], partitions=each["partitions"], is_stateful=each["stateful"])
+            for each in given["subtopologies"]
+        ],
+        [
+            TaskMember(
+                member_id=member["id"],
+                process_id=member["process_id"],
+                active=_tasks(member.get("active")),
+                standby=_tasks(member.get("standby")),
+            )
+            for member in {member["id"]: member for member in given["members"]}.values()  # the last put of an id counts
+        ],
+        standby_replicas=given.get("num_standby_replicas") or 0,
+        release=release,
+    )
+    return {
+        "members": {
+            name: {"active": _by_name(tasks.active), "standby": _by_name(tasks.standby), **warmup}
+            for name, tasks in assigned.items()
+        }
+    }
+
+
+answers_to("streams_sticky_tasks_4_3_1")(partial(_streams_sticky_tasks, KAFKA_4_3))
+answers_to("streams_sticky_tasks_4_4_0")(partial(_streams_sticky_tasks, KAFKA_4_4))
+
+
+def _tasks(given: dict[str, list[int]] | None) -> tuple[Task, ...]:
+    return tuple((name, number) for name, numbers in (given or {}).items() for number in numbers)
+
+
 def client_group(given: Case) -> Group:
     """Read a classic group."""
     return Group(
@@ -151,13 +191,18 @@ def client_output(assignment: Assignment) -> Case:
 
 def server_output(assignment: Assignment) -> Case:
     """Write each member's partitions by topic, both sorted."""
-    output: Case = {}
-    for name, pairs in assignment.lists().items():
-        by_topic: dict[str, list[int]] = {}
-        for topic, partition in sorted(pairs):
-            by_topic.setdefault(topic, []).append(partition)
-        output[name] = [[topic, partitions] for topic, partitions in by_topic.items()]
-    return output
+    return {
+        name: [[topic, partitions] for topic, partitions in _by_name(pairs).items()]
+        for name, pairs in assignment.lists().items()
+    }
+
+
+def _by_name(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Return the numbers of each topic or subtopology, both sorted."""
+    numbers: dict[str, list[int]] = {}
+    for name, number in sorted(pairs):
+        numbers.setdefault(name, []).append(number)
+    return numbers
 
 
 def _user_data(given: dict[str, Any] | None) -> UserData | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kafka_capacity.conformance.models.partitioners import (
     BuiltInPartitioner,
     RoundRobinPartitioner,
@@ -33,14 +35,18 @@ def sticky_partition_cache(given: Case) -> Case:
     return {"next_int_draws": draws.tolist(), "results": results}
 
 
+@answers_to("builtin_partitioner_rack")
 @answers_to("builtin_partitioner")
 def builtin_partitioner(given: Case) -> Case:
     """Send records, and set load statistics and leaders."""
-    partitions, draws = given["num_partitions"], iter(given["draws"])
+    draws = iter(given["draws"])
+    rack = given["client_rack"] if given.get("rack_aware") else None
+    topic = partial(TopicMetadata.of, given["num_partitions"], leader_racks=given.get("leader_racks"))
     partitioner = BuiltInPartitioner(
         sticky_batch_size=given["sticky_batch_size"],
         draw=draws.__next__,
-        topic=TopicMetadata.of(partitions, given.get("available") or ()),
+        topic=topic(given.get("available") or ()),
+        rack=rack,
     )
     chosen = []
     for operation in given["ops"]:
@@ -48,12 +54,11 @@ def builtin_partitioner(given: Case) -> Case:
             enable_switch = operation.get("enable_switch", True)
             chosen.append(partitioner.partition(operation["bytes"], enable_switch=enable_switch))
         elif "queue_sizes" in operation:
-            sizes = operation["queue_sizes"]
-            partitioner.stats = (
-                None if sizes is None else load_stats(sizes, operation["partition_ids"], operation.get("length"))
-            )
+            sizes, partition_ids, length = (operation.get(key) for key in ("queue_sizes", "partition_ids", "length"))
+            is_near = None if rack is None else [each == rack for each in operation["racks"] or ()]
+            partitioner.stats = None if sizes is None else load_stats(sizes, partition_ids, length, is_near=is_near)
         else:
-            partitioner.topic = TopicMetadata.of(partitions, operation["available"] or ())
+            partitioner.topic = topic(operation["available"] or ())
     return {"partitions": chosen, "draws_used": len(given["draws"]) - sum(1 for _ in draws)}
 
 

@@ -1,4 +1,4 @@
-"""Records without key today: ``BuiltInPartitioner`` of Kafka 4.3.1 (adaptive sticky partitioning, KIP-794).
+"""Records without key today: ``BuiltInPartitioner`` of Kafka 4.3.1 (adaptive sticky partitioning, KIP-794) and 4.4.0.
 
 Algorithm:
     A topic sticks to its partition until ``batch.size`` bytes have gone there, and longer where the switch would cut
@@ -10,6 +10,10 @@ Algorithm:
     so slow partitions get less. Statistics are set aside when they say nothing: no partition left, a topic of one
     partition, or equal queues of *all* partitions. Where ``partitioner.availability.timeout.ms`` has left some out,
     even a single one or equal ones count, for the others must get nothing.
+
+    A rack-aware producer (4.4, ``partitioner.rack.aware``, KIP-1123) chooses among the partitions whose leader is in
+    its ``client.rack``, and among all where there is none such: the same draw, from a shorter list or table. Whether
+    queues say nothing is still told from those of all partitions.
 
 Limits:
     Byte counts and twice the batch size are Java ints and wrap. A ``batch.size`` from 2**30
@@ -44,6 +48,7 @@ class TopicMetadata:
 
     partitions: int  # how many there are, with a leader or not
     available: tuple[int, ...]  # those with a leader, ascending
+    leader_racks: tuple[str | None, ...] | None = None  # of each partition, where a producer asks; `None` is unknown
 
     def __post_init__(self) -> None:
         checked_count(self.partitions)
@@ -53,16 +58,20 @@ class TopicMetadata:
             )
 
     @classmethod
-    def of(cls, partitions: int, available: Iterable[int] | None = None) -> TopicMetadata:
+    def of(
+        cls, partitions: int, available: Iterable[int] | None = None, leader_racks: Iterable[str | None] | None = None
+    ) -> TopicMetadata:
         """Describe a topic; every partition has a leader unless ``available`` says otherwise."""
         numbers = range(partitions) if available is None else sorted(set(available))
-        return cls(partitions=partitions, available=tuple(numbers))
+        racks = None if leader_racks is None else tuple(leader_racks)
+        return cls(partitions=partitions, available=tuple(numbers), leader_racks=racks)
 
-    def pick(self, number: int) -> int:
-        """Choose by a positive number: among the partitions with a leader, among all if none has one."""
-        if self.available:
-            return self.available[number % len(self.available)]
-        return number % self.partitions
+    def pick(self, number: int, rack: str | None = None) -> int:
+        """Choose by a positive number: among the partitions with a leader (in a rack), among all if none has one."""
+        racks, found = self.leader_racks, self.available
+        if racks is not None and rack is not None:
+            found = tuple(partition for partition in found if racks[partition] == rack) or found
+        return found[number % len(found)] if found else number % self.partitions
 
 
 @dataclass(slots=True, kw_only=True)
@@ -217,6 +226,7 @@ class BuiltInPartitioner:
     draw: PositiveDraw  # where random numbers come from
     topic: TopicMetadata  # what is known of the topic now
     stats: LoadStats | None = None  # load statistics, `None` to choose evenly
+    rack: str | None = None  # where a rack-aware producer is, `None` for one that is not
     # the current partition, `None` before the first record
     sticky: StickyPartition | None = field(default=None, init=False)
 
@@ -236,7 +246,7 @@ class BuiltInPartitioner:
 
     def _next_partition(self) -> int:
         number = self.draw()
-        return self.topic.pick(number) if self.stats is None else self.stats.pick(number)
+        return self.topic.pick(number, self.rack) if self.stats is None else self.stats.pick(number)
 
 
 def has_enough(produced_bytes: int, sticky_batch_size: int, *, enable_switch: bool) -> bool:
@@ -246,13 +256,20 @@ def has_enough(produced_bytes: int, sticky_batch_size: int, *, enable_switch: bo
     return produced_bytes >= to_int(2 * sticky_batch_size)
 
 
-def load_stats(queue_sizes: Sequence[int], partition_ids: Sequence[int], length: int | None = None) -> LoadStats | None:
+def load_stats(
+    queue_sizes: Sequence[int],
+    partition_ids: Sequence[int],
+    length: int | None = None,
+    *,
+    is_near: Sequence[bool] | None = None,
+) -> LoadStats | None:
     """Weigh partitions by their queues.
 
     Args:
         queue_sizes: batches waiting for each partition that has a leader.
         partition_ids: the numbers of those partitions.
         length: how many of them, from the first, answer in time; all if ``None``.
+        is_near: whether the leader of each is in the rack of a producer that is rack-aware, ``None`` for another one.
 
     Returns:
         ``None`` where the queues say nothing, so that all partitions are as likely.
@@ -270,7 +287,9 @@ def load_stats(queue_sizes: Sequence[int], partition_ids: Sequence[int], length:
     sizes = queue_sizes[:count]
     if count == len(queue_sizes) and len(set(sizes)) == 1:
         return None
+    chosen = [i for i in range(count) if is_near is not None and is_near[i]] or range(count)
+    sizes = [queue_sizes[i] for i in chosen]
     ends = tuple(accumulate(max(sizes) + 1 - size for size in sizes))
     if ends[-1] != to_int(ends[-1]):
         raise RequestError(f"queue sizes up to {max(sizes)} give weights of {ends[-1]} in all, beyond a Java int")
-    return LoadStats(ends=ends, partition_ids=tuple(partition_ids[:count]))
+    return LoadStats(ends=ends, partition_ids=tuple(partition_ids[i] for i in chosen))

@@ -16,6 +16,8 @@ class Brokers:
     ids: NDArray[np.int32]  # int32[B], strictly ascending `node.id`
     racks: tuple[str | None, ...]  # `broker.rack` of each broker, `None` where it has none
     is_fenced: NDArray[np.bool_]  # bool[B]; a fenced broker is registered but takes no leadership
+    # bool[B]; a broker all of whose log directories are cordoned (KIP-1066) keeps its replicas and gets no new ones
+    is_cordoned: NDArray[np.bool_]
     disk_capacity_bytes: NDArray[np.float64]  # float64[B], NaN where it is not known
     network_in_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
     network_out_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
@@ -28,6 +30,7 @@ class Brokers:
         racks: Sequence[str | None] | None = None,
         *,
         is_fenced: Sequence[bool] | None = None,
+        is_cordoned: Sequence[bool] | None = None,
         disk_capacity_bytes: Sequence[float | None] | None = None,
         network_in_bytes_per_second: Sequence[float | None] | None = None,
         network_out_bytes_per_second: Sequence[float | None] | None = None,
@@ -37,6 +40,9 @@ class Brokers:
         order = sorted(range(len(ids)), key=lambda i: ids[i])
         given_racks = list(racks) if racks is not None else [None] * len(ids)
 
+        def flags(values: Sequence[bool] | None) -> NDArray[np.bool_]:
+            return np.array([bool(values[i]) if values is not None else False for i in order], dtype=np.bool_)
+
         def figures(values: Sequence[float | None] | None) -> NDArray[np.float64]:
             if values is None:
                 return np.full(len(ids), np.nan)
@@ -45,7 +51,8 @@ class Brokers:
         return cls(
             ids=np.array([ids[i] for i in order], dtype=np.int32),
             racks=tuple(given_racks[i] or None for i in order),
-            is_fenced=np.array([bool(is_fenced[i]) if is_fenced is not None else False for i in order], dtype=np.bool_),
+            is_fenced=flags(is_fenced),
+            is_cordoned=flags(is_cordoned),
             disk_capacity_bytes=figures(disk_capacity_bytes),
             network_in_bytes_per_second=figures(network_in_bytes_per_second),
             network_out_bytes_per_second=figures(network_out_bytes_per_second),
@@ -54,6 +61,11 @@ class Brokers:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def takes_replicas(self) -> NDArray[np.bool_]:
+        """Return bool[B], which brokers a new replica may go to."""
+        return ~(self.is_fenced | self.is_cordoned)
 
     def index_of(self, broker_ids: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the position of each broker id in :attr:`ids`, -1 where it is not a broker of this list."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,6 +47,17 @@ class Member:
     rack: str | None
     subscribed: tuple[str, ...]
     assigned: tuple[tuple[str, int], ...]
+    process_id: str | None = None  # the JVM of a member of a streams group, which may have several
+    standby: tuple[tuple[str, int], ...] = ()  # the tasks of which it has a standby, (subtopology, partition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subtopology:
+    """A part of a streams application that runs as one: a task for each partition of the topics that it reads."""
+
+    name: str
+    topics: tuple[str, ...]  # that it reads
+    changelogs: tuple[str, ...]  # where the changes of its state are; none where it keeps no state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +83,8 @@ class Group:
     assignor: str | None  # by which its members share partitions, `None` where that is not known
     members: tuple[Member, ...]  # by member id
     lags: tuple[PartitionLag, ...]  # by topic and partition
+    subtopologies: tuple[Subtopology, ...] = ()  # of a streams group, by name; empty where they are not known
+    num_standby_replicas: int | None = None  # of each stateful task of a streams group, `None` where it is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,6 +103,7 @@ class Snapshot:
     log_dir: NDArray[np.int32]  # int32[P, W], position in `log_dirs`, -1 where it is not known
     leader: NDArray[np.int32]  # int32[P], the broker that leads now, -1 where none does
     groups: tuple[Group, ...] = field(default=())  # the consumer groups
+    release: KafkaRelease = KAFKA_4_3  # that the brokers run, where that is known
     unknown_size_partitions: int = 0  # of how many partitions no replica tells its size; they count 0 bytes
 
     def partition_size_bytes(self) -> NDArray[np.int64]:

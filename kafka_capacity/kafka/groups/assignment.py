@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class Assignment:
     topic: NDArray[np.int32]  # int32[N], position in `topics`
     partition: NDArray[np.int32]  # int32[N]
     thread: NDArray[np.int32] | None = None  # int32[N], the thread of the member that reads it; old Scala consumer only
+    # by member that has any, the tasks of which it is to have a standby; streams groups only
+    standby: Mapping[str, tuple[TopicPartition, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, group: Group, lists: Mapping[str, Sequence[TopicPartition]]) -> Assignment:

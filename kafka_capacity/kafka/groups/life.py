@@ -15,7 +15,7 @@ Groups that the coordinator assigns (:class:`ServerLife`):
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_capacity.kafka.groups.assignment import Assignment
@@ -23,6 +23,7 @@ from kafka_capacity.kafka.groups.model import (
     NO_PARTITIONS,
     Group,
     Member,
+    StreamsTopology,
     Topic,
     TopicPartition,
     TopicPartitions,
@@ -126,6 +127,11 @@ class ClassicLife:
 class ServerLife:
     """A group whose target assignment the coordinator makes.
 
+    Attributes:
+        assignor: the one that was given.
+        streams: what a streams group runs, ``None`` for another one.
+        standby: by member, the tasks of which it is to have a standby.
+
     >>> from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
     >>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
     >>> a, b = (Member(member_id=name, topics=(orders,)) for name in "ab")
@@ -135,8 +141,10 @@ class ServerLife:
     ([4], [2, 2])
     """
 
-    def __init__(self, assignor: Assignor) -> None:
+    def __init__(self, assignor: Assignor, streams: StreamsTopology | None = None) -> None:
         self.assignor = assignor
+        self.streams = streams
+        self.standby: Mapping[str, tuple[TopicPartition, ...]] = {}
         self._target: dict[str, TopicPartitions] = {}
 
     def assign(
@@ -151,10 +159,17 @@ class ServerLife:
             AssignmentError: Kafka would throw.
         """
         known = (
-            dataclasses.replace(member, owned=self._target.get(member.member_id, NO_PARTITIONS)) for member in members
+            dataclasses.replace(
+                member,
+                owned=self._target.get(member.member_id, NO_PARTITIONS),
+                standby=self.standby.get(member.member_id, ()),
+            )
+            for member in members
         )
-        answer = self.assignor.assign(Group(topics=tuple(topics), members=tuple(known), assignable=assignable))
-        self._target = answer.parts()
+        answer = self.assignor.assign(
+            Group(topics=tuple(topics), members=tuple(known), assignable=assignable, streams=self.streams)
+        )
+        self._target, self.standby = answer.parts(), answer.standby
         return answer
 
     def remember(self, member_id: str, partitions: TopicPartitions) -> None:

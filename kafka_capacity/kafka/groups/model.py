@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 
 TopicPartition = tuple[str, int]
 
@@ -90,11 +92,26 @@ class Member:
     user_data: UserData | None = None  # what its assignor adds
     # how many threads read each of `topics`; for the assignors of the old Scala consumer only, where `None` is one each
     threads: tuple[int, ...] | None = None
+    # streams groups only, whose tasks are partitions of subtopologies: the JVM that the member is a thread of, and the
+    # tasks of which it has a standby
+    process_id: str | None = None
+    standby: tuple[TopicPartition, ...] = ()
 
     @property
     def known_generation(self) -> int:
         """The generation, -1 for none."""
         return -1 if self.generation is None else max(-1, self.generation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsTopology:
+    """What a streams application (KIP-1071) runs: subtopologies, each with a task for every partition it reads."""
+
+    sources: Mapping[str, tuple[str, ...]]  # by subtopology, the topics that it reads
+    # by subtopology that keeps state, the bytes of it that each task restores: its changelogs. NaN where not known
+    state_bytes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    standby_replicas: int = 0  # `streams.num.standby.replicas` of the group
+    release: KafkaRelease = KAFKA_4_3  # that the brokers run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +122,7 @@ class Group:
     members: tuple[Member, ...]  # in the order in which Kafka comes to know them. Ids are unique.
     # the partitions that may be assigned, `None` for all; share groups only
     assignable: frozenset[TopicPartition] | None = None
+    streams: StreamsTopology | None = None  # of a streams group, whose `topics` are subtopologies
     _by_name: dict[str, Topic] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -25,7 +25,13 @@ class GroupProtocol(StrEnum):
     CLASSIC = "classic"  # a member, the leader, assigns (`group.protocol=classic`)
     CONSUMER = "consumer"  # the coordinator assigns (KIP-848, `group.protocol=consumer`)
     SHARE = "share"  # members share partitions (KIP-932)
+    STREAMS = "streams"  # the coordinator assigns the tasks of a Kafka Streams application (KIP-1071)
     OLD = "old"  # the Scala consumer of 0.10 and before: every member assigns its own threads
+
+    @property
+    def is_assigned_by_coordinator(self) -> bool:
+        """Whether the coordinator assigns, member by member as it hears of them, and nobody else stops."""
+        return self in {GroupProtocol.CONSUMER, GroupProtocol.STREAMS}
 
 
 class Assignor(Protocol):
@@ -57,7 +63,7 @@ class KafkasAssignor:
     is_cooperative: bool
 
 
-_CLASSIC, _CONSUMER, _SHARE, _OLD = GroupProtocol
+_CLASSIC, _CONSUMER, _SHARE, _STREAMS, _OLD = GroupProtocol
 _MODULES = {
     (_CLASSIC, "cooperative-sticky"): "kafka_capacity.kafka.groups.sticky",
     (_CLASSIC, "range"): "kafka_capacity.kafka.groups.range_",
@@ -66,6 +72,7 @@ _MODULES = {
     (_CONSUMER, "range"): "kafka_capacity.kafka.groups.range_",
     (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
     (_SHARE, "simple"): "kafka_capacity.kafka.groups.simple",
+    (_STREAMS, "sticky"): "kafka_capacity.kafka.groups.streams",
     (_OLD, "range"): "kafka_capacity.kafka.groups.old_consumer",
     (_OLD, "roundrobin"): "kafka_capacity.kafka.groups.old_consumer",
 }

@@ -38,7 +38,7 @@ def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> N
     Raises:
         RequestError: the scatter width is below 1, or fewer brokers are unfenced than a factor asks for.
     """
-    usable = np.flatnonzero(~problem.target.is_fenced)
+    usable = np.flatnonzero(problem.target.takes_replicas)
     most = int(problem.replication_factor.max(initial=0))
     if scatter_width < 1:
         raise RequestError(f"scatter_width: {scatter_width} is refused; give at least 1")

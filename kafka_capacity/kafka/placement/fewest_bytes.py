@@ -94,7 +94,7 @@ def _check_pins(problem: PlacementProblem) -> None:
     """Refuse a topic that is pinned to fewer brokers than it has replicas."""
     if problem.allowed_brokers is None:
         return
-    usable = (problem.allowed_brokers & ~problem.target.is_fenced).sum(axis=1)
+    usable = (problem.allowed_brokers & problem.target.takes_replicas).sum(axis=1)
     lacking = problem.replication_factor - usable[problem.partitions.topic]
     if (lacking > 0).any():
         row = int(np.argmax(lacking))
@@ -150,10 +150,14 @@ def _level(layout: Layout) -> None:
 
 
 def _check_enough_brokers(problem: PlacementProblem) -> None:
-    usable = int((~problem.target.is_fenced).sum())
-    most = int(problem.replication_factor.max(initial=0))
-    if most > usable:
-        row = int(np.argmax(problem.replication_factor))
+    target, index = problem.target, problem.target.index_of(problem.before)
+    usable = int(target.takes_replicas.sum())
+    # What is on a cordoned broker may stay there.
+    kept = ((index >= 0) & (target.is_cordoned & ~target.is_fenced)[index]).sum(axis=1)
+    needed = problem.replication_factor - kept
+    if needed.max(initial=0) > usable:
+        row = int(np.argmax(needed))
+        most = int(problem.replication_factor[row])
         topic = problem.partitions.topics[int(problem.partitions.topic[row])]
         raise PlacementError(
             f"topic {topic!r} needs replication factor {most} but the target has only {usable} unfenced broker"

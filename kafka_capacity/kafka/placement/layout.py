@@ -49,7 +49,7 @@ class Layout:
         self.rack_count = int(self.rack.max()) + 1 if len(self.rack) else 0
         self.factor = problem.replication_factor
         self.spread = wanted_racks(self.factor, self.rack_count, problem.rack_rule)
-        self.usable = ~problem.target.is_fenced
+        self.usable = problem.target.takes_replicas
         self.allowed = problem.allowed_brokers
         if self.allowed is not None:
             # A topic cannot be on more racks than the brokers that it is pinned to: nothing moves for their sake.

@@ -78,8 +78,11 @@ class StripedReplicaPlacer:
 
     @classmethod
     def over(cls, brokers: Brokers, random: JavaRandom) -> StripedReplicaPlacer:
-        """Place over all brokers of a list, ascending by id."""
-        return cls(brokers.ids.tolist(), brokers.racks, brokers.is_fenced.tolist(), random=random)
+        """Place over the brokers of a list, ascending by id, but for the cordoned ones (``UsableBrokerIterator``)."""
+        listed = zip(brokers.ids.tolist(), brokers.racks, brokers.is_fenced.tolist(), strict=True)
+        kept = [each for each, is_cordoned in zip(listed, brokers.is_cordoned, strict=True) if not is_cordoned]
+        ids, racks, is_fenced = zip(*kept, strict=True) if kept else ((), (), ())
+        return cls(ids, racks, is_fenced, random=random)
 
     def place(self, partition_count: int, replication_factor: int) -> NDArray[np.int32]:
         """Place the partitions of one topic.

@@ -98,7 +98,7 @@ def _first_detour(
     dirs = pending.after_dir
     lacks |= diff.added & (dirs >= 0) & (size[:, None] > left[len(problem.brokers) + np.maximum(dirs, 0)])
     brokers = problem.brokers
-    usable = ~brokers.is_fenced & ~drained
+    usable = brokers.takes_replicas & ~drained
     racks, widest = brokers.rack_indexes(), float(left[: len(brokers)][usable].max(initial=-np.inf))
     wanted = np.unique(pending.after[lacks])
     gives_room = np.any(diff.removed & np.isin(pending.before, wanted), axis=1)

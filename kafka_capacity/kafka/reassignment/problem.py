@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot
 
 BAND = ("low", "expected", "high")  # the rows of everything that depends on traffic
@@ -90,6 +91,7 @@ class MoveProblem:
     settings: WaveSettings = field(default_factory=WaveSettings)  # how to cut waves
     # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` to choose here
     log_dir_after: NDArray[np.int32] | None = None
+    release: KafkaRelease = KAFKA_4_3  # that the brokers run
 
     def drained(self) -> NDArray[np.bool_]:
         """Return which brokers give up all that they hold: bool[B]."""
@@ -155,6 +157,7 @@ def move_problem(
         log_dir_limit_bytes=_at_least(dirs.total_bytes * disk_limit_ratio, tolerated_log_dir_bytes),
         settings=settings or WaveSettings(),
         log_dir_after=log_dir_after,
+        release=snapshot.release,
     )
 
 

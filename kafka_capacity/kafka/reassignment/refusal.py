@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
+from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 
@@ -16,7 +17,7 @@ from kafka_capacity.kafka.reassignment.problem import MoveProblem
 class MoveRefusal:
     """One constraint that keeps partitions where they are."""
 
-    constraint: str  # its short name: `leader`, `fenced`, `in_sync`, `min_isr`, `disk` or `log_dir`
+    constraint: str  # its short name: `leader`, `fenced`, `cordoned`, `in_sync`, `min_isr`, `disk` or `log_dir`
     where: str  # the broker, the directory, or the topics
     needed: float  # how much it would take, in `unit`; of a disk, for the first of the partitions to fit
     available: float  # how much there is
@@ -68,10 +69,11 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
         ("leader", (problem.leader < 0) & (joining > 0), "partitions", "there is no leader to copy from"),
         (
             "fenced",
-            (diff.added & _fenced(problem.brokers, diff.after)).any(axis=1),
+            (diff.added & _at(problem.brokers, problem.brokers.is_fenced, diff.after)).any(axis=1),
             "partitions",
             "the broker to go to is fenced, and nothing gets in sync there",
         ),
+        ("cordoned", _cordoned(problem, diff), "partitions", _WHY_CORDONED[problem.release >= KAFKA_4_4]),
         (
             # PartitionReassignmentReplicas: who takes away more than it adds wants the whole target in sync.
             "in_sync",
@@ -88,9 +90,22 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
     ]
 
 
-def _fenced(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _at(brokers: Brokers, is_so: NDArray[np.bool_], matrix: NDArray[np.int32]) -> NDArray[np.bool_]:
     index = brokers.index_of(matrix)
-    return np.asarray((index >= 0) & brokers.is_fenced[index], dtype=np.bool_)
+    return np.asarray((index >= 0) & is_so[index], dtype=np.bool_)
+
+
+_WHY_CORDONED = {
+    False: "all log directories of the broker to go to are cordoned; uncordon one, or leave the broker out",
+    True: "Kafka 4.4 refuses a replica list with a broker all of whose log directories are cordoned, one that is there "
+    "already as well; uncordon one, or leave the broker out",
+}
+
+
+def _cordoned(problem: MoveProblem, diff: AssignmentDiff) -> NDArray[np.bool_]:
+    """Return bool[P], which lists name a cordoned broker: up to 4.3 (``ReplicationControlManager``) a new replica."""
+    named = _at(problem.brokers, problem.brokers.is_cordoned, diff.after)
+    return np.asarray((named if problem.release >= KAFKA_4_4 else named & diff.added).any(axis=1), dtype=np.bool_)
 
 
 def no_room(

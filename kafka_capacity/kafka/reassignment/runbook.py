@@ -127,7 +127,8 @@ class NewPartitions:
 
     Source: ``TopicCommand`` of Kafka 4: ``--replica-assignment`` lists all partitions, those that exist too, and the
     tool passes over as many as there are; every list must have as many replicas as the first. ``--topic`` is a regular
-    expression there, in which a dot would match other topics as well.
+    expression there, in which a dot would match other topics as well. Each topic is a request of its own: from 4.4 on
+    Kafka refuses one that adds more than 10,000.
     """
 
     topic: str  # its name

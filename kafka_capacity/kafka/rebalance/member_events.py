@@ -21,7 +21,6 @@ from enum import Enum, auto
 import numpy as np
 
 from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Member
-from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 
 
@@ -91,6 +90,8 @@ class Roster:
         self._today = len(facts.members)
         names = sorted({topic for member in facts.members for topic in member.topics})
         self._topics = facts.members[0].topics if facts.members else tuple(names)
+        processes = [member.process_id for member in facts.members if member.process_id is not None]
+        self._threads = max(map(processes.count, processes), default=0)
         self._racks = sorted({member.rack for member in facts.members if member.rack is not None})
         self.members: list[Member] = []
         self.identity: list[int] = []
@@ -121,6 +122,7 @@ class Roster:
                 topics=model.topics if model else self._topics,
                 instance_id=self._next_instance(number, model if like is not None else None),
                 rack=model.rack if model is not None and like is not None else rack,
+                process_id=self._process(number) if like is None or model is None else model.process_id,
             )
         )
         return number
@@ -140,6 +142,10 @@ class Roster:
         if model is not None and len(model.member_id) > 37 and model.member_id[-37] == "-":
             return model.member_id[:-37]
         return self._group_id
+
+    def _process(self, number: int) -> str | None:
+        """Make up the process of a new member of a streams group; each gets as many threads as the largest has."""
+        return f"{self._group_id}-process-{(number - self._today) // self._threads}" if self._threads else None
 
     def _instance(self, number: int) -> str:
         return f"{self._group_id}-{number}"
@@ -185,7 +191,8 @@ def member_events(
     elif event is Event.SLOW_MEMBER:
         script.hang(busiest[0])
     else:
-        notice = 0.0 if scenario.protocol is GroupProtocol.CONSUMER else phases.wait(settings.metadata_max_age_seconds)
+        is_told = scenario.protocol.is_assigned_by_coordinator
+        notice = 0.0 if is_told else phases.wait(settings.metadata_max_age_seconds)
         found.append(MemberEvent(time_seconds=0.0, kind=Kind.GROW))
         found.append(MemberEvent(time_seconds=notice, kind=Kind.NOTICE))
     return sorted(found, key=lambda one: one.time_seconds)
@@ -196,7 +203,7 @@ class _Script:
 
     def __init__(self, scenario: GroupScenario, roster: Roster, phases: Phases, found: list[MemberEvent]) -> None:
         self._settings: GroupSettings = scenario.settings
-        self._is_server = scenario.protocol is GroupProtocol.CONSUMER
+        self._is_server = scenario.protocol.is_assigned_by_coordinator
         self._roster = roster
         self._phases = phases
         self._found = found

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.groups.model import Member, Topic
+from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 
 
@@ -18,7 +18,7 @@ class GroupSettings:
 
     heartbeat_interval_seconds: float = 3.0  # `heartbeat.interval.ms` of the clients, classic groups
     session_timeout_seconds: float = 45.0  # `session.timeout.ms` of the clients, classic groups
-    # `group.consumer.heartbeat.interval.ms` of the brokers, KIP-848 groups
+    # `group.consumer.heartbeat.interval.ms` of the brokers, KIP-848 groups; for streams groups `group.streams.…`
     server_heartbeat_interval_seconds: float = 5.0
     server_session_timeout_seconds: float = 45.0  # `group.consumer.session.timeout.ms` of the brokers, KIP-848 groups
     # `group.initial.rebalance.delay.ms` of the brokers: how long the first member of an empty classic group waits for
@@ -40,6 +40,9 @@ class GroupSettings:
     settle_seconds: float = 10.0  # how long a rolling restart waits, after a member is back, before it stops the next
     # how long a slow member takes over one batch; only above `max_poll_interval_seconds` it matters
     slow_seconds: float = 360.0
+    # how fast a member of a streams group restores state from changelogs; `None` where that is not known, and then
+    # nothing waits for it
+    restore_bytes_per_second: float | None = None
 
 
 NOBODY = -1
@@ -60,10 +63,13 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupFacts:
-    """What is known of one group; one entry a partition of its subscribed topics in every array."""
+    """What is known of one group; one entry a partition of its subscribed topics in every array.
+
+    Of a streams group :func:`~.tasks.as_tasks` makes facts with one entry a task: topics are subtopologies then.
+    """
 
     group_id: str  # its name
-    protocol: GroupProtocol  # classic or consumer (KIP-848)
+    protocol: GroupProtocol  # classic, consumer (KIP-848) or streams (KIP-1071)
     assignor: str  # the name of its assignor today
     members: tuple[Member, ...]  # its members today, `owned` is what they read
     # the topics that any member subscribes to and that exist, by name, sorted; partitions are numbered 0 to `partitions
@@ -87,6 +93,7 @@ class GroupFacts:
     estimated_capacity_bytes_per_second: float | None
     is_estimate_a_limit: bool  # whether the member that read most is itself behind: it did all it could
     history_hours: int  # how many hours the rates rest on
+    streams: StreamsTopology | None = None  # what a streams group runs, `None` for any other
 
     def __len__(self) -> int:
         return len(self.topic)
@@ -108,7 +115,7 @@ class GroupScenario:
     scenario_id: str  # unique in a plan, readable: `orders-etl.006.classic-range.dynamic`
     group_id: str  # whose
     member_count: int  # how many members there shall be
-    protocol: GroupProtocol  # classic or consumer
+    protocol: GroupProtocol  # classic, consumer or streams
     assignor: str  # by its name
     is_static: bool  # whether every member has a `group.instance.id`
     events: tuple[Event, ...]  # what is simulated
@@ -120,6 +127,7 @@ class GroupScenario:
     partitions_factor: int  # by how much `MORE_PARTITIONS` multiplies partition counts
     settings: GroupSettings  # timeouts and habits
     seed: int  # of every random draw
+    standby_replicas: int | None = None  # standbys of each stateful task of a streams group, `None` for any other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -166,3 +174,6 @@ class EventTrace:
     sibling: NDArray[np.int64]
     end_seconds: float  # when the group was settled
     is_settled: bool  # False if it did not come to rest in the rounds that it was given
+    # what members of a streams group restored of state before they went on; NaN where a size is not known
+    restored_bytes: float = 0.0
+    restore_seconds: float = 0.0  # the longest that any of them took for it; 0 where the rate is not known

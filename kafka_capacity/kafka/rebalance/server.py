@@ -1,4 +1,4 @@
-"""Groups that the coordinator assigns (KIP-848, ``group.protocol=consumer``): reconciliation in time.
+"""Groups that the coordinator assigns (KIP-848, ``group.protocol=consumer``; KIP-1071, ``streams``) in time.
 
 Model (``GroupMetadataManager`` and ``CurrentAssignmentBuilder`` of the coordinator, ``ConsumerMembershipManager`` of
 the client, Kafka 4.3.1):
@@ -28,19 +28,21 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.groups.life import ServerLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
+from kafka_capacity.kafka.rebalance.restoring import Restoring
 from kafka_capacity.kafka.rebalance.state import GroupState, RunningGroup
 
 _MAX_BEATS_PER_MEMBER = 1000  # of one event: a group that needs more does not settle
 
 
 class ServerGroup(RunningGroup):
-    """A KIP-848 group during one event; the arguments are those of :class:`~.classic.ClassicGroup`."""
+    """A KIP-848 or streams group during one event; the arguments are those of :class:`~.classic.ClassicGroup`."""
 
     def __init__(self, state: GroupState, life: ServerLife, scenario: GroupScenario, phases: Phases) -> None:
         interval = scenario.settings.server_heartbeat_interval_seconds
         beat = {member: -phases.elapsed(interval) for member in state.live}
         super().__init__(state, scenario, phases, interval_seconds=interval, beat_seconds=beat)
         self._life = life
+        self.restoring = Restoring(state, life.standby, scenario.settings.restore_bytes_per_second)
         self._target = state.owner.copy()
         self._is_stale = False
         self._last_target_seconds = -math.inf
@@ -60,9 +62,11 @@ class ServerGroup(RunningGroup):
             self._apply(member_event)
             following = member_events[position + 1 :]
             self._reconcile(following[0].time_seconds if following else math.inf)
+        self.restoring.finish(math.inf)
 
     def _apply(self, member_event: MemberEvent) -> None:
         now, member = member_event.time_seconds, member_event.member
+        self.restoring.finish(now)
         self._take_in(member_event)
         if member_event.kind in {Kind.QUIT, Kind.DIE}:
             self._due.pop(member, None)
@@ -131,6 +135,7 @@ class ServerGroup(RunningGroup):
     def _heartbeat(self, member: int, now: float) -> None:
         state, settings = self.state, self._settings
         self._beat[member] = now
+        self.restoring.finish(now)
         if self._is_stale:
             if now >= self._last_target_seconds + settings.assignment_interval_seconds:
                 self._retarget(now)
@@ -152,8 +157,7 @@ class ServerGroup(RunningGroup):
         if len(free):
             state.owner[free] = member
             reads_at = now + settings.round_trip_seconds
-            state.reading.start(free, reads_at, np.full(len(free), member, dtype=np.int64))
-            self.end_seconds = max(self.end_seconds, reads_at)
+            self.end_seconds = max(self.end_seconds, self.restoring.start(free, member, reads_at))
             if len(free) < len(wanted):
                 self._plan(member, reads_at)
         elif len(wanted):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
-from kafka_capacity.kafka.groups.model import Member, TopicPartitions
-from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
+from kafka_capacity.kafka.groups.model import Member, TopicPartition, TopicPartitions
+from kafka_capacity.kafka.groups.registry import assignor
 from kafka_capacity.kafka.rebalance.classic import ClassicGroup
 from kafka_capacity.kafka.rebalance.member_events import Phases, Roster, member_events
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario
@@ -27,6 +27,8 @@ class Rest:
     numbers: tuple[int, ...]  # who is a member, numbers of the roster, as the coordinator lists them
     owner: NDArray[np.int64]  # int64[P], who has each partition
     parts: tuple[TopicPartitions, ...]  # what each member has, in the order of Kafka's lists
+    # by member, the tasks of which it has a standby; streams groups only
+    standby: Mapping[str, tuple[TopicPartition, ...]] = dataclasses.field(default_factory=dict)
 
 
 class GroupSimulation:
@@ -68,7 +70,11 @@ class GroupSimulation:
                 numbers=tuple(now),
                 owner=owner,
                 parts=tuple(self._translated(member.owned) for member in self.facts.members),
+                standby={member.member_id: member.standby for member in self.facts.members if member.standby},
             )
+            self._remember_standbys(life, today)
+            if self.scenario.standby_replicas != (self.facts.streams and self.facts.streams.standby_replicas):
+                today = self._settle(life, roster, now)
         else:
             today = self._settle(life, roster, now)
         count = self.scenario.member_count
@@ -89,9 +95,16 @@ class GroupSimulation:
         return dataclasses.replace(owned, topics=tuple(ids.get(name, name) for name in owned.topics))
 
     def _life(self) -> ClassicLife | ServerLife:
-        if self.scenario.protocol is GroupProtocol.CONSUMER:
-            return ServerLife(self._assignor)
-        return ClassicLife(self._assignor)
+        if not self.scenario.protocol.is_assigned_by_coordinator:
+            return ClassicLife(self._assignor)
+        streams, standbys = self.facts.streams, self.scenario.standby_replicas
+        if streams is not None and standbys is not None:
+            streams = dataclasses.replace(streams, standby_replicas=standbys)
+        return ServerLife(self._assignor, streams)
+
+    def _remember_standbys(self, life: ClassicLife | ServerLife, rest: Rest) -> None:
+        if isinstance(life, ServerLife):
+            life.standby = rest.standby
 
     def _settle(self, life: ClassicLife | ServerLife, roster: Roster, numbers: Sequence[int]) -> Rest:
         members = self._table.subscribing([roster.members[number] for number in numbers], self.facts)
@@ -100,7 +113,10 @@ class GroupSimulation:
         else:
             answer = life.rebalance(self._table.topics, members)[-1].assignment
         return Rest(
-            numbers=tuple(numbers), owner=self._table.owners(answer, numbers), parts=tuple(answer.parts().values())
+            numbers=tuple(numbers),
+            owner=self._table.owners(answer, numbers),
+            parts=tuple(answer.parts().values()),
+            standby=answer.standby,
         )
 
     def trace(self, event: Event, *, draw: int | None = 0, is_in_phase: bool = False) -> EventTrace:
@@ -128,12 +144,14 @@ class GroupSimulation:
         life = self._life()
         for number, part in zip(rest.numbers, rest.parts, strict=True):
             life.remember(roster.members[number].member_id, part)
+        self._remember_standbys(life, rest)
         group: ClassicGroup | ServerGroup
         if isinstance(life, ServerLife):
             group = ServerGroup(state, life, scenario, phases)
         else:
             group = ClassicGroup(state, life, scenario, phases)
         group.run(plan)
+        restoring = group.restoring if isinstance(group, ServerGroup) else None
         expanded = len(state.owner) - len(rest.owner)
         return EventTrace(
             member_ids=tuple(member.member_id for member in roster.members),
@@ -146,6 +164,8 @@ class GroupSimulation:
             sibling=state.table.sibling,
             end_seconds=group.end_seconds,
             is_settled=group.is_settled,
+            restored_bytes=0.0 if restoring is None else restoring.restored_bytes,
+            restore_seconds=0.0 if restoring is None else restoring.longest_seconds,
         )
 
     def _busiest(self, rest: Rest) -> list[int]:

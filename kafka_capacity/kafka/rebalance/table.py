@@ -127,4 +127,5 @@ def _key(member: Member) -> tuple[object, ...]:
         else (data.generation, data.partitions.topic.tobytes(), data.partitions.partition.tobytes())
     )
     owned = (member.owned.topic.tobytes(), member.owned.partition.tobytes())
-    return (member.member_id, member.instance_id, member.topics, member.generation, owned, had)
+    streams = (member.process_id, member.standby)
+    return (member.member_id, member.instance_id, member.topics, member.generation, owned, had, *streams)

@@ -164,4 +164,9 @@ def used_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
 
 def without_figures(brokers: Brokers) -> Brokers:
     """Return the brokers without what they can do, so that a placement does not hang on a shape."""
-    return Brokers.of(brokers.ids.tolist(), brokers.racks, is_fenced=[bool(f) for f in np.asarray(brokers.is_fenced)])
+    return Brokers.of(
+        brokers.ids.tolist(),
+        brokers.racks,
+        is_fenced=brokers.is_fenced.tolist(),
+        is_cordoned=brokers.is_cordoned.tolist(),
+    )

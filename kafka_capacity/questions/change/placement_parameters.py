@@ -23,7 +23,7 @@ RackName = Annotated[str, Field(min_length=1, max_length=255)]
 Throttle = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 BrokerId = Annotated[int, Field(ge=0, le=2**31 - 1)]
 TopicName = Annotated[str, Field(min_length=1, max_length=249)]
-PartitionCount = Annotated[int, Field(ge=2, le=5_000)]
+PartitionCount = Annotated[int, Field(ge=2, le=5_000)]  # below the 10,000 additions that Kafka 4.4 takes in a request
 TopicPattern = Annotated[str, Field(min_length=1, max_length=255)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
 from kafka_capacity.kafka.cluster.assignment import replication_factors
@@ -50,6 +51,8 @@ def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dic
         return float(value) if np.isfinite(value) else None
 
     layouts = proposed_problems(brokers, replication_factors(snapshot.replicas), scenarios)
+    if raw.kafka_version is not None:
+        layouts += uncordoned_problems(brokers, snapshot.release, scenarios)
     # What is wrong with the cluster itself is judged with the plan's own limits and stands among its failures.
     sound = [one for one in basis.findings if one.code not in CLUSTER_CODES]
     return {

@@ -49,7 +49,7 @@ class GroupStatus(StrEnum):
 
 
 _NO_PAUSES = {"paused_partition_seconds": 0.0, "revoked": 0}
-_KEPT = ("protocol", "assignor", "is_static")
+_KEPT = ("protocol", "assignor", "is_static", "standby_replicas")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -190,8 +190,8 @@ def _best(ranked: Sequence[Row], rank: Callable[[Row], tuple[Any, ...]], today: 
 
 
 def changes(row: Row, today: Row | None) -> int:
-    """Count in how much of protocol, assignor and membership a scenario differs from today."""
-    return 0 if today is None else sum(row[name] != today[name] for name in _KEPT)
+    """Count in how much of protocol, assignor, membership and standbys a scenario differs from today."""
+    return 0 if today is None else sum(row.get(name) != today.get(name) for name in _KEPT)
 
 
 def excuses_of(row: Row) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, Row
 from kafka_capacity.questions.consumers.names import behaviour, event_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.questions.consumers.sentences import catch_up, endless
+from kafka_capacity.questions.consumers.sentences import catch_up, endless, is_streams
 from kafka_capacity.report.tables import Column, column
 from kafka_capacity.text import plural
 from kafka_capacity.text.partition_ranges import partition_ranges
@@ -206,6 +206,15 @@ EVENTS = (
     column("disk", "Read from disk", "bytes", _of("disk_read_bytes")),
 )
 """One row an event of a scenario: made of the group's choice, the scenario's row and a row of ``group_churn``."""
+_RESTORED = (
+    column("restored", "State restored", "bytes", _of("restored_bytes")),
+    column("restore", "Longest restore", "wait", _of("restore_seconds")),
+)
+
+
+def event_columns(group: GroupChoice) -> tuple[Column, ...]:
+    """Return the columns of a table of events: what is restored stands there for a streams group."""
+    return (*EVENTS, *_RESTORED) if is_streams(group) else EVENTS
 
 
 def _member_label(member: Row, _is_beside: bool) -> str:

@@ -118,7 +118,10 @@ def units_to_detail(inputs: GroupInputs, tables: Tables) -> list[GroupUnit]:
         for row in (choice.today, choice.focus):
             if row is not None:
                 variant = GroupVariant(
-                    protocol=GroupProtocol(row["protocol"]), assignor=row["assignor"], is_static=row["is_static"]
+                    protocol=GroupProtocol(row["protocol"]),
+                    assignor=row["assignor"],
+                    is_static=row["is_static"],
+                    standby_replicas=row["standby_replicas"],
                 )
                 unit = GroupUnit(
                     position=positions[choice.group_id], variant=variant, member_counts=(row["member_count"],)

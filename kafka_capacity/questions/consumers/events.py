@@ -155,6 +155,8 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         disk_read_bytes=_disk_reads(trace, facts, rate, peak, capacity.proven),
         duration_seconds=trace.end_seconds,
         is_settled=trace.is_settled,
+        restored_bytes=None if facts.streams is None else _finite(trace.restored_bytes),
+        restore_seconds=trace.restore_seconds if _is_restore_known(trace, facts, scenario) else None,
         curve=LagCurve(
             time_seconds=peak.time_seconds,
             lag_bytes=peak.lag_bytes if has_rates(facts) else np.full(len(peak.lag_bytes), np.nan),
@@ -162,6 +164,12 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
             paused_partitions=peak.paused_partitions,
         ),
     )
+
+
+def _is_restore_known(trace: EventTrace, facts: GroupFacts, scenario: GroupScenario) -> bool:
+    if facts.streams is None or not math.isfinite(trace.restored_bytes):
+        return False
+    return not trace.restored_bytes or scenario.settings.restore_bytes_per_second is not None
 
 
 def _loads_after(trace: EventTrace, rate: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ of them, so that they spread evenly whatever the groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kafka_capacity.hardware.plain import filled
@@ -51,6 +51,7 @@ class GroupGridRequest:
     broker_heap_bytes: float  # of a broker's Java process; what else it has of memory is page cache
     settings: GroupSettings
     seed: int
+    standby_replicas: int | None = None  # of streams groups, beside what each has; `None` means that alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ class GroupVariant:
     protocol: GroupProtocol
     assignor: str
     is_static: bool
+    standby_replicas: int | None = None  # of each stateful task of a streams group, `None` for any other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,12 @@ class GroupUnit:
 
 def todays_variant(facts: GroupFacts) -> GroupVariant:
     """Return the group as it is; a group counts as static when all its members are."""
-    return GroupVariant(protocol=facts.protocol, assignor=facts.assignor, is_static=facts.is_static)
+    return GroupVariant(
+        protocol=facts.protocol,
+        assignor=facts.assignor,
+        is_static=facts.is_static,
+        standby_replicas=None if facts.streams is None else facts.streams.standby_replicas,
+    )
 
 
 def has_known_assignor(facts: GroupFacts) -> bool:
@@ -82,8 +89,11 @@ def has_known_assignor(facts: GroupFacts) -> bool:
 
 
 def group_variants(facts: GroupFacts, request: GroupGridRequest) -> tuple[GroupVariant, ...]:
-    """List what to try a group with, today's own first where it is among them."""
+    """List what to try a group with, today's own first where it is among them; a streams group has one assignor."""
     today = todays_variant(facts)
+    if facts.streams is not None:
+        asked = today.standby_replicas if request.standby_replicas is None else request.standby_replicas
+        return tuple(dict.fromkeys((today, replace(today, standby_replicas=asked))))
     is_tried = (
         has_known_assignor(facts) and not request.assignors and today.protocol in (request.protocols or GroupProtocol)
     )
@@ -140,6 +150,7 @@ def group_scenario(
         protocol=variant.protocol,
         assignor=variant.assignor,
         is_static=variant.is_static,
+        standby_replicas=variant.standby_replicas,
     )
 
 
@@ -154,6 +165,7 @@ def scenario_id(group_id: str, variant: GroupVariant, member_count: int) -> str:
     """
     assignor = variant.assignor.replace("%", "%25").replace(".", "%2E")
     membership = "static" if variant.is_static else "dynamic"
+    membership += "" if variant.standby_replicas is None else f".standbys-{variant.standby_replicas}"
     return f"{group_id}.{member_count:03d}.{variant.protocol}-{assignor}.{membership}"
 
 

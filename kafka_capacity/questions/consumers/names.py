@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.kafka.rebalance.model import Event
+from kafka_capacity.text import plural
 
 _EVENTS = {
     Event.SCALE: ("Scaling, at once", "while its count changes at once"),
@@ -22,7 +23,7 @@ _BEHAVIOURS = {
     ("classic", "sticky"): "eager",
     ("classic", "cooperative-sticky"): "cooperative",
 }
-_PROTOCOLS = {"consumer": "KIP-848"}
+_PROTOCOLS = {"consumer": "KIP-848", "streams": "KIP-1071"}
 
 
 def event_name(event: str) -> str:
@@ -36,14 +37,19 @@ def event_phrase(event: str) -> str:
 
 
 def variant_name(row: Mapping[str, Any]) -> str:
-    """Name an assignor, with its protocol where that is not the classic one, and static membership.
+    """Name an assignor, with its protocol where that is not the classic one, static membership and standbys.
 
     >>> variant_name({"protocol": "classic", "assignor": "range", "is_static": True})
     'range, static'
     >>> variant_name({"protocol": "consumer", "assignor": "range", "is_static": False})
     'range (KIP-848)'
     """
-    return bare_name(row) + (", static" if row["is_static"] else "")
+    standbys = row.get("standby_replicas")
+    return (
+        bare_name(row)
+        + (", static" if row["is_static"] else "")
+        + (f", {plural(standbys, 'standby')}" if standbys else "")
+    )
 
 
 def bare_name(row: Mapping[str, Any]) -> str:

@@ -86,6 +86,9 @@ class GroupParameters(BaseModel):
         "What one member can process. Empty: the most that any member of the group has read in an hour. That is a "
         "lower bound, and a limit only where that member is itself behind."
     )
+    standby_replicas: int | None = _GROUPS.field(None, "Standbys of streams groups", "--standbys", ge=0, le=10)(
+        "num.standby.replicas to try with streams groups, beside what each has. Empty: that alone."
+    )
     partitions_factor: int = _GROUPS.field(2, "Growth of partitions (factor)", ge=2, le=100)(
         "By how much the event more-partitions multiplies partition counts."
     )
@@ -129,6 +132,12 @@ class GroupParameters(BaseModel):
     )
     slow_seconds: Seconds = _TIMEOUTS.field(_KAFKA.slow_seconds, "Time of a slow member (seconds)", "--slow-time")(
         "How long the slow member of the event slow-member takes over one batch."
+    )
+    restore_bytes_per_second: float | None = _TIMEOUTS.field(
+        None, "Restore rate (bytes per second)", "--restore-rate", gt=0.0, le=1e12, allow_inf_nan=False
+    )(
+        "How fast a member of a streams group restores state from changelogs before it runs a task that is new to its "
+        "process. Empty: not known, and pauses are without it."
     )
 
     @field_validator("group_assignors")

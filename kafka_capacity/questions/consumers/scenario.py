@@ -72,6 +72,10 @@ class EventOutcome:
     disk_read_bytes: float | None
     duration_seconds: float  # until the group has settled
     is_settled: bool  # False where the group did not come to rest
+    # state that members of a streams group restore before they go on; `None` for other groups, or for not known
+    restored_bytes: float | None = None
+    # how long the slowest of them takes at the rate that is given, which pauses and lag have in them; `None` the same
+    restore_seconds: float | None = None
     curve: LagCurve  # lag over time
 
 

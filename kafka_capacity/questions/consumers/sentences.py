@@ -87,6 +87,9 @@ def _switch_part(name: str, today: Row, recommended: Row, group: GroupChoice) ->
             (today["is_static"], recommended["is_static"]), ""
         )
         switch = f"switching {name} from {bare_name(today)} to {bare_name(recommended)}{membership}"
+    elif today.get("standby_replicas") != recommended.get("standby_replicas"):
+        now, then = (row["standby_replicas"] for row in (today, recommended))
+        switch = f"giving each task of {name} with state {plural(then, 'standby')} instead of {now:,}"
     else:
         switch = f"making the members of {name} {'static' if recommended['is_static'] else 'dynamic'}"
     before, after = (group.outcome(row, Event.ROLLING_RESTART) for row in (today, recommended))
@@ -150,6 +153,7 @@ def known_of(group: GroupChoice) -> tuple[str, ...]:
         _pause_sentence(group),
         *_count_sentences(group),
         *dict.fromkeys(_skew_sentence(row) for row in group.shown),
+        _state_sentence(group),
         _disk_sentence(group),
     ]
     return tuple(one for one in found if one)
@@ -257,6 +261,47 @@ def _skew_sentence(row: Row) -> str | None:
         f"{format_rate(row['busiest_member_bytes_per_second'])} at peak, the mean is "
         f"{format_rate(row['mean_member_bytes_per_second'])}."
     )
+
+
+def is_streams(group: GroupChoice) -> bool:
+    """Return whether a group is of Kafka Streams, so that what is called its partitions are its tasks."""
+    return group.facts is not None and group.facts.get("standby_replicas") is not None
+
+
+def part_of(group: GroupChoice) -> str:
+    """Name what members of a group share among themselves."""
+    return "task" if is_streams(group) else "partition"
+
+
+def _state_sentence(group: GroupChoice) -> str | None:
+    """Return what a streams group runs, what state it keeps, and the most that an event makes it restore."""
+    facts = group.facts
+    if facts is None or not is_streams(group):
+        return None
+    tasks, standbys, processes = (facts[key] for key in ("partition_count", "standby_replicas", "process_count"))
+    counted_processes = f"{processes:,} process{'' if processes == 1 else 'es'}"
+    size = "of a size that is not known" if facts["state_bytes"] is None else format_bytes(facts["state_bytes"])
+    sentence = (
+        f"Its {plural(tasks, 'task')} run in {counted_processes}, and more than {plural(tasks, 'member')} would leave "
+        "some without any"
+    )
+    if facts["state_bytes"] == 0:
+        return f"{sentence}; none keeps state."
+    sentence += f"; their state is {size}, with {plural(standbys, 'standby')} of each task that keeps any"
+    restoring = [
+        (outcome["restored_bytes"], outcome["event"], row, outcome["restore_seconds"])
+        for row in group.shown
+        for outcome in group.outcomes(row)
+        if outcome["restored_bytes"]
+    ]
+    if not restoring:
+        return f"{sentence}."
+    most, event, row, seconds = max(restoring, key=lambda one: one[:2])
+    how_long = "which takes longer than the pauses tell, since no rate of restoring is given"
+    if seconds is not None:
+        how_long = f"{format_duration(seconds)} for the slowest member, and pauses have that in them"
+    which = _which(group, row).capitalize()
+    return f"{sentence}. {which} {format_bytes(most)} are restored {event_phrase(event)}: {how_long}."
 
 
 def _disk_sentence(group: GroupChoice) -> str | None:

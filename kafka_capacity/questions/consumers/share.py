@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from kafka_capacity.inventory.group_facts import group_facts
+from kafka_capacity.kafka.rebalance.tasks import as_tasks
 from kafka_capacity.questions.consumers.decide import decide_tables
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.grid import has_known_assignor, wanted_groups
@@ -39,7 +40,7 @@ def find_groups(asked: PlanContext) -> FoundGroups:
     }
     wanted = frozenset(request.groups)
     return FoundGroups(
-        inputs=GroupInputs(groups=groups, request=request),
+        inputs=GroupInputs(groups=tuple(map(as_tasks, groups)), request=request),
         skipped=tuple(
             {"group_id": group_id, "reason": reasons[group_id]}
             for group_id in sorted(reasons)

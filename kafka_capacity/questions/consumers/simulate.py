@@ -8,6 +8,7 @@ import numpy as np
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.model import TopicPartitions
+from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
 from kafka_capacity.proposal.excuse import Excuse
@@ -37,12 +38,14 @@ SKEW_BITES_FROM = 2
 
 def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
     """Return whether a scenario is the group as it is."""
-    return (scenario.member_count, scenario.protocol, scenario.assignor, scenario.is_static) == (
-        len(facts.members),
-        facts.protocol,
-        facts.assignor,
-        facts.is_static,
-    )
+    standbys = None if facts.streams is None else facts.streams.standby_replicas
+    return (
+        scenario.member_count,
+        scenario.protocol,
+        scenario.assignor,
+        scenario.is_static,
+        scenario.standby_replicas,
+    ) == (len(facts.members), facts.protocol, facts.assignor, facts.is_static, standbys)
 
 
 def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: SmallestCounts | None = None) -> GroupResult:
@@ -70,7 +73,7 @@ def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: Smalles
         scenario=scenario,
         is_today=is_today(facts, scenario),
         excuses=_excuses(facts, scenario, metrics, events),
-        not_judged=_not_judged(facts, metrics),
+        not_judged=_not_judged(facts, metrics, events),
         metrics=metrics,
         smallest=smallest,
         events=events,
@@ -146,12 +149,17 @@ def _excuses(
     return tuple(found)
 
 
-def _not_judged(facts: GroupFacts, metrics: GroupMetrics) -> str | None:
+def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOutcome, ...]) -> str | None:
     """Return what must be known to call a scenario fitting, and is not."""
     if not has_rates(facts):
         return "what is produced to its partitions is not known: there is no rate history"
     if metrics.capacity_bytes_per_second is None:
         return "what a member can process is not known; give member_capacity_bytes_per_second"
+    if facts.streams is not None and any(outcome.restore_seconds is None for outcome in events):
+        is_size_known = all(outcome.restored_bytes is not None for outcome in events)
+        what = "how fast a member restores" if is_size_known else "how much it restores of"
+        remedy = "give restore_bytes_per_second" if is_size_known else "the inventory lacks changelogs"
+        return f"{what} state that moves is not known; {remedy}"
     return None
 
 
@@ -195,10 +203,11 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
         )
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
     if lag > scenario.lag_slo_seconds and not (math.isinf(lag) and _is_overloaded(metrics)):
+        part = "task" if scenario.protocol is GroupProtocol.STREAMS else "partition"
         far = "falls behind without bound" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
         found.append(
             Excuse(
-                reason=f"{when} at peak partition {outcome.lag_max_partition} {far}, and "
+                reason=f"{when} at peak {part} {outcome.lag_max_partition} {far}, and "
                 f"{format_duration(scenario.lag_slo_seconds)} is allowed",
                 constraint="lag_slo",
                 where=str(outcome.event),

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario, GroupSettings
+from kafka_capacity.kafka.rebalance.tasks import state_bytes
 from kafka_capacity.objects.tables import (
     Tables,
     cells_of,
@@ -42,7 +43,10 @@ _SCENARIO_ID = pa.field("scenario_id", pa.string(), nullable=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFactsRow:
-    """One row a group as it is today; rates are of all its partitions, ``unread_partitions`` have no reader."""
+    """One row a group as it is today; rates are of all its partitions, ``unread_partitions`` have no reader.
+
+    Of a streams group partitions are tasks, and topics subtopologies; the last three columns are null for any other.
+    """
 
     group_id: str
     protocol: str
@@ -59,6 +63,9 @@ class GroupFactsRow:
     is_record_size_known: bool
     estimated_capacity_bytes_per_second: float | None
     history_hours: int
+    standby_replicas: int | None
+    process_count: int | None
+    state_bytes: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +150,9 @@ def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
             mean_bytes_per_second=float(facts.mean_bytes_per_second.sum()),
             peak_bytes_per_second=float(facts.peak_bytes_per_second.sum()),
             start_lag_bytes=float(facts.start_lag_bytes.sum()),
+            standby_replicas=None if facts.streams is None else facts.streams.standby_replicas,
+            process_count=None if facts.streams is None else len({one.process_id for one in facts.members}),
+            state_bytes=None if facts.streams is None else float(state_bytes(facts).sum()),
         )
         for facts in sorted(groups, key=lambda facts: facts.group_id)
     ]

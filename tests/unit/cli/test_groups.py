@@ -13,6 +13,7 @@ from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import PlanRequest
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
+from tests.builders import GIB, cluster, topic
 
 GROUP = "app-stock-dashboards"
 QUICK = ("--group", GROUP, "--protocols", "classic", "--events", "scale,rolling-restart", "--static", "as-is")
@@ -111,6 +112,8 @@ OPTIONS = {
     "restart_seconds": ("--restart-time", 9, 9.0, None),
     "settle_seconds": ("--settle-time", 0, 0.0, None),
     "slow_seconds": ("--slow-time", 999, 999.0, None),
+    "standby_replicas": ("--standbys", 1, 1, "standby_replicas"),
+    "restore_bytes_per_second": ("--restore-rate", 1e7, 1e7, None),
     "seed": ("--seed", 5, 5, "seed"),
 }
 
@@ -181,3 +184,49 @@ def test_the_snapshot_is_given_once(run, clicks):
 
 def test_a_cluster_without_groups_is_none(run, snapshot):
     assert planned(run, snapshot)["groups"] == []
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    """A folder with a cluster that has one streams group: two threads, four tasks with 4 GiB of state each."""
+    folder = tmp_path_factory.mktemp("application")
+    parts = [{"subtopology": "0", "topics": ["orders"], "changelogs": ["app-changelog"]}]
+    members = [
+        {
+            "group_id": "app",
+            "member_id": f"m{i}",
+            "process_id": f"p{i}",
+            "assigned": [{"topic": "orders", "partition": 2 * i + place} for place in range(2)],
+        }
+        for i in range(2)
+    ]
+    group = {"group_id": "app", "state": "Stable", "group_type": "streams", "subtopologies": parts}
+    topics = (topic("orders", partitions=4, bytes_in=1e6), topic("app-changelog", partitions=4, size_bytes=4 * GIB))
+    write_snapshot_files(cluster(topics=topics, groups=[group], members=members), folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "verdict", "seconds"),
+    [((), "not-judged", None), (("--restore-rate", 2**26), "does-not-fit", 128.0)],
+)
+def test_a_streams_group_restores_its_state(run, application, arguments, verdict, seconds):
+    asked = ("--group", "app", "--events", "crash", "--member-capacity", 1e8, *arguments)
+    (group,) = planned(run, application, *asked)["groups"]
+    (event,) = group["scenarios"][0]["events"]
+
+    assert group["verdict"] == verdict
+    assert group["today"] == "app.002.streams-sticky.dynamic.standbys-0"
+    assert (event["moved"], event["restored_bytes"], event["restore_seconds"]) == (2, 8 * GIB, seconds)
+    assert any(sentence.startswith("Its 4 tasks run in 2 processes") for sentence in group["known"])
+
+
+def test_standbys_are_tried_beside_those_of_today(run, application):
+    asked = ("--group", "app", "--member-capacity", 1e8, "--restore-rate", 2**26, "--standbys", 1)
+    (group,) = planned(run, application, *asked)["groups"]
+
+    assert group["recommended"] == "app.002.streams-sticky.dynamic.standbys-1"
+    assert "giving each task of app with state 1 standby instead of 0" in group["advice"]
+    printed = run("groups", application, *asked).stdout
+    assert "app: 2 members, 4 tasks" in printed
+    assert "sticky (KIP-1071), 1 standby" in printed

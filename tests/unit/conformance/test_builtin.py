@@ -130,3 +130,20 @@ def test_load_stats_that_cannot_be_are_refused(sizes, ids, length, message):
 def test_a_batch_of_no_bytes_is_refused():
     with pytest.raises(RequestError, match=r"^sticky_batch_size must be at least 1, not 0$"):
         partitioner(0)
+
+
+def test_a_rack_aware_producer_stays_in_its_rack_while_somebody_leads_there():
+    sending = partitioner(10, 1, 1, 1, 1)
+    sending.rack, sending.topic = "a", TopicMetadata.of(4, leader_racks=["a", None, "b", "a"])
+
+    assert sending.partition(10) == 3
+    sending.topic = TopicMetadata.of(4, [1, 2], leader_racks=["a", None, "b", "a"])
+    assert [sending.partition(10) for _ in range(2)] == [3, 2]
+
+
+def test_queues_elsewhere_do_not_weigh_on_those_near():
+    assert load_stats([9, 3, 1], [10, 11, 12], is_near=[False, True, True]) == LoadStats(
+        ends=(1, 4), partition_ids=(11, 12)
+    )
+    assert load_stats([9, 3], [10, 11], is_near=[False, False]) == load_stats([9, 3], [10, 11])
+    assert load_stats([3, 3], [10, 11], is_near=[False, True]) is None

@@ -112,7 +112,7 @@ def test_groups_are_sorted_and_each_has_its_own():
             {"group_type": "streams"},
             [A],
             [],
-            "A group of type 'streams': its members do not share partitions as consumers do.",
+            "A streams group of which the inventory tells no subtopologies: its tasks are not known.",
         ),
         (
             {"protocol_type": "connect"},

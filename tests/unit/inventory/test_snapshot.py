@@ -81,6 +81,15 @@ def test_log_dirs_stand_in_for_an_unknown_capacity():
     assert capacity[2] == 4e12
 
 
+def test_a_broker_is_cordoned_where_all_its_log_dirs_are():
+    raw = two_topics()
+    dirs = [(1, "/a", True), (1, "/b", True), (2, "/a", True), (2, "/b", False), (3, "/a", True), (3, "/b", None)]
+    rows = [{"broker_id": broker, "path": path, "is_cordoned": cordoned} for broker, path, cordoned in dirs]
+    snapshot = build_snapshot(with_rows(raw, "log_dirs", rows))
+
+    assert snapshot.brokers.is_cordoned.tolist() == [True, False, False, False]
+
+
 def test_groups_come_with_members_and_lag():
     raw = cluster(
         groups=[

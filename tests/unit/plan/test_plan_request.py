@@ -81,6 +81,8 @@ GROUP_VALUES = {
     "restart_seconds": 40.0,
     "settle_seconds": 0.0,
     "slow_seconds": 900.0,
+    "standby_replicas": 1,
+    "restore_bytes_per_second": 5e7,
 }
 BROKER_CHANGES = {"removed_brokers": "removed", "replaced_brokers": "replaced", "rack_names": "rack_names"}
 DELIVERY = {

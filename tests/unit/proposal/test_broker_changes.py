@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.racks import changed_rack_problems, new_rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.release import KAFKA_4_4, KafkaRelease
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.grid import BrokerChanges, placement_grid
 from tests.unit.proposal.snapshots import observed
@@ -48,6 +50,24 @@ def test_what_replaces_a_broker_has_its_rack_and_hardware_and_is_not_fenced():
     assert after.racks[5] == "a"
     assert after.disk_capacity_bytes[5] == 40.0
     assert not after.is_fenced.any()
+
+
+def test_what_replaces_a_cordoned_broker_takes_replicas():
+    cordoned = replace(SIX, is_cordoned=np.isin(SIX.ids, [4, 5]))
+    after = changes(replaced={4: 14}).apply(cordoned)
+
+    assert after.ids[~after.takes_replicas].tolist() == [5]
+
+
+def test_brokers_that_are_emptied_and_not_cordoned_are_named():
+    scenarios = placement_grid(SIX, replace(REQUEST, broker_counts=(4,), placers=("fewest-bytes",)))
+    gone = sorted(set(SIX.ids.tolist()) - set(scenarios[0].target.ids.tolist()))
+    (problem,) = uncordoned_problems(SIX, KAFKA_4_4, scenarios)
+
+    assert (problem.code, problem.where) == ("not-cordoned", f"brokers {gone[0]}, {gone[1]}")
+    assert uncordoned_problems(SIX, KafkaRelease(4, 2), scenarios) == ()
+    assert uncordoned_problems(replace(SIX, is_cordoned=np.isin(SIX.ids, gone)), KAFKA_4_4, scenarios) == ()
+    assert uncordoned_problems(SIX, KAFKA_4_4, ()) == ()
 
 
 def test_two_racks_with_one_new_name_become_one():

@@ -82,7 +82,9 @@ def common_caveats(view: GroupsView) -> list[dict[str, str]]:
                 f"than the allowed lag of {format_duration(allowed)}: more members do not help, a shorter timeout does."
             )
             found[text] = _serious(text)
-        kind = "classic groups" if is_classic else "consumer-protocol groups"
+        kind = {"classic": "classic groups", "streams": "streams groups"}.get(
+            row["protocol"], "consumer-protocol groups"
+        )
         text = (
             f"Timeouts are those asked for, not read from clients: in {kind} heartbeats every "
             f"{format_duration(heartbeat)}, a session timeout of {format_duration(session)}."

@@ -7,12 +7,12 @@ from typing import Any
 
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of, why_not
 from kafka_capacity.questions.consumers.columns import (
-    EVENTS,
     GROUPS,
     MEMBERS,
     MEMBERS_AS_THEY_ARE,
     VARIANTS,
     columns_for,
+    event_columns,
 )
 from kafka_capacity.questions.consumers.section.view import GroupsView
 from kafka_capacity.questions.consumers.sentences import lag_now_sentence, sentence, short
@@ -85,13 +85,13 @@ def _variant_row(group: GroupChoice, row: Row) -> dict[str, Any]:
 
 def events_table(group: GroupChoice) -> dict[str, Any] | None:
     """Return what each event does, today and with what is recommended; ``None`` where none was simulated."""
-    rows = []
+    rows, columns = [], event_columns(group)
     for event in dict.fromkeys(event for row in group.shown for event in row["events"]):
         for row in group.shown:
             outcome = group.outcome(row, event)
             if outcome is not None and (outcome["rebalances"] or outcome["partition_pauses"]):
                 note = None if outcome["is_settled"] else "The group does not come to rest."
-                rows.append({**cells(EVENTS, group, row, outcome), NOTE: note})
+                rows.append({**cells(columns, group, row, outcome), NOTE: note})
     if not rows:
         return None
     disk = [row["disk"] for row in rows]
@@ -99,7 +99,7 @@ def events_table(group: GroupChoice) -> dict[str, Any] | None:
     left_out = (set() if any(disk) else {"disk"}) | ({"which"} if group.then is None else set())
     return table(
         f"What happens to {short(group.group_id)}, event by event",
-        [one for one in EVENTS if one.key not in left_out],
+        [one for one in columns if one.key not in left_out],
         rows,
         is_defined=False,
         note="Events that stop nobody are left out." + (" Catching up reads nothing from disk." if has_none else ""),

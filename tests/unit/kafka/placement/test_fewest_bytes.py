@@ -26,6 +26,18 @@ def test_more_replicas_than_usable_brokers_are_refused_with_the_topic():
     assert refused.value.kafka_type == "org.apache.kafka.common.errors.InvalidReplicationFactorException"
 
 
+def test_a_cordoned_broker_keeps_what_it_has_and_gets_nothing():
+    target = Brokers.of([1, 2, 3, 4], is_cordoned=[False, True, False, False])
+    rows = {"orders": [[1, 2, 5], [5, 3, 1], [3, 1, 5], [5, 3, 2]]}
+    placed = FEWEST.place(problem(rows, target))
+
+    assert [2 in row for row in placed.tolist()] == [True, False, False, True]
+    three = Brokers.of([1, 2, 3], is_cordoned=[False, True, False])
+    assert FEWEST.place(problem({"orders": [[1, 2, 3]]}, three)).tolist() == [[1, 2, 3]]
+    with pytest.raises(PlacementError, match="replication factor 3"):
+        FEWEST.place(problem({"orders": [[1, 3, 5]]}, three))
+
+
 def test_a_new_replica_takes_the_place_of_the_one_it_stands_for():
     rows = {"orders": [[1, 2, 3], [2, 3, 1], [3, 1, 2]]}
 

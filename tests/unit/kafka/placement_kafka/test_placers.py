@@ -116,6 +116,17 @@ def test_striped_knows_fenced_brokers_and_generate_does_not():
     assert set(placer("generate").place(asked).ravel().tolist()) == {0, 1}
 
 
+def test_to_striped_a_cordoned_broker_does_not_exist():
+    brokers, racks = [0, 1, 2, 3, 4], ["a", "b", "b", "a", "c"]
+    cordoned = Brokers.of(brokers, racks, is_cordoned=[broker == 4 for broker in brokers])
+    rows = {"audit": [[0]] * 7, "orders": [[0]] * 40}
+
+    assert np.array_equal(
+        placer("striped").place(problem(rows, cordoned, factors=[2] * 47)),
+        placer("striped").place(problem(rows, Brokers.of(brokers[:4], racks[:4]), factors=[2] * 47)),
+    )
+
+
 def test_generate_honours_another_factor():
     placed = placer("generate").place(problem({"orders": [[0]] * 4}, range(4), factors=[3] * 4))
 

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4
 from kafka_capacity.kafka.reassignment.problem import Order
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.waves import plan_waves
@@ -138,6 +139,12 @@ def test_hottest_first_and_smallest_first_do_as_they_say():
             "1 partition (orders-0): the broker to go to is fenced, and nothing gets in sync there",
         ),
         (
+            {"brokers": Brokers.of([1, 2, 3], is_cordoned=[False, False, True])},
+            "cordoned",
+            "1 partition (orders-0): all log directories of the broker to go to are cordoned; uncordon one, or leave "
+            "the broker out",
+        ),
+        (
             {"leader": [-1], "in_sync": [[False, False]]},
             "leader",
             "1 partition (orders-0): there is no leader to copy from",
@@ -162,6 +169,15 @@ def test_what_kafka_would_not_complete_is_refused(given, constraint, reason):
 
     assert schedule.waves == ()
     assert [(each.constraint, each.reason) for each in schedule.refusals] == [(constraint, reason)]
+
+
+@pytest.mark.parametrize(("release", "is_refused"), [(KAFKA_4_3, False), (KAFKA_4_4, True)])
+def test_from_4_4_on_no_list_may_name_a_cordoned_broker(release, is_refused):
+    problem = move_problem_of([[1, 2]], [[1, 3]], brokers=Brokers.of([1, 2, 3], is_cordoned=[True, False, False]))
+    schedule = plan_waves(dataclasses.replace(problem, release=release))
+
+    assert [each.constraint for each in schedule.refusals] == ["cordoned"] * is_refused
+    assert bool(schedule.waves) is not is_refused
 
 
 def test_smaller_factors_first_and_new_orders_last():

@@ -1,0 +1,89 @@
+"""Streams groups of an inventory: their tasks, their state, and how the doctor sees them."""
+
+import dataclasses
+
+from kafka_capacity.health.check import check_health
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.inventory.group_facts import group_facts
+from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.kafka.cluster.release import KAFKA_4_4
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.tasks import as_tasks
+from tests.builders import GIB, cluster, topic
+from tests.unit.inventory.inventories_with_groups import found, group, member
+
+PARTS = [
+    {"subtopology": "1", "topics": ["app-repartition"], "changelogs": ["app-store-changelog"]},
+    {"subtopology": "0", "topics": ["orders"], "changelogs": []},
+]
+TOPICS = (
+    topic("app-repartition", partitions=2),
+    topic("app-store-changelog", partitions=2, size_bytes=6 * GIB),
+    topic("orders", partitions=4, bytes_in=1000.0),
+)
+
+
+def streams_group(**changes):
+    return group(group_type="Streams", protocol_type="streams", assignor=None) | {"subtopologies": PARTS} | changes
+
+
+def thread(number, *assigned, standby=()):
+    tasks = [{"subtopology": name, "partition": partition} for name, partition in standby]
+    return member(f"m{number}", *assigned, subscribed=None, process_id=f"p{number}", standby_tasks=tasks)
+
+
+def test_a_streams_group_comes_with_its_tasks_and_their_state():
+    members = [
+        thread(0, ("orders", 0), ("orders", 1), ("app-repartition", 1), standby=[("1", 0)]),
+        thread(1, ("orders", 2), ("orders", 3), ("app-repartition", 0), standby=[("1", 1)]),
+    ]
+    (facts,) = found(topics=TOPICS, groups=[streams_group(num_standby_replicas=1)], members=members).facts
+
+    assert (facts.protocol, facts.assignor, facts.members[0].process_id) == (GroupProtocol.STREAMS, "sticky", "p0")
+    assert facts.streams.sources == {"0": ("orders",), "1": ("app-repartition",)}
+    assert facts.streams.state_bytes == {"1": (6 * GIB, 6 * GIB)}
+    assert facts.streams.standby_replicas == 1
+    assert facts.members[1].standby == (("1", 1),)
+    assert as_tasks(facts).owner.tolist() == [0, 0, 1, 1, 1, 0]
+
+
+def test_the_release_of_the_brokers_decides():
+    raw = cluster(topics=TOPICS, groups=[streams_group()], members=[thread(0)])
+    raw = dataclasses.replace(raw, kafka_version="4.4.0")
+    (facts,) = group_facts(raw, build_snapshot(raw)).facts
+
+    assert facts.streams.release == KAFKA_4_4
+
+
+def test_a_changelog_that_is_not_there_leaves_the_state_open():
+    (facts,) = found(topics=TOPICS[::2], groups=[streams_group()], members=[thread(0)]).facts
+
+    assert facts.streams.state_bytes == {"1": ()}
+
+
+def test_without_subtopologies_or_members_nothing_is_simulated():
+    for changes, members, reason in (
+        ({"subtopologies": None}, [thread(0)], "A streams group of which the inventory tells no subtopologies: "),
+        ({}, [], "It has no members, "),
+    ):
+        answer = found(topics=TOPICS, groups=[streams_group(**changes)], members=members)
+        assert not answer.facts
+        assert answer.skipped[0].reason.startswith(reason)
+
+
+def problems(members, **changes):
+    raw = cluster(topics=TOPICS, groups=[streams_group(**changes)], members=[thread(i) for i in range(members)])
+    snapshot = build_snapshot(raw)
+    view = ClusterView.of(snapshot, PartitionLoad.unknown(len(snapshot.partitions)))
+    return [one for one in check_health(view) if one.code == "streams-idle-members"]
+
+
+def test_more_members_than_tasks_are_named():
+    (problem,) = problems(7)
+
+    assert problem.message == "streams group g has 7 members for 6 tasks: 1 of them get nothing to do"
+    assert problem.remedy == "run 6 threads at most, or give the topics more partitions"
+    assert problems(6) == []
+    assert problems(8, num_standby_replicas=1) == []
+    assert "6 tasks and 2 standbys" in problems(9, num_standby_replicas=1)[0].message
