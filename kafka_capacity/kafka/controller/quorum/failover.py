@@ -62,9 +62,10 @@ def failovers(
     Raises:
         RequestError: a number is out of its range, too few voters are left for a leader to fail, or no leader stays.
     """
-    around, spare = around or Environment(), tolerated_losses(voters)
+    around = around or Environment()
     if not 1 <= voters <= MAX_VOTERS or runs < 1:
         raise RequestError(f"voters must be from 1 to {MAX_VOTERS} and runs at least 1, not {voters} and {runs}")
+    spare = tolerated_losses(voters)
     for loss in losses:
         if not 0 <= loss.lost_before <= spare:
             raise RequestError(
@@ -82,6 +83,13 @@ def failovers(
         for loss, failover in _fail_each(simulation, losses, Random(f"{seed}/{run}")):
             found[loss].append(failover)
     return found
+
+
+def _spare(failure: FailureKind, voters: int) -> int:
+    """Return how many may be lost so that a leader follows, the active one among them."""
+    if failure is FailureKind.REMOVED:  # of which the others need nothing
+        return 1 + tolerated_losses(voters - 1) if voters > 1 else 0
+    return tolerated_losses(voters)
 
 
 def _fail_each(
@@ -124,7 +132,7 @@ def _settled(simulation: QuorumSimulation, random: Random) -> int:
 def _fail(simulation: QuorumSimulation, loss: ControllerLoss, leader: int) -> Failover:
     epoch, start = simulation.replicas[leader].epoch, simulation.now
     simulation.rpcs.clear()
-    if loss.lost_before >= tolerated_losses(len(simulation.voters)):
+    if loss.lost_before >= _spare(loss.failure, len(simulation.voters)):
         return Failover(inf, inf, 0, {})
     simulation.fail(leader, loss.failure)
     leaderless = inf

@@ -1,7 +1,7 @@
 """What a replica does: when it is asked, when it is answered, and when its time has come (``KafkaRaftClient``, 4.3.1).
 
-Not modelled: UpdateRaftVoter, AddRaftVoter and RemoveRaftVoter (the voters stay as they are), and FetchSnapshot (the
-log is never cut at its start).
+Not modelled: UpdateRaftVoter, AddRaftVoter and RemoveRaftVoter (the voters stay as they are, or change at once), and
+FetchSnapshot (the log is never cut at its start).
 """
 
 from __future__ import annotations
@@ -241,12 +241,13 @@ def _deadline(replica: Replica) -> float:
 
 
 def _poll_unattached(replica: Replica, now: float) -> float:
-    if _deadline(replica) <= now:
+    if replica.is_voter and _deadline(replica) <= now:
         replica.become_prospective(now)
         return now
     if replica.shutdown_at < inf:
         return replica.shutdown_at
-    return min(_look_for_leader(replica, now), replica.deadline)
+    wake = _look_for_leader(replica, now)
+    return min(wake, replica.deadline) if replica.is_voter else wake
 
 
 def _poll_nominee(replica: Replica, now: float) -> float:

@@ -121,10 +121,7 @@ class Replica:
 
     def __init__(self, node_id: int, voters: Sequence[int], timeouts: QuorumTimeouts, random: Random) -> None:
         self.node_id = node_id
-        self.voters = tuple(voters)
-        self.others = tuple(voter for voter in voters if voter != node_id)
-        self.majority = majority(len(voters))
-        self.is_voter = node_id in self.voters
+        self.vote_among(voters)
         self.timeouts = timeouts
         self.random = random
         self.connections = Connections(timeouts)
@@ -139,6 +136,13 @@ class Replica:
         self.unacknowledged: set[int] = set()
         self._correlation = 0
         self.start(0.0)
+
+    def vote_among(self, voters: Sequence[int]) -> None:
+        """Go by these voters from now on."""
+        self.voters = tuple(voters)
+        self.others = tuple(voter for voter in voters if voter != self.node_id)
+        self.majority = majority(len(voters))
+        self.is_voter = self.node_id in self.voters
 
     def start(self, now: float) -> None:
         """Begin with nothing but what is durable, as after a crash."""

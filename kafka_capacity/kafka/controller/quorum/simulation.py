@@ -33,6 +33,8 @@ class FailureKind(StrEnum):
 
     SHUT_DOWN = "shut down"  # it ends in an orderly way, after it has resigned
 
+    REMOVED = "removed"  # it votes no more, and resigns once the others have committed that (`RemoveVoterHandler`)
+
 
 class Election(NamedTuple):
     """A replica that became leader: when, and of which epoch."""
@@ -105,8 +107,18 @@ class QuorumSimulation:
     # -- what goes wrong ---------------------------------------------------------------------------
 
     def fail(self, node_id: int, failure: FailureKind) -> None:
-        """End a replica that lives: at once, or in an orderly way, where a leader resigns and waits for a successor."""
+        """End a replica that lives: at once, or in an orderly way, where a leader resigns and waits for a successor.
+
+        A leader that is removed resigns and lives on, as an observer.
+        """
         if node_id in self.down:
+            return
+        if failure is FailureKind.REMOVED:
+            self.voters = tuple(voter for voter in self.voters if voter != node_id)
+            self.replicas[node_id].become_resigned(self.now)
+            for replica in self.replicas.values():
+                replica.vote_among(self.voters)
+            self.step(node_id)
             return
         if failure is FailureKind.SHUT_DOWN:
             self.replicas[node_id].shutdown_at = self.now + SHUTDOWN_SECONDS

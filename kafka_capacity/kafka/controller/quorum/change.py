@@ -1,0 +1,105 @@
+"""A change of the voters, one at a time (KIP-853), and what may fail meanwhile.
+
+The active controller writes the new voters to its log and goes by them from then on, before they are committed; a
+replica that has not read them yet goes by the old ones. So what a step tolerates is what both sets of voters do. A
+voter that joins has caught up before, as an observer.
+
+>>> [(step.does, step.node_id, step.majority, step.tolerated) for step in voter_steps((1, 2, 3), (1, 2, 4))]
+[('add', 4, 3, 1), ('remove', 3, 2, 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Literal
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, Voter, majority
+
+Does = Literal["add", "remove"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterStep:
+    """One voter that joins or leaves."""
+
+    does: Does  # what happens to it
+    node_id: int  # its id
+    before: tuple[int, ...]  # the voters until then
+    after: tuple[int, ...]  # the voters from then on
+    majority: int  # how many of the latter must live
+    # how many more voters, any of both sets, may be lost while the step goes on; negative where there is no majority
+    tolerated: int
+
+
+def voter_steps(
+    today: Sequence[int],
+    wanted: Sequence[int],
+    *,
+    down: Collection[int] = (),
+    active: int | None = None,
+    renewed: Collection[int] = (),
+) -> tuple[VoterStep, ...]:
+    """Return the steps from the voters of today to those that are wanted: add one, remove one, and so on.
+
+    Adding first keeps as many voters as both sets have. Of those that leave, those that are down go first, since each
+    counts in the majority; the active controller goes last, so that there is one election.
+
+    Args:
+        today: node ids of the voters.
+        wanted: those that shall vote.
+        down: voters that do not live.
+        active: the active controller.
+        renewed: voters that stay, on another disk: an id votes once, so each is removed before it is added.
+
+    Raises:
+        RequestError: nobody shall vote, or there would be more than :data:`MAX_VOTERS` on the way.
+    """
+    joining = [("add", node_id) for node_id in wanted if node_id not in today]
+    leaving = sorted(
+        (("remove", node_id) for node_id in today if node_id not in wanted),
+        key=lambda step: (step[1] not in down, step[1] == active),
+    )
+    anew = [(does, node_id) for node_id in today if node_id in renewed for does in ("remove", "add")]
+    pairs = chain.from_iterable(zip_longest(joining, leaving))
+    steps = tuple(_applied([*anew, *(pair for pair in pairs if pair is not None)], tuple(today), {*down}, {*renewed}))
+    largest = max((len(step.after) for step in steps), default=0)
+    if not wanted or largest > MAX_VOTERS:
+        raise RequestError(f"from 1 to {MAX_VOTERS} controllers can vote, on the way too, not {largest}")
+    return steps
+
+
+def _applied(
+    changes: Sequence[tuple[str, int]], voters: tuple[int, ...], down: set[int], renewed: set[int]
+) -> Iterator[VoterStep]:
+    for does, node_id in changes:
+        before = voters
+        left = tuple(voter for voter in voters if voter != node_id)
+        spare = spare_voters(before, down)
+        voters, down = (left, down) if does == "remove" else ((*left, node_id), down - {node_id})
+        yield VoterStep(
+            does="add" if does == "add" else "remove",
+            node_id=node_id,
+            before=before,
+            after=voters,
+            majority=majority(len(voters)),
+            tolerated=min(spare, spare_voters(voters, down)),
+        )
+
+
+def spare_voters(voters: Collection[int], down: Collection[int] = ()) -> int:
+    """Return how many more voters may be lost; negative where too few live already."""
+    return sum(voter not in down for voter in voters) - majority(len(voters))
+
+
+def fatal_racks(step: VoterStep, voters: Sequence[Voter], down: Collection[int] = ()) -> tuple[str, ...]:
+    """Return the racks that may not be lost while a step goes on, by name; voters of both sets are among ``voters``."""
+    racks = sorted({voter.rack for voter in voters if voter.rack is not None})
+    inside = {rack: {voter.node_id for voter in voters if voter.rack == rack} for rack in racks}
+    return tuple(
+        rack
+        for rack in racks
+        if min(spare_voters(side, inside[rack] | {*down}) for side in (step.before, step.after)) < 0
+    )
