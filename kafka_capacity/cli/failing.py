@@ -28,7 +28,10 @@ from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
 from kafka_capacity.questions.failures.section.sentences import loss_sentences
 from kafka_capacity.questions.failures.section.view import placement_failures
+from kafka_capacity.questions.failures.section.voter_change import STEPS, change_sentences, runbook, step_rows
 from kafka_capacity.questions.failures.sets import rack_members
+from kafka_capacity.questions.failures.share import controllers_document
+from kafka_capacity.questions.failures.simulate import simulate_failovers
 from kafka_capacity.questions.failures.tables import failure_tables
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, column
@@ -59,7 +62,7 @@ def lose_brokers(
     snapshot: str, given: Mapping[str, Any], racks: Sequence[str], begin: Steps, *, has_pairs: bool, max_rows: int
 ) -> Found:
     """Read and lose; ``racks`` are further sets, ``a,b`` each, beside which every pair may be lost."""
-    begin("reading the snapshot", steps=3)
+    begin("reading the snapshot", steps=4 if given.get("wanted_controllers") else 3)
     # Sets are read where the brokers are known.
     asked = ask_snapshot(snapshot, {name: value for name, value in given.items() if name != "failure_sets"})
     request = asked.parameters
@@ -79,13 +82,17 @@ def lose_brokers(
     begin("losing brokers")
     with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)
-    basis = asked.basis
+    basis, controllers = asked.basis, controllers_document(inputs.request.controllers)
+    steps = []
+    if controllers is not None and "change" in controllers:
+        begin("electing controllers")
+        steps = step_rows(controllers["change"], simulate_failovers(inputs).to_pylist())
     return Found(
         of=basis.snapshot,
         answer=lambda: _answer(result),
         hint="" if sets else "--brokers ID,…, for each topic that their loss together concerns",
-        document=lambda: _document(result, basis.snapshot),
-        show=lambda: _print(result, basis, max_rows),
+        document=lambda: {**_document(result, basis.snapshot), "controllers": controllers},
+        show=lambda: _print(result, basis, max_rows, controllers or {}, steps),
     )
 
 
@@ -150,7 +157,13 @@ def _answer(result: FailureResult) -> str:
     return " ".join([f"today {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR.", *said])
 
 
-def _print(result: FailureResult, basis: Basis, max_rows: int) -> None:
+def _print(
+    result: FailureResult,
+    basis: Basis,
+    max_rows: int,
+    controllers: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+) -> None:
     """Print a table for each kind of set, the worst sets first, then everything about those that were named."""
     order, rows = result.worst_first().tolist(), failure_tables(result)["failures"].to_pylist()
     for kind, title in _TITLES.items():
@@ -163,7 +176,18 @@ def _print(result: FailureResult, basis: Basis, max_rows: int) -> None:
     for number in order:
         if result.sets[number].kind is SetKind.GIVEN:
             _print_details(result, basis.snapshot, number)
+    _print_change(controllers, steps)
     print_lines(_notes(result, basis))
+
+
+def _print_change(controllers: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> None:
+    """Print the steps to the controllers that are wanted, and their commands."""
+    if "change" not in controllers:
+        return
+    print_lines(change_sentences(controllers))
+    if steps:
+        print_rows("controllers, one at a time", STEPS, [cells(STEPS, row) for row in steps])
+        print_lines([line for one in runbook(controllers["change"]) for line in (f"{one['does']}:", *one["commands"])])
 
 
 def _print_details(result: FailureResult, snapshot: Snapshot, number: int) -> None:

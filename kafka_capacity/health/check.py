@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.controllers import check_controllers
+from kafka_capacity.health.controllers import check_controllers, check_quorum
 from kafka_capacity.health.groups import check_groups
 from kafka_capacity.health.now import check_lags, check_now
 from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Problem, Problems
@@ -31,6 +31,7 @@ def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Proble
             *check_settings(view),
             *check_racks(view),
             *check_controllers(view.voters),
+            *check_quorum(view.quorum),
         ]
     )
 

@@ -18,7 +18,7 @@ from kafka_capacity.health.problem import Problem, Severity, counted
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
-from kafka_capacity.kafka.controller.quorum.voters import Voter
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.text.wording import few_names, shown_rate
 
 _MAX_NAMES = 5
@@ -50,6 +50,7 @@ class ClusterView:
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack
     lags: Lags | None = None  # how far groups are behind
     voters: Sequence[Voter] = ()  # of the metadata quorum, where they are known
+    quorum: Quorum = field(default_factory=Quorum)  # what an inventory tells of them
     rack_losses: Sequence[RackLoss] = ()  # what the loss of each rack would do, where that was evaluated
 
     @classmethod

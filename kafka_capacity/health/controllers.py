@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from kafka_capacity.health.cluster_view import some_names
 from kafka_capacity.health.problem import Code, Problem, Severity
-from kafka_capacity.kafka.controller.quorum.voters import Voter, majority, tolerated_losses
+from kafka_capacity.kafka.controller.quorum.change import spare_voters
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter, majority, tolerated_losses
 
 
 def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
@@ -65,3 +66,97 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
             ),
             remedy="name the racks of all voters, such as 1:a",
         )
+
+
+def check_quorum(quorum: Quorum) -> Iterator[Problem]:
+    """Look at what an inventory tells of voters and observers; where it tells nothing, nothing is said."""
+    yield from _check_down(quorum)
+    behind = [one for one in quorum.observers if one.is_behind and one.node_id not in quorum.renewed]
+    if behind:
+        yield Problem(
+            severity=Severity.WARNING,
+            code=Code.OBSERVER_BEHIND,
+            where=_controllers(behind),
+            message=(
+                f"{_controllers(behind)} {'observes' if len(behind) == 1 else 'observe'} the metadata log, up to "
+                f"{max(one.lag_records or 0 for one in behind):,} records behind: Kafka makes a voter of whoever has "
+                "fetched within an hour, and a majority that needs it waits until it has caught up"
+            ),
+            remedy="add it once describe --replication shows a lag of 0",
+        )
+    yield from _check_returns(quorum)
+    if quorum.kraft_version == 0:
+        yield Problem(
+            severity=Severity.INFO,
+            code=Code.STATIC_QUORUM,
+            where="kraft.version",
+            message=(
+                "kraft.version is 0: the voters are those that controller.quorum.voters names on every node, and none "
+                "can be added, removed or moved to another disk while the cluster runs"
+            ),
+            remedy="from Kafka 4.1 on, upgrade the feature: kafka-features.sh upgrade --feature kraft.version=1",
+        )
+
+
+def _check_down(quorum: Quorum) -> Iterator[Problem]:
+    spare = spare_voters([one.node_id for one in quorum.voters], quorum.down)
+    left = f"{spare} more may be lost" if spare > 0 else "no more may be lost" if spare == 0 else "no majority is left"
+    renewed = [one for one in quorum.voters if one.node_id in quorum.renewed]
+    silent = [one for one in quorum.voters if one.node_id in quorum.down - quorum.renewed]
+    if renewed:
+        one = len(renewed) == 1
+        yield Problem(
+            severity=Severity.SERIOUS,
+            code=Code.VOTER_RENEWED,
+            where=_controllers(renewed),
+            message=(
+                f"{_controllers(renewed)} {'has' if one else 'have'} another disk than the one that votes, and only "
+                f"{'observes' if one else 'observe'}: {'it counts' if one else 'they count'} in the majority and "
+                f"cannot vote; {left}"
+            ),
+            remedy="remove it by the id of its old directory, then add it again",
+        )
+    if silent:
+        yield Problem(
+            severity=Severity.SERIOUS,
+            code=Code.VOTERS_BEHIND,
+            where=_controllers(silent),
+            message=(
+                f"{_controllers(silent)} of {len(quorum.voters)} voters {'is' if len(silent) == 1 else 'are'} down or "
+                f"behind: {left}"
+            ),
+            remedy="bring it back, or replace it by a controller that has caught up",
+        )
+
+
+def _check_returns(quorum: Quorum) -> Iterator[Problem]:
+    """Look for controllers that vote no more, or not yet, and will by themselves."""
+    if not quorum.kraft_version:
+        return
+    voting = {one.node_id for one in quorum.voters}
+    for name, then, remedy, found in (
+        (
+            "controller.quorum.voters names",
+            "a node that starts with an empty directory goes by that list and may elect with it",
+            "take controller.quorum.voters away, and name those that vote in controller.quorum.bootstrap.servers",
+            [one for one in quorum.replicas if one.is_named and one.node_id not in voting],
+        ),
+        (
+            "controller.quorum.auto.join.enable is true on",
+            "as soon as it runs it makes itself a voter again",
+            "set it to false there before its vote is removed, or stop it first, which costs one that may be lost",
+            [one for one in quorum.replicas if one.auto_joins and one.node_id not in voting],
+        ),
+    ):
+        if found:
+            yield Problem(
+                severity=Severity.WARNING,
+                code=Code.REMOVED_VOTER_RETURNS,
+                where=_controllers(found),
+                message=f"{name} {_controllers(found)}, which {'does' if len(found) == 1 else 'do'} not vote: {then}",
+                remedy=remedy,
+            )
+
+
+def _controllers(found: Sequence[QuorumReplica]) -> str:
+    return f"controller{'' if len(found) == 1 else 's'} {some_names(one.node_id for one in found)}"

@@ -202,6 +202,11 @@ class Code(StrEnum):
     EVEN_CONTROLLERS = "even-controllers"
     CONTROLLERS_SHARE_RACK = "controllers-share-rack"
     CONTROLLERS_WITHOUT_RACK = "controllers-without-rack"
+    VOTER_RENEWED = "voter-on-another-disk"
+    VOTERS_BEHIND = "voters-behind"
+    OBSERVER_BEHIND = "observer-behind"
+    REMOVED_VOTER_RETURNS = "removed-voter-returns"
+    STATIC_QUORUM = "static-quorum"
 
 
 RETIRED_CODES = frozenset(

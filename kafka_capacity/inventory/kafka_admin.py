@@ -3,7 +3,7 @@
 Everything is asked in batches: one request a broker for what lies on its disks, one for all topics, one for a
 thousand topics' configs. What cannot be known is null and has a remark or, for disks, an ``error``: a broker that is
 down takes nothing else with it. No rights are needed beyond DESCRIBE on the cluster, the topics and the groups, and
-DESCRIBE_CONFIGS on the topics.
+DESCRIBE_CONFIGS on the topics; with DESCRIBE_CONFIGS on the cluster it is known what brokers take for the voters.
 
 How much the brokers may store and how fast their network is, no broker tells; the sizes of their volumes stand in
 ``log_dirs`` (from Kafka 3.3 on), the rest is for other sources.
@@ -22,6 +22,7 @@ from kafka_capacity.health.problem import Problem, counted
 from kafka_capacity.inventory.kafka_admin_brokers import add_missing_brokers, read_brokers, read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
+from kafka_capacity.inventory.kafka_admin_quorum import read_quorum
 from kafka_capacity.inventory.kafka_admin_session import AdminSession, open_session
 from kafka_capacity.inventory.kafka_admin_topics import (
     read_topics,
@@ -65,6 +66,7 @@ def read_cluster(
 
 def _read_tables(session: AdminSession, remarks: list[Problem], say: Callable[[str], None]) -> dict[str, pa.Table]:
     brokers = read_brokers(session, remarks)
+    quorum = read_quorum(session, brokers)
     topics = read_topics(session, remarks)
     add_missing_brokers(brokers, replica_holders(topics), remarks)
     say(f"{counted(len(brokers), 'broker')}, {counted(len(topics), 'topic')}")
@@ -79,6 +81,7 @@ def _read_tables(session: AdminSession, remarks: list[Problem], say: Callable[[s
     say(f"{counted(len(groups), 'group')}, {counted(len(members), 'member')}, {counted(len(lags), 'lag')}")
     return {
         "brokers": _table("brokers", brokers),
+        "quorum_replicas": _table("quorum_replicas", quorum),
         "log_dirs": storage.log_dirs,
         "topics": topic_settings,
         "replicas": replicas,

@@ -6,10 +6,12 @@ session is open those lines are held back, whatever level the user's logging is 
 
 from __future__ import annotations
 
+import base64
 import logging
 import re
 import ssl
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -106,6 +108,12 @@ def explain(error: BaseException, connection: KafkaConnection) -> str:
         if secret is not None and secret.get_secret_value():
             text = text.replace(secret.get_secret_value(), "***")
     return text
+
+
+def kafka_uuid(answered: object) -> str | None:
+    """Spell an id as Kafka's own tools do; older clusters, and whoever has none, answer nothing or zero."""
+    number = uuid.UUID(str(answered)) if answered else None
+    return base64.urlsafe_b64encode(number.bytes).rstrip(b"=").decode() if number is not None and number.int else None
 
 
 class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # kafka-python has no types

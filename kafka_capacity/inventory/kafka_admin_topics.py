@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +11,7 @@ from kafka.errors import KafkaError, for_code
 
 from kafka_capacity.health.problem import Problem, counted, some, warning
 from kafka_capacity.inventory.kafka_admin_brokers import StoredReplica
-from kafka_capacity.inventory.kafka_admin_session import AdminSession
+from kafka_capacity.inventory.kafka_admin_session import AdminSession, kafka_uuid
 from kafka_capacity.inventory.tables import TABLES
 
 _COLUMN_OF_CONFIG = {
@@ -48,7 +46,11 @@ def topics_table(session: AdminSession, topics: Sequence[dict[str, Any]], remark
         message = f"what is set for {counted(len(blank), 'topic')} may not be read: {some(blank, len(blank))}"
         remarks.append(warning("topic_configs_unknown", "topics.retention_bytes", message))
     rows = [
-        {"topic": topic["name"], "topic_id": _topic_id(topic), "is_internal": bool(topic["is_internal"])}
+        {
+            "topic": topic["name"],
+            "topic_id": kafka_uuid(topic.get("topic_id")),
+            "is_internal": bool(topic["is_internal"]),
+        }
         | _typed(configs[topic["name"]])
         for topic in topics
     ]
@@ -121,11 +123,3 @@ def _typed(config: dict[str, Any]) -> dict[str, Any]:
         else:
             row[column] = int(value)
     return row
-
-
-def _topic_id(topic: dict[str, Any]) -> str | None:
-    """Spell the id as Kafka's own tools do; clusters before 2.8 have none."""
-    if not topic.get("topic_id"):
-        return None
-    number = uuid.UUID(str(topic["topic_id"]))
-    return base64.urlsafe_b64encode(number.bytes).rstrip(b"=").decode() if number.int else None

@@ -127,6 +127,22 @@ TABLES: dict[str, TableSpec] = {
             "out_bytes_per_second": _FLOAT32,
         },
     ),
+    "quorum_replicas": _table(
+        {"node_id": _INT32, "is_voter": _FLAG},
+        {
+            "directory_id": _TEXT,
+            "rack": _TEXT,
+            "host": _TEXT,
+            "port": _INT32,
+            "is_active": _FLAG,
+            "log_end_offset": _INT64,
+            "lag_records": _INT64,
+            "behind_seconds": _FLOAT64,
+            "is_named": _FLAG,
+            "auto_joins": _FLAG,
+            "kraft_version": _INT32,
+        },
+    ),
     "history": _table(
         {"topic": _TEXT, "day": _MOMENT},
         {"bytes_in_bytes_per_second": _FLOAT32, "bytes_out_bytes_per_second": _FLOAT32},
@@ -136,8 +152,11 @@ TABLES: dict[str, TableSpec] = {
 
 ``metrics`` has a row for each hour and partition, of the last weeks; ``broker_metrics`` one for each hour and broker:
 what it used of its processors, and what went through it at the same time (``out`` is what it sent to consumers and
-followers). ``history`` has one for each day and topic, of the last months or years: means over the day, which begins at
-midnight UTC. Topics that are gone may stay in it.
+followers). ``quorum_replicas`` has the voters and the observers of the metadata quorum, brokers among the latter: how
+far each is behind the active controller, whether ``controller.quorum.voters`` names it, whether it would make itself a
+voter (``controller.quorum.auto.join.enable``), and, in each row, the ``kraft.version`` of the cluster. ``history`` has
+one for each day and topic, of the last months or years: means over the day, which begins at midnight UTC. Topics that
+are gone may stay in it.
 
 Of a streams group ``subtopologies`` are what it runs, with the topics that each reads and those that keep the changes
 of its state; ``assigned`` are the partitions of a member's active tasks.

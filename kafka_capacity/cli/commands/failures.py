@@ -20,7 +20,8 @@ above what they can do, consumer groups that lose partitions or their coordinato
 everything that was lost onto empty disks under a throttle. docs/failures.md tells the model and its assumptions.
 
 With --lost-together or --racks it loses these sets only (and those of --losses), and prints the topics and groups that
-each of them affects. With --out it writes failures.json into DIR.
+each of them affects. With --wanted-controllers it prints the steps to these voters, what may fail meanwhile, and the
+commands. With --out it writes failures.json into DIR.
 
 Amounts are bytes, rates bytes per second, times seconds.
 """
@@ -34,6 +35,10 @@ Amounts are bytes, rates bytes per second, times seconds.
     "max_failure_sets",
     "election_rules",
     "throttle_bytes_per_second",
+    "controllers",
+    "wanted_controllers",
+    "controller_properties",
+    "failover_runs",
     "seed",
     version=3,
     text=_HELP,

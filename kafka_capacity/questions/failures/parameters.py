@@ -65,7 +65,13 @@ class FailureParameters(BaseModel):
         (), "Controllers", "--controllers", form={"metavar": "ID:RACK"}, max_length=MAX_VOTERS
     )(
         "The voters of the metadata quorum, node id and rack, one a line: 1:a. Without a rack the one of the broker "
-        "with that id counts. Empty: nothing is said of controllers."
+        "with that id counts. Empty: those of the inventory, if it has any, else nothing is said of controllers."
+    )
+    wanted_controllers: tuple[Controller, ...] = FAILURES_FORM.field(
+        (), "Controllers wanted", "--wanted-controllers", form={"metavar": "ID:RACK"}, max_length=MAX_VOTERS
+    )(
+        "All that shall vote, one a line: 1:a. The report then has the steps, one voter at a time, and what may fail "
+        "meanwhile. Empty: the voters stay."
     )
     controller_properties: dict[PropertyName, Milliseconds] = FAILURES_FORM.field(
         {},
@@ -99,7 +105,7 @@ class FailureParameters(BaseModel):
             _as_value(lambda text=text: lost_together(text))
         return value
 
-    @field_validator("controllers")
+    @field_validator("controllers", "wanted_controllers")
     @classmethod
     def _are_controllers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         _as_value(lambda: ControllerRequest.parse(value))
@@ -126,6 +132,7 @@ class FailureParameters(BaseModel):
             seed=seed,
             controllers=ControllerRequest(
                 voters=ControllerRequest.parse(self.controllers),
+                wanted=ControllerRequest.parse(self.wanted_controllers),
                 timeouts=timeouts_of(self.controller_properties),
                 up_ratio=self.controller_up_ratio,
                 rack_up_ratio=self.rack_up_ratio,

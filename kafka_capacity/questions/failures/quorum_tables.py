@@ -45,7 +45,8 @@ class VotersLost:
 class FailoverRow:
     """One row a way to lose the active controller and number of other voters that are gone already.
 
-    Seconds are those without a leader, and those until the next one can act; null for never.
+    Seconds are those without a leader, and those until the next one can act; null for never. ``voters`` are how many
+    there are before; null in plans of the version before, where they are those of today.
     """
 
     failure: str
@@ -62,13 +63,14 @@ class FailoverRow:
     split_vote_ratio: float
     rpcs_mean: float
     rpcs_max: int
+    voters: Int32 | None = None
 
 
 QUORUM, QUORUM_FAILOVERS = schema_of(VotersLost), schema_of(FailoverRow)
 
 QUORUM_TABLES: Tables = {
     "quorum": (QUORUM, ("position",)),
-    "quorum_failovers": (QUORUM_FAILOVERS, ("failure", "lost_before")),
+    "quorum_failovers": (QUORUM_FAILOVERS, ("failure", "lost_before", "voters")),
 }
 """By name: the schema of each table and what it is sorted by."""
 
@@ -79,11 +81,12 @@ HOST_LOST = FailureKind.VANISHED
 RUNS = "failover_runs"  # what executors give: one row a simulated failover, on the way to `quorum_failovers`
 
 
-def run_table(loss: ControllerLoss, first_run: int, found: Sequence[Failover]) -> pa.Table:
+def run_table(voters: int, loss: ControllerLoss, first_run: int, found: Sequence[Failover]) -> pa.Table:
     """Return one row a simulated failover."""
     count = len(found)
     return pa.table(
         {
+            "voters": pa.array([voters] * count, pa.int32()),
             "failure": pa.array([str(loss.failure)] * count, pa.string()),
             "lost_before": pa.array([loss.lost_before] * count, pa.int32()),
             "run": pa.array(range(first_run, first_run + count), pa.int64()),
@@ -100,12 +103,15 @@ def failover_table(bundles: Iterable[Mapping[str, pa.Table]]) -> pa.Table:
     parts = [bundle[RUNS] for bundle in bundles if RUNS in bundle]
     if not parts:
         return QUORUM_FAILOVERS.empty_table()
-    runs = pa.concat_tables(parts).sort_by([(name, "ascending") for name in ("failure", "lost_before", "run")])
-    keys = sorted({(row["failure"], row["lost_before"]) for row in runs.select(["failure", "lost_before"]).to_pylist()})
+    names = ["failure", "lost_before", "voters"]
+    runs = pa.concat_tables(parts).sort_by([(name, "ascending") for name in (*names, "run")])
+    keys = sorted({tuple(row[name] for name in names) for row in runs.select(names).to_pylist()})
     rows = []
-    for failure, lost_before in keys:
-        mine = runs.filter((pc.field("failure") == failure) & (pc.field("lost_before") == lost_before))
-        rows.append({"failure": failure, "lost_before": lost_before, **_distribution(mine)})
+    for key in keys:
+        mine = runs
+        for name, value in zip(names, key, strict=True):
+            mine = mine.filter(pc.field(name) == value)
+        rows.append({**dict(zip(names, key, strict=True)), **_distribution(mine)})
     return table_of_rows(QUORUM_FAILOVERS, rows)
 
 
@@ -131,7 +137,11 @@ def _distribution(runs: pa.Table) -> dict[str, Any]:
 
 def quorum_table(voters: Sequence[Voter], failovers: pa.Table) -> pa.Table:
     """Lose every set of voters, the small ones first; ``failovers`` are rows of ``quorum_failovers``."""
-    times = {row["lost_before"] + 1: row for row in failovers.to_pylist() if row["failure"] == str(HOST_LOST)}
+    times = {
+        row["lost_before"] + 1: row
+        for row in failovers.to_pylist()
+        if row["failure"] == str(HOST_LOST) and row["voters"] in (None, len(voters))
+    }
     ids = sorted(voter.node_id for voter in voters)
     subsets = [lost for size in range(1, len(ids) + 1) for lost in combinations(ids, size)]
     rows = [_loss(position, lost, voters, times) for position, lost in enumerate(subsets)]

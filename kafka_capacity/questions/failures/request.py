@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.kafka.controller.quorum.change import VoterStep, voter_steps
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.voters import LARGEST_NODE_ID, Voter
+from kafka_capacity.kafka.controller.quorum.voters import LARGEST_NODE_ID, Quorum, Voter
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
@@ -70,11 +71,30 @@ class ControllerRequest:
     """Who votes, and what is assumed of them."""
 
     voters: tuple[Voter, ...] = ()  # of the metadata quorum; none where they are not known
+    wanted: tuple[Voter, ...] = ()  # that shall vote; none where the voters stay
+    quorum: Quorum = field(default_factory=Quorum)  # what the inventory tells of them
     timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)  # theirs
     up_ratio: float = 0.999  # share of time that a voter is up while its rack is
     rack_up_ratio: float = 0.9999  # share of time that a rack is up
     runs: int = 100  # how often each way to lose the active controller is simulated
     seed: int = 0  # of these
+
+    @property
+    def steps(self) -> tuple[VoterStep, ...]:
+        """The steps to the voters that are wanted; none where they vote already, each with the disk that it has.
+
+        Raises:
+            RequestError: there would be too many voters on the way.
+        """
+        if not self.wanted:
+            return ()
+        return voter_steps(
+            [voter.node_id for voter in self.voters],
+            [voter.node_id for voter in self.wanted],
+            down=self.quorum.down,
+            active=self.quorum.active,
+            renewed=self.quorum.renewed.intersection(voter.node_id for voter in self.wanted),
+        )
 
     @staticmethod
     def parse(texts: Sequence[str]) -> tuple[Voter, ...]:

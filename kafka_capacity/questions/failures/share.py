@@ -8,9 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
+from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.inventory.sizing_workload import group_lags
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.controller.quorum.change import fatal_racks
+from kafka_capacity.kafka.controller.quorum.runbook import step_commands, upgrade_commands
 from kafka_capacity.kafka.controller.quorum.voters import (
+    Quorum,
     Voter,
     down_minutes_per_year,
     majority,
@@ -61,13 +67,12 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     throttle = parameters.throttle_bytes_per_second
     request = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
     request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
-    racks = dict(zip(snapshot.brokers.ids.tolist(), snapshot.brokers.racks, strict=True))
-    voters = tuple(_with_rack(voter, racks) for voter in request.controllers.voters)
+    controllers = _known(request.controllers, read_quorum(asked.basis.raw), snapshot.brokers)
     return FailureInputs(
         today=Baseline(snapshot=snapshot, load=load, traffic=asked.basis.traffic),
         placements=placements_to_lose(asked, handed),
         durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
-        request=dataclasses.replace(request, controllers=dataclasses.replace(request.controllers, voters=voters)),
+        request=dataclasses.replace(request, controllers=controllers),
         shape=handed.hardware.shape,
         costs=handed.hardware.costs,
         limits=handed.hardware.limits,
@@ -76,9 +81,28 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     )
 
 
-def _with_rack(voter: Voter, racks: Mapping[int, str | None]) -> Voter:
-    """Take the rack of the broker with that id where none was given: a node may be both."""
-    return voter if voter.rack is not None else dataclasses.replace(voter, rack=racks.get(voter.node_id))
+def _known(asked: ControllerRequest, quorum: Quorum, brokers: Brokers) -> ControllerRequest:
+    """Return a request with the voters of the inventory, where none are given, and with all racks that are known.
+
+    Raises:
+        RequestError: voters are wanted and those of today are not known, or there would be too many on the way.
+    """
+    # A node may be a broker too; one that is given twice has the rack that was written.
+    racks: dict[int, str | None] = dict(zip(brokers.ids.tolist(), brokers.racks, strict=True))
+    racks |= {one.node_id: one.rack for one in quorum.replicas if one.rack is not None}
+    given = asked.voters or tuple(Voter(node_id=one.node_id) for one in quorum.voters)
+    racks |= {voter.node_id: voter.rack for voter in (*given, *asked.wanted) if voter.rack is not None}
+    voters, wanted = (
+        tuple(Voter(node_id=voter.node_id, rack=racks.get(voter.node_id)) for voter in some)
+        for some in (given, asked.wanted)
+    )
+    if wanted and not voters:
+        raise RequestError(
+            "wanted_controllers: which controllers vote today is not known; name them in controllers, such as 1:a"
+        )
+    known = dataclasses.replace(asked, voters=voters, wanted=wanted, quorum=quorum)
+    _ = known.steps
+    return known
 
 
 def failures_document(
@@ -101,11 +125,12 @@ def failures_document(
             if placement_id in there
             for scenario in several
         },
-        "controllers": _controllers(request.controllers),
+        "controllers": controllers_document(request.controllers),
     }
 
 
-def _controllers(asked: ControllerRequest) -> dict[str, Any] | None:
+def controllers_document(asked: ControllerRequest) -> dict[str, Any] | None:
+    """Describe the voters, how much of the time there is a quorum, and the change that is wanted."""
     voters = asked.voters
     if not voters:
         return None
@@ -125,6 +150,29 @@ def _controllers(asked: ControllerRequest) -> dict[str, Any] | None:
         "timeouts": to_plain(asked.timeouts),
         "runs": asked.runs,
         "seed": asked.seed,
+        **({"change": _change(asked)} if asked.wanted else {}),
+    }
+
+
+def _change(asked: ControllerRequest) -> dict[str, Any]:
+    """Describe the steps to the voters that are wanted: what each tolerates, and its commands."""
+    racked = (*asked.voters, *asked.wanted)
+    return {
+        "kraft_version": asked.quorum.kraft_version,
+        "commands": list(upgrade_commands(asked.quorum)),
+        "steps": [
+            {
+                "does": step.does,
+                "node_id": step.node_id,
+                "is_active": step.does == "remove" and step.node_id == asked.quorum.active,
+                "voters": list(step.after),
+                "majority": step.majority,
+                "tolerated": step.tolerated,
+                "fatal_racks": list(fatal_racks(step, racked, asked.quorum.down)),
+                "commands": list(step_commands(step, asked.quorum)),
+            }
+            for step in asked.steps
+        ],
     }
 
 

@@ -36,7 +36,7 @@ from kafka_capacity.questions.failures import FailureResult, FailureScenario, Se
 from kafka_capacity.questions.failures.baseline import Baseline
 from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.tables import durability_tables
-from kafka_capacity.questions.failures.quorum_tables import RUNS, failover_table, quorum_table, run_table
+from kafka_capacity.questions.failures.quorum_tables import HOST_LOST, RUNS, failover_table, quorum_table, run_table
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
 from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_table, failure_tables, peaks_table
@@ -103,6 +103,7 @@ class FailureInputs:
             is_read_in_rack=self.is_read_in_rack,
             lags=self.lags if baseline is self.today else None,
             voters=self.request.controllers.voters,
+            quorum=self.request.controllers.quorum,
             rack_losses=result.rack_losses(),
         )
         return check_health(view, soundness)
@@ -121,6 +122,7 @@ class LossPiece:
 class FailoverPiece:
     """A piece of work: some runs of every way to lose the active controller, which start alike."""
 
+    voters: int  # how many there are before
     first_run: int
     runs: int
 
@@ -148,19 +150,28 @@ def failure_pieces(inputs: FailureInputs) -> list[Piece]:
     return [*_failovers(inputs.request.controllers), *losses]
 
 
+def simulate_failovers(inputs: FailureInputs) -> pa.Table:
+    """Return ``quorum_failovers`` alone, simulated here."""
+    return failover_table(piece_tables(inputs, piece) for piece in _failovers(inputs.request.controllers))
+
+
 def _failovers(asked: ControllerRequest) -> list[Piece]:
-    if not _losses(asked):
-        return []
     return [
-        FailoverPiece(first_run=first, runs=min(RUNS_AT_ONCE, asked.runs - first))
+        FailoverPiece(voters=voters, first_run=first, runs=min(RUNS_AT_ONCE, asked.runs - first))
+        for voters in sorted({len(asked.voters), *(len(step.after) for step in asked.steps)})
+        if _losses(asked, voters)
         for first in range(0, asked.runs, RUNS_AT_ONCE)
     ]
 
 
-def _losses(asked: ControllerRequest) -> list[ControllerLoss]:
-    """Return the losses of the active controller that leave a majority."""
-    most = tolerated_losses(len(asked.voters)) if asked.voters else 0
-    return [ControllerLoss(failure, lost) for lost in range(most) for failure in FailureKind]
+def _losses(asked: ControllerRequest, voters: int) -> list[ControllerLoss]:
+    """Return the losses of the active controller that leave a majority; on the way to other voters the first only."""
+    is_today = voters == len(asked.voters)
+    most = tolerated_losses(voters) if voters else 0
+    kinds = [kind for kind in FailureKind if kind is not FailureKind.REMOVED] if is_today else [HOST_LOST]
+    found = [ControllerLoss(failure, lost) for lost in range(most if is_today else min(1, most)) for failure in kinds]
+    is_left = any(step.does == "remove" and len(step.before) == voters for step in asked.steps)
+    return [*found, *([ControllerLoss(FailureKind.REMOVED)] if is_left else [])]
 
 
 def _split(request: FailureRequest, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
@@ -203,14 +214,14 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
 
 def _failover(asked: ControllerRequest, piece: FailoverPiece) -> pa.Table:
     found = failovers(
-        len(asked.voters),
-        _losses(asked),
+        piece.voters,
+        _losses(asked, piece.voters),
         runs=piece.runs,
         first_run=piece.first_run,
         seed=asked.seed,
         around=Environment(timeouts=asked.timeouts),
     )
-    return pa.concat_tables(run_table(loss, piece.first_run, several) for loss, several in found.items())
+    return pa.concat_tables(run_table(piece.voters, loss, piece.first_run, several) for loss, several in found.items())
 
 
 def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:

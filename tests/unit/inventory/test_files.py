@@ -181,7 +181,7 @@ def test_wrong_files_are_all_named_at_once(folder):
     (folder / "README.md").write_text("kept apart")
     assert fails(folder) == (
         "replica.json: is no table of a snapshot; known are brokers, log_dirs, topics, replicas, groups, "
-        "members, lags, metrics, broker_metrics, history\n"
+        "members, lags, metrics, broker_metrics, quorum_replicas, history\n"
         "topics.parquet: the table is given by topics.json too; remove one of the two\n"
         "brokers.parquet or .json is missing; every snapshot has the table 'brokers'"
     )

@@ -10,6 +10,7 @@ from kafka.errors import RequestTimedOutError
 
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
+from kafka_capacity.inventory.kafka_admin_quorum import read_quorum
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 
@@ -127,3 +128,65 @@ def test_logs_have_their_first_and_last_offsets_where_they_are_known(monkeypatch
         ("log_ends_unknown", "lags.log_end_offset", "the ends of 1 partition are not known: orders-3"),
         ("log_starts_unknown", "lags.log_start_offset", "the starts of 1 partition are not known: orders-2"),
     ]
+
+
+def described_quorum(*, now=1_000_000, kraft_version=1, config=None):
+    """Return what a quorum of 1 to 3, led by 2, answers; 3 has lost its disk, 4 and broker 9 observe."""
+
+    def replica(node_id, end, caught_up, directory=None):
+        times = {"last_fetch_timestamp": -1, "last_caught_up_timestamp": caught_up}
+        disk = f"00000000-0000-0000-0000-00000000000{directory or node_id}"
+        return {"replica_id": node_id, "replica_directory_id": disk, "log_end_offset": end, **times}
+
+    partition = {
+        "leader_id": 2,
+        "current_voters": [replica(1, 990, now - 1500), replica(2, 1000, now), replica(3, -1, -1)],
+        "observers": [replica(9, 1000, now), replica(4, 0, -1), replica(3, 1000, now, directory=7)],
+    }
+    listener = {"name": "CONTROLLER", "host": "c1", "port": 9093}
+    answer = {"topics": [{"partitions": [partition]}], "nodes": [{"node_id": 1, "listeners": [listener]}]}
+
+    def configs(resources, config_filter):
+        assert [resource.name for resource in resources] == ["9"]
+        return {"broker": {"9": {name: {"value": value} for name, value in (config or {}).items()}}}
+
+    features = {"finalized_features": {"metadata.version": (1, 27), "kraft.version": (1, kraft_version)}}
+    asked = session(
+        describe_metadata_quorum=lambda: answer, describe_features=lambda: features, describe_configs=configs
+    )
+    return read_quorum(asked, [{"broker_id": 9, "is_fenced": False}, {"broker_id": 8, "is_fenced": True}])
+
+
+def test_voters_and_observers_come_with_how_far_they_are_behind():
+    rows = described_quorum()
+    assert [(row["node_id"], row["is_voter"], row["is_active"]) for row in rows] == [
+        (1, True, False),
+        (2, True, True),
+        (3, False, False),
+        (3, True, False),
+        (4, False, False),
+        (9, False, False),
+    ]
+    first, active, renewed, lost, new, broker = rows
+    assert (first["lag_records"], first["behind_seconds"], first["host"], first["port"]) == (10, 1.5, "c1", 9093)
+    assert (active["lag_records"], active["behind_seconds"], active["directory_id"]) == (0, 0, "AAAAAAAAAAAAAAAAAAAAAg")
+    assert (lost["log_end_offset"], lost["lag_records"], lost["behind_seconds"]) == (None, None, None)
+    assert (new["lag_records"], new["behind_seconds"]) == (1000, None)
+    assert renewed["directory_id"] != lost["directory_id"]
+    assert {row["kraft_version"] for row in rows} == {1}
+    assert {row["is_named"] for row in rows} == {None}
+    assert broker["host"] is None
+
+
+def test_what_a_broker_takes_for_the_voters_is_set_against_those_that_vote():
+    rows = described_quorum(config={"controller.quorum.voters": "1@c1:9093,2@c2:9093,6@c6:9093"}, kraft_version=0)
+    named = {(row["node_id"], row["is_voter"]): row["is_named"] for row in rows}
+    assert [key for key, is_named in named.items() if is_named] == [(1, True), (2, True), (6, False)]
+    assert rows[0]["kraft_version"] == 0
+
+
+def test_a_cluster_that_does_not_tell_its_quorum_has_no_rows():
+    def refuse():
+        raise RequestTimedOutError
+
+    assert read_quorum(session(describe_metadata_quorum=refuse), []) == []

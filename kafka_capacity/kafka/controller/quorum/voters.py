@@ -25,6 +25,8 @@ from kafka_capacity.errors import RequestError
 
 MAX_VOTERS = 9  # more voters than anybody runs: every write waits for a majority of them
 
+LAGGING_SECONDS = 10.0  # a voter or observer that was not caught up for so long lags: five fetch timeouts
+
 LARGEST_NODE_ID = 2**31 - 1  # `node.id` is a Java int
 
 
@@ -34,6 +36,71 @@ class Voter:
 
     node_id: int  # its `node.id`
     rack: str | None = None  # what fails together, such as an availability zone; `None` where it is not known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumReplica:
+    """A voter or an observer, as the active controller describes it; ``None`` for what is not known."""
+
+    node_id: int  # its `node.id`
+    is_voter: bool  # whether it votes; else it observes
+    is_broker: bool = False  # whether there is a broker of that id
+    rack: str | None = None  # of the voter
+    directory_id: str | None = None  # of the directory that holds its log: an id votes with one only
+    endpoint: str | None = None  # host and port that controllers reach it at
+    is_active: bool = False  # whether it is the active controller
+    lag_records: int | None = None  # what it lacks of the active controller's log
+    behind_seconds: float | None = None  # since when it has not been caught up
+    is_named: bool | None = None  # whether `controller.quorum.voters` names it
+    auto_joins: bool | None = None  # whether it makes itself a voter (`controller.quorum.auto.join.enable`)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it has not been caught up for longer than anything ordinary takes, or never was."""
+        if self.behind_seconds is None:
+            return bool(self.lag_records)
+        return self.behind_seconds > LAGGING_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quorum:
+    """Who votes and who observes, where an inventory tells."""
+
+    replicas: tuple[QuorumReplica, ...] = ()  # by id, none where nothing is known
+    kraft_version: int | None = None  # 0 for voters that are configured, 1 for those that can be changed (KIP-853)
+
+    @property
+    def voters(self) -> tuple[QuorumReplica, ...]:
+        """Those that vote."""
+        return tuple(one for one in self.replicas if one.is_voter)
+
+    @property
+    def observers(self) -> tuple[QuorumReplica, ...]:
+        """Controllers that observe, as every broker does too; among them those that vote with another disk."""
+        return tuple(
+            one for one in self.replicas if not one.is_voter and (not one.is_broker or one.node_id in self._voting)
+        )
+
+    @property
+    def active(self) -> int | None:
+        """The active controller."""
+        return next((one.node_id for one in self.voters if one.is_active), None)
+
+    @property
+    def renewed(self) -> frozenset[int]:
+        """Voters that came back with another disk, and so observe: they vote under a directory that is gone."""
+        return frozenset(one.node_id for one in self.observers) & self._voting
+
+    @property
+    def down(self) -> frozenset[int]:
+        """Voters that do not help to commit: far behind, or not heard of by an active controller that tells."""
+        is_told = any(one.is_active and one.behind_seconds is not None for one in self.voters)
+        silent = (one.node_id for one in self.voters if one.is_behind or (is_told and one.behind_seconds is None))
+        return self.renewed | frozenset(silent)
+
+    @property
+    def _voting(self) -> frozenset[int]:
+        return frozenset(one.node_id for one in self.voters)
 
 
 def majority(voters: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kafka_capacity.questions.failures.section.view import FailuresView, Row
+from kafka_capacity.questions.failures.section.voter_change import moment, voter_change
 from kafka_capacity.report.tables import cells, column, table
 from kafka_capacity.text import NOTHING, format_duration, plural
 
@@ -18,29 +19,22 @@ _WAYS = {
 }
 
 
-def _moment(seconds: float | None) -> str:
-    """Write a time of an election, which may be milliseconds."""
-    if seconds is None:
-        return "never"
-    return f"{1000 * seconds:,.0f} ms" if seconds < 1.0 else f"{seconds:,.1f} s"
-
-
 def _verdict(row: Row) -> str:
     if not row["has_majority"]:
         return "▲ no majority: no election, no change of metadata"
     chance = f"{100 * row['active_lost_ratio']:.0f} %"
     if row["leaderless_p50_seconds"] is None:
         return f"with a chance of {chance} the active one is lost"
-    half, longest = (_moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p99"))
+    half, longest = (moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p99"))
     return f"with a chance of {chance} the active one is lost: nobody leads for {half}, at 99 % {longest}"
 
 
 def _after(key: str) -> Callable[[Row], str]:
-    return lambda row: _moment(row[f"{key}_seconds"])
+    return lambda row: moment(row[f"{key}_seconds"])
 
 
 _TIMES = (
-    column("failure", "The active controller", "text", lambda row: _WAYS.get(row["failure"], row["failure"])),
+    column("failure", "The active controller", "text", lambda row: _WAYS[row["failure"]]),
     column("lost_before", "Others lost before", "count"),
     column("p50", "Nobody leads, half of the runs", "text", _after("leaderless_p50")),
     column("p95", "95 %", "text", _after("leaderless_p95")),
@@ -70,16 +64,19 @@ def controllers(view: FailuresView) -> dict[str, Any]:
     if asked is None:
         return {
             "sentences": [
-                "Nothing is said of controllers, since an inventory does not tell which there are: name them in the "
+                "Nothing is said of controllers, since this inventory does not tell which there are: name them in the "
                 "parameter controllers, node id and rack, such as 1:a."
             ],
             "losses": None,
             "times": None,
+            "change": None,
         }
+    today = (None, len(asked["voters"]))
     return {
         "sentences": _sentences(asked),
         "losses": _losses(view.quorum, asked["voters"]),
-        "times": _times(view.failovers),
+        "times": _times([row for row in view.failovers if row.get("voters") in today and row["failure"] in _WAYS]),
+        "change": voter_change(asked, view.failovers),
     }
 
 

@@ -19,6 +19,7 @@ OTHERS = {
     "max_failure_sets": 40,
     "election_rules": "zookeeper",
     "controllers": ["1:a", "2:b", "3"],
+    "wanted_controllers": ["1:a", "2:b", "4:c"],
     "controller_properties": {"controller.quorum.fetch.timeout.ms": 3000},
     "controller_up_ratio": 0.99,
     "rack_up_ratio": 0.999,
@@ -57,6 +58,7 @@ def test_every_parameter_reaches_the_question():
         Voter(node_id=2, rack="b"),
         Voter(node_id=3, rack=None),
     )
+    assert asked.wanted == (*asked.voters[:2], Voter(node_id=4, rack="c"))
     assert (asked.timeouts.fetch_timeout_seconds, asked.timeouts.election_timeout_seconds) == (3.0, 1.0)
     assert (asked.up_ratio, asked.rack_up_ratio, asked.runs, asked.seed) == (0.99, 0.999, 50, 5)
 

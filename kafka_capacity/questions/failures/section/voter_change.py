@@ -1,0 +1,120 @@
+"""A change of the voters: its steps, what may fail meanwhile, and how long nobody leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.questions.failures.quorum_tables import HOST_LOST
+from kafka_capacity.questions.failures.section.view import Row
+from kafka_capacity.report.tables import cells, column, table
+from kafka_capacity.text import NOTHING, plural
+
+
+def moment(seconds: float | None) -> str:
+    """Write a time of an election, which may be milliseconds."""
+    if seconds is None:
+        return "never"
+    return f"{1000 * seconds:,.0f} ms" if seconds < 1.0 else f"{seconds:,.1f} s"
+
+
+STEPS = (
+    column("number", "Step", "count"),
+    column("what", "Controller", "text", lambda row: f"{row['does']} {row['node_id']}"),
+    column("voters", "Voters then", "text", lambda row: ", ".join(map(str, row["voters"]))),
+    column("majority", "Must live", "count"),
+    column("tolerated", "May fail meanwhile", "text", lambda row: _tolerated(row["tolerated"])),
+    column("fatal_racks", "Racks that must not", "text", lambda row: ", ".join(row["fatal_racks"]) or NOTHING),
+    column("handover", "Nobody leads by the step", "text", lambda row: row["handover"]),
+    column("leaderless", "Nobody leads if the active one's host is lost", "text", lambda row: row["leaderless"]),
+)
+"""One row a step: made of what :func:`step_rows` returns."""
+
+
+def _tolerated(count: int) -> str:
+    return str(count) if count >= 0 else "▲ no majority"
+
+
+def step_rows(change: Row, failovers: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the steps with their numbers, and with the times of elections in words."""
+    times = {(row["failure"], row["voters"]): row for row in failovers if not row["lost_before"]}
+    rows = []
+    for number, step in enumerate(change["steps"], start=1):
+        count = len(step["voters"])
+        handover = "not at all"
+        if step["does"] == "remove":
+            handover = _spread(times.get((str(FailureKind.REMOVED), count + 1)))
+            handover += "" if step["is_active"] else ", if it is the active one"
+        leaderless = _spread(times.get((str(HOST_LOST), count))) if step["tolerated"] > 0 else "until it is back"
+        rows.append({**step, "number": number, "handover": handover, "leaderless": leaderless})
+    return rows
+
+
+def _spread(row: Row | None) -> str:
+    if row is None:
+        return "not known"
+    return f"{moment(row['leaderless_p50_seconds'])}, at 99 % {moment(row['leaderless_p99_seconds'])}"
+
+
+def voter_change(asked: Row, failovers: Sequence[Row]) -> dict[str, Any] | None:
+    """Return sentence, table and commands; nothing where the voters stay."""
+    change = asked.get("change")
+    if change is None:
+        return None
+    rows = step_rows(change, failovers)
+    return {
+        "sentences": change_sentences(asked),
+        "table": table("Step by step", STEPS, [cells(STEPS, row) for row in rows]) if rows else None,
+        "runbook": runbook(change),
+    }
+
+
+def runbook(change: Row) -> list[dict[str, Any]]:
+    """Return what to do as the page writes it: ``does``, ``text`` and ``commands`` of each step."""
+    return [
+        *_upgrade(change),
+        *(
+            {
+                "does": f"{step['does'].capitalize()} {step['node_id']}",
+                "text": _WHY[step["does"]],
+                "commands": step["commands"],
+            }
+            for step in change["steps"]
+        ),
+    ]
+
+
+_WHY = {
+    "add": "It catches up as an observer first: Kafka would take it sooner, and then waits for it.",
+    "remove": "While it runs, so that it counts until the others have agreed; the active one hands over by itself.",
+}
+
+
+def _upgrade(change: Row) -> list[dict[str, Any]]:
+    text = "Voters can be changed from kraft.version 1 on, which takes Kafka 4.1 to upgrade to and cannot be undone."
+    return [{"does": "Upgrade", "text": text, "commands": change["commands"]}] if change["commands"] else []
+
+
+_STATIC = (
+    "kraft.version is 0: the voters are those that controller.quorum.voters names, and no step can be taken before the "
+    "feature is upgraded."
+)
+
+
+def change_sentences(asked: Row) -> list[str]:
+    """Describe the change and what it tolerates at its worst."""
+    steps, today = asked["change"]["steps"], len(asked["voters"])
+    if not steps:
+        return ["The controllers that are wanted vote already."]
+    worst = min(step["tolerated"] for step in steps)
+    may = {0: "no controller may fail", 1: "one controller may fail"}.get(worst, f"{worst} controllers may fail")
+    is_static = asked["change"]["kraft_version"] == 0
+    racks = sorted({rack for step in steps for rack in step["fatal_racks"]})
+    trap = f" On the way the loss of rack {' or '.join(racks)} ends the quorum."
+    return [
+        f"From {plural(today, 'voter')} to {len(steps[-1]['voters'])} in {plural(len(steps), 'step')}, one at a time: "
+        f"{may if worst >= 0 else 'there is no majority'} at the worst moment."
+        f"{trap if racks else ''}",
+        *([_STATIC] if is_static else []),
+    ]

@@ -1,0 +1,143 @@
+"""Voters of an inventory, what is wrong with them, and a change of them through a plan."""
+
+import pytest
+
+from kafka_capacity.errors import RequestError
+from kafka_capacity.health.controllers import check_quorum
+from kafka_capacity.inventory.quorum import read_quorum
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.plan.handing import failures_today
+from kafka_capacity.questions.failures.section.voter_change import voter_change
+from kafka_capacity.questions.failures.share import failures_document
+from tests.asking import ask, simulate_here
+from tests.builders import cluster, topic
+from tests.failovers import fail_leader
+
+REQUEST = {"cluster": "payments", "broker_counts": [6], "failover_runs": 10, "failure_kinds": ["rack"]}
+
+
+def voter(node_id, **known):
+    row = {"node_id": node_id, "is_voter": True, "directory_id": f"disk-{node_id}", "host": "c", "port": 9093}
+    return {**row, "lag_records": 0, "behind_seconds": 0.0, "kraft_version": 1, "is_active": node_id == 3001, **known}
+
+
+def observer(node_id, **known):
+    return voter(node_id, is_voter=False, **known)
+
+
+THREE = [voter(3001, rack="a"), voter(3002, rack="b"), voter(3003, rack="c")]
+
+
+def inventory(*replicas):
+    # Brokers observe as well.
+    rows = [*replicas, *(observer(broker, kraft_version=None) for broker in range(1, 7))]
+    return cluster(topics=[topic("orders")], hours=24, quorum_replicas=rows)
+
+
+def changed(replicas, wanted, **given):
+    found = failures_today(ask(inventory(*replicas), {**REQUEST, "wanted_controllers": wanted, **given}))
+    tables = simulate_here(found)
+    return failures_document(found, [], tables)["controllers"], tables
+
+
+def codes(*replicas):
+    return {one.code: one for one in check_quorum(read_quorum(inventory(*replicas)))}
+
+
+def test_voters_come_from_the_inventory_and_parameters_go_before_it():
+    for given, racks in (((), ["a", "b", "c"]), (["3001:x", "3002", "3003:z"], ["x", "b", "z"])):
+        controllers, _ = changed(THREE, [], controllers=given)
+        assert [one["rack"] for one in controllers["voters"]] == racks
+        assert "change" not in controllers
+
+
+def test_three_become_five_step_by_step():
+    wanted = ["3001", "3002", "3003", "3004:a", "3005:b"]
+    controllers, tables = changed(THREE, wanted)
+    steps = controllers["change"]["steps"]
+    assert [(step["does"], step["node_id"], step["majority"], step["tolerated"]) for step in steps] == [
+        ("add", 3004, 3, 1),
+        ("add", 3005, 3, 1),
+    ]
+    assert [step["fatal_racks"] for step in steps] == [["a"], ["a"]]
+    assert steps[0]["commands"][-1] == (
+        "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP --command-config controller.properties add-controller"
+    )
+    rows = {(row["failure"], row["voters"]): row for row in tables["quorum_failovers"].to_pylist()}
+    for count in (4, 5):
+        expected = fail_leader(count, FailureKind.VANISHED, runs=10, seed=0)
+        assert rows["vanished", count]["leaderless_p50_seconds"] == expected.quantile(0.5)
+    # What is not about the change is as without it.
+    assert tables["quorum"].equals(changed(THREE, [])[1]["quorum"])
+
+
+def test_the_active_controller_is_replaced_and_hands_over():
+    controllers, tables = changed(THREE, ["3002", "3003", "3004:a"])
+    added, removed = controllers["change"]["steps"]
+    assert (added["node_id"], removed["node_id"], removed["is_active"]) == (3004, 3001, True)
+    assert removed["commands"][1] == (
+        "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP remove-controller --controller-id 3001 "
+        "--controller-directory-id disk-3001"
+    )
+    section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
+    times = fail_leader(4, FailureKind.REMOVED, runs=10, seed=0)
+    shown = [row["handover"] for row in section["table"]["rows"]]
+    assert shown[0] == "not at all"
+    assert shown[1] == f"{1000 * times.quantile(0.5):.0f} ms, at 99 % {1000 * times.quantile(0.99):.0f} ms"
+    assert section["sentences"] == [
+        "From 3 voters to 3 in 2 steps, one at a time: one controller may fail at the worst moment. On the way the "
+        "loss of rack a ends the quorum."
+    ]
+
+
+def test_a_controller_that_observes_needs_no_format_and_a_voter_that_stays_away_no_warning():
+    caught_up, leaving = observer(3004), voter(3003, auto_joins=False)
+    controllers, _ = changed([*THREE[:2], leaving, caught_up], ["3001", "3002", "3004"])
+    commands = [command for step in controllers["change"]["steps"] for command in step["commands"]]
+    assert not any("format" in command or "auto.join" in command for command in commands)
+
+
+def test_a_voter_on_another_disk_is_removed_and_added_again():
+    lost = [voter(3001), voter(3002), voter(3003, behind_seconds=400.0), observer(3003, directory_id="new")]
+    controllers, _ = changed(lost, ["3001", "3002", "3003"])
+    steps = controllers["change"]["steps"]
+    assert [(step["does"], step["node_id"], step["tolerated"]) for step in steps] == [
+        ("remove", 3003, 0),
+        ("add", 3003, 0),
+    ]
+    assert "disk-3003" in steps[0]["commands"][1]
+    found = codes(*lost)
+    assert set(found) == {"voter-on-another-disk"}
+    assert found["voter-on-another-disk"].message.endswith("and cannot vote; no more may be lost")
+
+
+def test_voters_that_are_configured_take_an_upgrade_first():
+    static = [voter(i, kraft_version=0, is_named=True) for i in (3001, 3002, 3003)]
+    controllers, tables = changed(static, ["3001", "3002", "3004"])
+    section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
+    assert section["sentences"][1].startswith("kraft.version is 0")
+    assert section["runbook"][0]["commands"][0].endswith("upgrade --feature kraft.version=1")
+    assert set(codes(*static)) == {"static-quorum"}
+
+
+def test_what_is_wrong_with_voters_and_observers():
+    assert codes() == {}
+    assert codes(*THREE) == {}
+    assert codes(*THREE[:2], voter(3003, behind_seconds=60.0))["voters-behind"].message == (
+        "controller 3003 of 3 voters is down or behind: no more may be lost"
+    )
+    # Whoever has not fetched since the active controller was elected.
+    assert set(codes(*THREE[:2], voter(3003, behind_seconds=None))) == {"voters-behind"}
+    slow = observer(3004, lag_records=3000, behind_seconds=None)  # that has never caught up
+    assert set(codes(*(voter(i, behind_seconds=None) for i in (3001, 3002, 3003)))) == set()
+    assert "up to 3,000 records behind" in codes(*THREE, slow)["observer-behind"].message
+    assert set(codes(*THREE, observer(3004, behind_seconds=60.0))) == {"observer-behind"}
+    named = codes(*THREE, observer(3004, is_named=True, behind_seconds=None))["removed-voter-returns"]
+    assert named.message.startswith("controller.quorum.voters names controller 3004, which does not vote")
+    joins = codes(*THREE, observer(3004, auto_joins=True))["removed-voter-returns"]
+    assert joins.message.endswith("does not vote: as soon as it runs it makes itself a voter again")
+
+
+def test_a_change_without_voters_of_today_is_refused():
+    with pytest.raises(RequestError, match="wanted_controllers: which controllers vote today is not known"):
+        failures_today(ask(cluster(hours=24), {**REQUEST, "wanted_controllers": ["1", "2"]}))
