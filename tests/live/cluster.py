@@ -114,6 +114,19 @@ class KafkaCluster:
         self._spawn(broker_id)
         self.wait_until_registered(broker_id)
 
+    def start_observer(self, controller_id: int) -> None:
+        """Start a new controller that knows the others by their addresses only, and observes."""
+        known = ",".join(f"127.0.0.1:{node.ports['CONTROLLER']}" for node in self.nodes.values() if node.is_controller)
+        self.settings = {
+            **self.settings,
+            "controller.quorum.voters": "",
+            "controller.quorum.bootstrap.servers": known,
+        }
+        self.controller_ids = (*self.controller_ids, controller_id)
+        self._add_node(controller_id, None)
+        self._format([self.nodes[controller_id]], "--no-initial-controllers")
+        self._spawn(controller_id)
+
     def start_again(self, *node_ids: int) -> None:
         """Start brokers or controllers that were stopped, all at once; brokers are waited for."""
         for node_id in node_ids:
@@ -249,7 +262,7 @@ class KafkaCluster:
             broker_id, rack, folder, ports, is_controller=is_alone or is_both, is_broker=not is_alone
         )
 
-    def _format(self, nodes: list[Node]) -> None:
+    def _format(self, nodes: list[Node], *options: str) -> None:
         formats = []
         for node in nodes:
             node.folder.mkdir()
@@ -259,7 +272,7 @@ class KafkaCluster:
             users = ["--add-scram", f"SCRAM-SHA-512=[name={SCRAM_USER},password={SCRAM_PASSWORD}]"]
             command = self._java(
                 "kafka.tools.StorageTool",
-                *("format", "-t", CLUSTER_ID, "-c", str(node.settings)),
+                *("format", "-t", CLUSTER_ID, "-c", str(node.settings), *options),
                 *levels,
                 *(users if self.protocols and node.is_controller else []),
             )

@@ -16,7 +16,7 @@ from tests.live.cluster import KafkaCluster
 
 QUIET_SECONDS = 3.0
 """From the moment that a restarted controller follows."""
-_LOG4J = Path(__file__).with_name("controller_log4j2.xml")
+LOG4J = Path(__file__).with_name("controller_log4j2.xml")
 _STATE = re.compile(r"^(\d+) INFO +.*Completed transition to (\w+?)(?:State)?\(.*?\bepoch=(\d+)", re.MULTILINE)
 _ACTIVE = re.compile(r"^(\d+) INFO +.*Becoming the active controller at epoch (\d+)", re.MULTILINE)
 Found = tuple[float, int, int]
@@ -46,7 +46,7 @@ def running_quorum(voters: int) -> Iterator[KafkaCluster]:
     with (
         tempfile.TemporaryDirectory() as name,
         KafkaCluster(
-            Path(name) / "kafka", {}, log4j=_LOG4J, controller_ids=tuple(range(1, voters + 1)), heap="96m"
+            Path(name) / "kafka", {}, log4j=LOG4J, controller_ids=tuple(range(1, voters + 1)), heap="96m"
         ) as cluster,
     ):
         cluster.wait_for(lambda: bool(_active(cluster)), "an active controller")
@@ -80,6 +80,17 @@ def _killed(cluster: KafkaCluster) -> Kill:
         epochs=next_epoch - epoch,
         load=round(load, 1),
     )
+
+
+def handovers(cluster: KafkaCluster) -> list[float]:
+    """Return how long nobody led after each leader that resigned, in seconds."""
+    resigned = [
+        (at, epoch)
+        for node_id in cluster.nodes
+        for at, state, epoch in _states(cluster, node_id)
+        if state == "Resigned"
+    ]
+    return [round(min(_later(_leaders(cluster), epoch))[0] - at, 3) for at, epoch in resigned]
 
 
 def _states(cluster: KafkaCluster, node_id: int) -> list[tuple[float, str, int]]:

@@ -150,7 +150,9 @@ def described_quorum(*, now=1_000_000, kraft_version=1, config=None):
         assert [resource.name for resource in resources] == ["9"]
         return {"broker": {"9": {name: {"value": value} for name, value in (config or {}).items()}}}
 
-    features = {"finalized_features": {"metadata.version": (1, 27), "kraft.version": (1, kraft_version)}}
+    features = {"metadata.version": {"finalized": (1, 27)}, "kraft.version": {"supported": (0, 1)}}
+    if kraft_version:
+        features["kraft.version"]["finalized"] = (1, kraft_version)
     asked = session(
         describe_metadata_quorum=lambda: answer, describe_features=lambda: features, describe_configs=configs
     )

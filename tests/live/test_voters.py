@@ -1,0 +1,73 @@
+"""A voter of a real quorum is replaced by the commands of the plan; the active controller hands over as predicted."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from kafka_capacity.inventory.kafka_admin import read_cluster
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.quorum import read_quorum
+from kafka_capacity.kafka.controller.quorum.change import voter_steps
+from kafka_capacity.kafka.controller.quorum.runbook import step_commands, upgrade_commands
+from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.kafka.controller.quorum.voters import Quorum
+from tests.failovers import fail_leader
+from tests.live import quorum_kills
+from tests.live.cluster import KafkaCluster
+
+pytestmark = pytest.mark.live
+
+_CLASSES = {
+    "kafka-features.sh": "org.apache.kafka.tools.FeatureCommand",
+    "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
+}
+_NEW = 4
+
+
+def _observed(cluster: KafkaCluster) -> Quorum:
+    connection = KafkaConnection(bootstrap_servers=cluster.bootstrap_servers())
+    return read_quorum(read_cluster(connection, cluster="live", ds="2026-11-20"))
+
+
+def _run(cluster: KafkaCluster, command: str) -> None:
+    """Run a command of the plan, whose brokers are those of the cluster."""
+    script, *arguments = shlex.split(command, comments=True)
+    text = " ".join(arguments).replace("--bootstrap-server $BOOTSTRAP ", "")
+    text = text.replace("controller.properties", str(cluster.nodes[_NEW].settings) if _NEW in cluster.nodes else "")
+    cluster.tool(_CLASSES[script], *text.split())
+
+
+def test_the_active_controller_is_replaced(tmp_path: Path) -> None:
+    with KafkaCluster(
+        tmp_path / "kafka", {9: "a"}, log4j=quorum_kills.LOG4J, controller_ids=(1, 2, 3), heap="128m"
+    ) as cluster:
+        before = _observed(cluster)
+        assert [(one.node_id, one.is_voter) for one in before.replicas] == [(1, True), (2, True), (3, True), (9, False)]
+        assert before.kraft_version == 0
+        assert all(one.is_named for one in before.voters)
+        _run(cluster, upgrade_commands(before)[0])
+        cluster.start_observer(_NEW)
+        cluster.wait_for(lambda: [one.lag_records for one in _observed(cluster).observers] == [0], "4 has caught up")
+        quorum = _observed(cluster)
+        assert quorum.kraft_version == 1
+        assert not quorum.down
+        active = quorum.active
+        assert active is not None
+        wanted = [*(one.node_id for one in quorum.voters if one.node_id != active), _NEW]
+        added, removed = voter_steps((1, 2, 3), wanted, down=quorum.down, active=active)
+
+        _run(cluster, step_commands(added, quorum)[-1])
+        assert [one.node_id for one in _observed(cluster).voters] == [1, 2, 3, 4]
+        (last,) = [command for command in step_commands(removed, quorum) if "remove-controller" in command]
+        _run(cluster, last)
+        cluster.wait_for(lambda: _observed(cluster).active not in (None, active), "another active controller")
+        after = _observed(cluster)
+        assert [one.node_id for one in after.voters] == sorted(wanted)
+        assert after.active != active
+        (leaderless,) = quorum_kills.handovers(cluster)
+        expected = fail_leader(4, FailureKind.REMOVED, runs=20, seed=0)
+        # Real flushes and a busy machine may take longer than those of the model; another election takes a second.
+        assert leaderless <= expected.quantile(0.99) + 1.0
